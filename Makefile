@@ -36,7 +36,7 @@ demo: $(CORE)  ## three NumPy scripts on every backend, one table
 test: $(CORE)  ## the test suite
 	$(PY) -m pytest $(PYTEST_ARGS)
 
-test-all: $(CORE)  ## the long tests too, and every row of every table, with another seed each time (hours)
+test-all: $(DOCS_INSTALLED) $(CORE)  ## the long tests too, those of the built documentation, and every row of every table, with another seed each time (hours)
 	$(PY) -m pytest $(PYTEST_ARGS) --all
 
 # By these OpenBLAS, MKL, oneDNN and ATen choose what they compute by, as on other processors.

@@ -1,7 +1,7 @@
 """Compiles the core: the modules through which every call on a small array goes.
 
 They are ordinary Python, and run as such where nothing compiles them: without a C compiler, without Cython, with
-``ARRAYDISPATCH_PURE=1``. Then nothing is different but the time of a call, and that C code sees no array's memory. The ``.pxd`` file beside a module says which of its values are C values; ``arraydispatch/_core.h`` has the
+``ARRAYDISPATCH_PURE=1``. Then nothing is different but the time of a call, and that C code sees no array's memory. The ``.pxd`` file beside a module says which of its values are C values; ``arraydispatch/_core/_handles.h`` has the
 state of an array as a C struct. All of them are compiled or none.
 
 Run as a script, it compiles them in place, those that have changed; installing does the same.

@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from .common.signal_safety import imported
-from .interop.import_notices import watch
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
+
+if "t" in getattr(sys, "abiflags", ""):
+    raise ImportError("arraydispatch does not support free-threaded builds of Python; use the build with the GIL.")
 
 if TYPE_CHECKING:
-    from . import sparse as sparse
+    from . import interop as interop, sparse as sparse
     from .api import random as random
     from .api.native_namespace import active_backend as active_backend
     from .api.public import (
@@ -56,6 +59,12 @@ if TYPE_CHECKING:
         SettingError as SettingError,
         TraceError as TraceError,
     )
+    from .launcher.installation import (
+        accelerate as accelerate,
+        accelerated as accelerated,
+        install as install,
+        uninstall as uninstall,
+    )
     from .profiling.contexts import profile as profile, profile_function as profile_function
     from .runtime.settings import fallback as fallback
     from .solvers.linear_systems import SolveResult as SolveResult, linear_solve as linear_solve
@@ -75,8 +84,6 @@ if TYPE_CHECKING:
     from .transforms.neural_modules import call as call, parameters as parameters
     from .transforms.vectorization import vmap as vmap
 
-watch()
-
 _API = (
     "asarray", "available_backends", "backend", "choose_backend", "context_backend", "convert", "default_backend",
     "devices", "execution", "get_precision", "precision", "seed", "set_precision", "synchronize", "to_numpy", "use", "wrap",
@@ -95,6 +102,7 @@ _WHERE: dict[str, str] = {
     "Scalar": "array",
     "Backend": "backends.base",
     "Device": "backends.base",
+    **dict.fromkeys(("accelerate", "accelerated", "install", "uninstall"), "launcher.installation"),
     "active_backend": "api.native_namespace",
     "fallback": "runtime.settings",
     "namespace": "array_api",
@@ -111,11 +119,12 @@ _WHERE: dict[str, str] = {
     **dict.fromkeys(("SolveResult", "linear_solve"), "solvers.linear_systems"),
     "vmap": "transforms.vectorization",
     "minimize": "solvers.minimization",
+    "interop": "interop",
     "random": "api.random",
     "sparse": "sparse",
 }
 """Public name -> the module that defines it."""
-_MODULES = ("random", "sparse")
+_MODULES = ("interop", "random", "sparse")
 """Names that are modules themselves."""
 
 __all__ = ["__version__", *sorted(_WHERE)]  # noqa: PLE0604 -- the names are the keys of the table above
@@ -132,7 +141,7 @@ def __getattr__(name: str) -> Any:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """What ``%load_ext arraydispatch`` calls: adds ``%%arraydispatch``."""
+    """Add ``%%arraydispatch`` to a shell, for ``%load_ext arraydispatch``."""
     from .launcher.commands.notebook import load
 
     load(shell)

@@ -16,6 +16,7 @@ import pytest
 
 from .common.errors import ArrayDispatchError
 from .launcher import forks, runner
+from .launcher.activation import Activation
 from .launcher.options import PRECISIONS, Choices
 from .launcher.user_files import UserFiles
 from .profiling.recorder import Profile
@@ -58,7 +59,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
         raise pytest.UsageError(f"--arraydispatch: {error}") from None
     users = UserFiles([str(early_config.rootpath), os.getcwd(), *included])
     stack, profile = ExitStack(), Profile()
-    stack.enter_context(runner.accelerated(users, profile.adopted))
+    stack.enter_context(Activation(users, profile.adopted))
     stack.enter_context(profile)
     forks.survive_forks()
     _running.append((stack, profile))

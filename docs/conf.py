@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 from pathlib import Path
 from typing import Any
 
+import arraydispatch
+
 project = "arraydispatch"
 author = "The arraydispatch developers"
-release = importlib.metadata.version("arraydispatch")
+project_copyright = "The arraydispatch developers"
+release = version = arraydispatch.__version__
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 exclude_patterns = ["_build", "examples"]
-html_theme = "alabaster"
+templates_path: list[str] = []
+
+html_theme = "furo"
+pygments_dark_style = "github-dark"
+html_title = f"arraydispatch {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {"sidebar_hide_name": False, "navigation_with_keys": True}
+html_show_sphinx = False
+html_copy_source = False
+
+myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"exclude-members": "__init__, __new__"}
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+add_module_names = False
+python_maximum_signature_line_length = 88
+toc_object_entries_show_parents = "hide"
 
 
 def write_generated_pages(_app: Any) -> None:

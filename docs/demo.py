@@ -32,6 +32,15 @@ PLAIN = "plain NumPy"
 TOLERANCE = 1e-10
 """Largest relative difference of two numbers that agree to ten significant digits."""
 
+README = EXAMPLES.parents[1] / "README.md"
+MARKS = "<!-- demo table -->", "<!-- end of demo table -->"
+"""Between these the README's table stands."""
+COLUMNS = (
+    ("example", "left"), ("on", "left"), ("agrees", "left"), ("largest difference", "right"), ("time (s)", "right"),
+    ("× plain", "right"), ("calls, all on the library", "right"), ("host fallbacks", "right"),
+    ("arrays kept on the host", "right"),
+)  # fmt: skip
+
 _ALL_ON_THE_LIBRARY = ("--execution", "eager", "--min-size", "0")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|nan|inf)\b")
 
@@ -136,43 +145,49 @@ def count(entries: list[dict[str, Any]]) -> int:
 def table(runs: list[Run], plains: dict[str, Run]) -> Table:
     """Example by backend: agreement, time, and what ran where."""
     out = Table(title="NumPy scripts, unchanged, on every installed backend", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, justify in [
-        ("example", "left"),
-        ("on", "left"),
-        ("agrees", "left"),
-        ("largest difference", "right"),
-        ("time (s)", "right"),
-        ("× plain", "right"),
-        ("calls, all on the library", "right"),
-        ("host fallbacks", "right"),
-        ("arrays left behind", "right"),
-    ]:
+    for name, justify in COLUMNS:
         out.add_column(name, justify=justify)  # type: ignore[arg-type]
     for i, result in enumerate(runs):
         last = i + 1 == len(runs) or runs[i + 1].example != result.example
-        seconds = f"{result.seconds:.2f}"
-        if result.backend == PLAIN:
-            out.add_row(result.example, PLAIN, "", "", seconds, "1.00", "", "", "", end_section=last)
-            continue
-        plain = plains[result.example]
-        ratio = f"{result.seconds / plain.seconds:.2f}"
-        if result.error:
-            out.add_row("", result.backend, "[red]failed", "", seconds, ratio, "", "", "", end_section=last)
-            continue
-        worst = _worst(result, plain)
-        out.add_row(
-            "",
-            result.backend,
-            "[red]no" if problems(result, plain) else "[green]yes",
-            "0" if worst == 0 else f"{worst:.0e}",
-            seconds,
-            ratio,
-            str(result.report.get("calls_on_backend", "?")),
-            str(count(result.report.get("host_fallbacks", []))),
-            str(count(result.report.get("left_numpy", []))),
-            end_section=last,
-        )
+        first, on, agrees, *rest = _cells(result, plains)
+        color = {"yes": "[green]", "no": "[red]", "failed": "[red]"}.get(agrees, "")
+        out.add_row(first if on == PLAIN else "", on, color + agrees, *rest, end_section=last)
     return out
+
+
+def _cells(result: Run, plains: dict[str, Run]) -> list[str]:
+    """Return a row of the table as text."""
+    head, seconds = [result.example, result.backend], f"{result.seconds:.2f}"
+    if result.backend == PLAIN:
+        return [*head, "", "", seconds, "1.00", "", "", ""]
+    plain = plains[result.example]
+    ratio = f"{result.seconds / plain.seconds:.2f}"
+    if result.error:
+        return [*head, "failed", "", seconds, ratio, "", "", ""]
+    worst = _worst(result, plain)
+    return [
+        *head,
+        "no" if problems(result, plain) else "yes",
+        "0" if worst == 0 else f"{worst:.0e}",
+        seconds,
+        ratio,
+        str(result.report.get("calls_on_backend", "?")),
+        str(count(result.report.get("host_fallbacks", []))),
+        str(count(result.report.get("left_numpy", []))),
+    ]
+
+
+def write_readme(runs: list[Run], plains: dict[str, Run], today: str) -> None:
+    """Put the table, the date and the machine between the two marks of README.md."""
+    rows = [[name for name, _ in COLUMNS], ["---"] * len(COLUMNS), *(_cells(result, plains) for result in runs)]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    about = (
+        f"Measured on {today} with {os.cpu_count()} CPU cores and the versions in `constraints.txt`. Times include starting Python and\n"
+        "importing the library; every printed number (10 or more digits) is compared with the one that plain Python prints."
+    )
+    text = README.read_text("utf-8")
+    before, after = text.split(MARKS[0])[0], text.split(MARKS[1])[1]
+    README.write_text("\n".join([before + MARKS[0], "", *lines, "", about, "", MARKS[1] + after]), "utf-8")
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -182,6 +197,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--backend", action="append", help="only this backend (may be repeated)")
     parser.add_argument("--example", action="append", help="only this script (may be repeated)")
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds after which a run is stopped")
+    parser.add_argument("--readme", action="store_true", help="write the table into README.md")
     args = parser.parse_args(argv)
     if args.example:
         wanted = {Path(name).stem for name in args.example}
@@ -210,6 +226,8 @@ def main(argv: list[str] | None = None) -> int:
         progress.update(task, description="done")
 
     console.print(table(runs, plains))
+    if args.readme:
+        write_readme(runs, plains, time.strftime("%Y-%m-%d"))
     failed = 0
     for result in runs:
         found = [result.error] if result.backend == PLAIN and result.error else []

@@ -26,7 +26,13 @@ from typing import IO, Any
 _VARIABLE = "JAX_COMPILATION_CACHE_DIR"
 _held: list[tuple[IO[str], Path]] = []
 
-LAST_BITS = ("backends/", "functions/", "special/", "test_exact_arithmetic.py", "test_verification_rounding.py")
+LAST_BITS = (
+    "backends/",
+    "functions/",
+    "scipy_support/special/",
+    "ufuncs/test_exact_arithmetic.py",
+    "profiling/test_verification_rounding.py",
+)
 """Tests whose limits are units in the last place, or that know no other number: compiled as for users."""
 
 _OLD = "xla_cpu_use_fusion_emitters"

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
+from arraydispatch import interop
 from arraydispatch.backends.base import Backend
 from arraydispatch.common.process_state import process
 from arraydispatch.ufuncs import plans
@@ -25,6 +26,8 @@ from tests import compiled, rows
 from tests.launched import zygotes
 
 __all__ = ["zygotes"]
+
+interop.install()  # before test modules import SciPy's functions by name; test_foreign.py has what holds without it
 
 _BACKENDS = ["numpy", "jax", "torch", "tensorflow"]
 

@@ -62,13 +62,15 @@ class Zygote:
         stdin: str = "",
         below: tuple[str, ...] | None = None,
         reported: bool = True,
+        way: str = "run",
     ) -> Done:
         """``arraydispatch run --backend B *options *argv``, or ``python *argv``; of ``libraries`` ``python -W option *argv``.
 
         ``below``: on a library that is watched from below, with what is named here wrong on purpose: see library_control.py.
+        ``way``: ``install`` or ``import``: ``python *argv`` after ``ad.install``, or after ``ad.use`` of the backend.
         ``reported``: with ``--report``, for which each call is timed, and goes the general way.
         """
-        job = argv, cwd, options, stdin, below, reported
+        job = argv, cwd, options, stdin, below, reported, way
         if job not in self._done:
             self._done[job] = self._run(*job) if self._shared is None else self._run_once(self._shared, *job)
         return self._done[job]
@@ -92,6 +94,7 @@ class Zygote:
         stdin: str,
         below: tuple[str, ...] | None,
         reported: bool,
+        way: str,
     ) -> Done:
         out = next(self._outs)
         process = self._process
@@ -104,6 +107,7 @@ class Zygote:
             "stdin": stdin,
             "below": below,
             "reported": reported,
+            "way": way,
             "out": str(out),
         }
         print(json.dumps(job), file=process.stdin, flush=True)

@@ -53,8 +53,8 @@ def test_what_looks_at_last_bits_is_compiled_as_for_users(monkeypatch: pytest.Mo
     compiler = pytest.importorskip("jax._src.compiler")
     monkeypatch.setattr(compiled, "_quick", compiled._quick)
     assert all((ROOT / "tests" / place).exists() for place in compiled.LAST_BITS)
-    assert compiled.looks_at_last_bits("tests/special/test_special.py::test_values[jax]")
-    assert not compiled.looks_at_last_bits("tests/test_verification.py::test_special[jax]")
+    assert compiled.looks_at_last_bits("tests/scipy_support/special/test_special.py::test_values[jax]")
+    assert not compiled.looks_at_last_bits("tests/profiling/test_verification.py::test_special[jax]")
     told = {}
     for on in (True, False):
         compiled.quickly(on)

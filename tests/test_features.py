@@ -1,4 +1,4 @@
-"""What the systems that this one is modelled on can do: one test for each row of part B of docs/reference/features.md."""
+"""What the systems that this one is modelled on can do: one test for each row of part B of tests/features.md."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import scipy.sparse as sp
 import arraydispatch as ad
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "reference" / "features.md"
+PAGE = ROOT / "tests" / "features.md"
 
 
 def values(x: Any) -> Any:

@@ -36,11 +36,11 @@ FLOORS: list[tuple[str, ...]] = [
     (".", "api"),
     ("array_api", "profiling", "sparse"),
     ("launcher", "solvers"),
-    ("__main__", "pytest_plugin"),
+    ("__main__", "numpy", "pytest_plugin", "testing"),
 ]
 MOST_FLOORS = 14
-MOST_PACKAGES, MOST_FILES = 20, 8
-MOST_REPEATED = 15
+MOST_PACKAGES, MOST_FILES = 21, 8
+MOST_REPEATED = 16
 """File names that two packages share: backends have one layout, and NumPy's topics are those of the standard and of SciPy too."""
 
 # Library -> the one backend that may import it. (NumPy is what every layer speaks.)
@@ -55,8 +55,8 @@ LIBRARIES = {
 # Where it is said what is true of a NumPy function; `creation` implements what NumPy does not dispatch.
 SAYS_WHAT_IS_TRUE_OF_FUNCTIONS = ("backends", "functions", "ufuncs", "api.creation")
 
-# Modules that may name a library: the table of known backends says what is to be looked for.
-MAY_NAME_LIBRARIES = {"backends.loader"}
+# Modules that may name a library: the table of known backends says what is to be looked for; the one of departures is about them.
+MAY_NAME_LIBRARIES = {"backends.departures", "backends.loader"}
 
 WORD = re.compile(r"(?<![A-Za-z0-9])(jax|jaxlib|jnp|torch|tensorflow|keras)(?![A-Za-z0-9])")
 
@@ -346,7 +346,7 @@ def test_name_filled_elsewhere_is_found() -> None:
 
 
 # Which run before or after a program, or where it asks for a report, and not in the midst of what it computes.
-NOT_COMPUTING = "launcher profiling __main__ pytest_plugin".split()
+NOT_COMPUTING = "launcher profiling __main__ numpy pytest_plugin testing".split()
 
 
 def late_imports(tree: ast.AST, package: list[str]) -> Iterator[tuple[int, str, bool]]:
@@ -394,3 +394,14 @@ def test_no_handler_meets_a_module_half_made() -> None:
                 continue  # the last is run by `kernels`, in another thread
             found.append(f"{path.relative_to(ROOT)}:{line}: {name}")
     assert not sorted(set(found))
+
+
+NO_ROOM = {"benchmarks", "crowd"}
+"""Folders of tests that mirror no package: what is measured by hand, and what many threads do at one time."""
+
+
+def test_tests_mirror_the_package() -> None:
+    """A folder of tests has the name of the package that it tests; what tests the whole lies at the top."""
+    folders = {path.relative_to(ROOT / "tests").parts[0] for path in (ROOT / "tests").glob("*/**/test_*.py")}
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert {name.lstrip("_") for name in packages} >= folders - NO_ROOM

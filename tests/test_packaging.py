@@ -127,3 +127,12 @@ def test_fragments_are_named_as_configured() -> None:
     kinds = "|".join(kind["directory"] for kind in config["type"])
     names = [path.name for path in (ROOT / "changelog.d").iterdir() if path.name != "README.md"]
     assert all(re.fullmatch(rf"(\d+|\+[\w-]+)\.({kinds})(\.\d+)?\.md", name) for name in names), names
+
+
+def test_a_free_threaded_build_is_refused() -> None:
+    code = "import sys; sys.abiflags = 't'; import arraydispatch"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: arraydispatch does not support free-threaded builds of Python; use the build with the GIL."
+    )

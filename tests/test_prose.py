@@ -12,15 +12,23 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "arraydispatch"
 
 DONE = (
+    "api",
+    "array",
     "array_api",
     "backends",
     "common",
+    "dispatch",
+    "fastpath",
+    "functions",
+    "interop",
+    "launcher",
     "memory",
     "profiling",
     "runtime",
     "scipy_support",
     "solvers",
     "sparse",
+    "transforms",
     "ufuncs",
 )
 """Packages whose docstrings begin with a verb or a noun; the others follow."""

@@ -71,11 +71,17 @@ def test_each_library_has_its_worker(config: pytest.Config) -> None:
 
 def test_what_looks_at_last_bits_comes_last(config: pytest.Config) -> None:
     """JAX forgets what it has compiled where it compiles another way."""
-    places = "a.py", "special/b.py", "c.py", "functions/d.py", "e.py"
+    places = "a.py", "scipy_support/special/b.py", "c.py", "functions/d.py", "e.py"
     tests = tuple(f"tests/{place}::test[jax-{i}]" for place in places for i in range(3))
     (one,) = _run(config, 1, {"jax": 1}, tests)
     files = list(dict.fromkeys(test.partition("::")[0] for test in one.done))
-    assert files == ["tests/a.py", "tests/c.py", "tests/e.py", "tests/special/b.py", "tests/functions/d.py"]
+    assert files == [
+        "tests/a.py",
+        "tests/c.py",
+        "tests/e.py",
+        "tests/scipy_support/special/b.py",
+        "tests/functions/d.py",
+    ]
 
 
 def test_who_has_nothing_left_takes_of_another_workers(config: pytest.Config) -> None:

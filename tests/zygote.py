@@ -1,7 +1,7 @@
 """Runs command lines of ``arraydispatch``, each in a fork of one process that has imported the library once.
 
 ``python zygote.py BACKEND``: each line of standard input is a job, an object with ``argv``, ``options`` (of the launcher),
-``cwd``, ``stdin``, ``below`` and ``out`` (a path prefix), which leaves ``out.stdout`` and ``out.stderr``; each line of standard
+``cwd``, ``stdin``, ``below``, ``way`` (``run``, ``install`` or ``import``) and ``out`` (a path prefix), which leaves ``out.stdout`` and ``out.stderr``; each line of standard
 output is the exit code of one. ``below``: what in this fork is broken on purpose, see library_control.py. Every fork begins as a fresh interpreter would, with nothing of the library used so far. Without options it ends by Python's own way out; with
 options its threads end, its exit handlers run and its output is written, but the modules of the library, which the fork only
 borrows, are not taken apart one by one: that takes longer than most scripts do. The backend ``plain`` is plain Python.
@@ -25,7 +25,9 @@ import warnings
 from pathlib import Path
 from typing import NoReturn
 
-sys.path.append(str(Path(__file__).parents[1]))
+# The folder of this file would have its packages found before modules of the standard library: `tests/array` is no `array`.
+sys.path.pop(0)
+sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests import compiled, library_control
 
 
@@ -63,6 +65,20 @@ def _run_plainly(argv: list[str], filters: list[str]) -> NoReturn:
     _end(0)
 
 
+def _run_way_in(way: str, backend: str, argv: list[str]) -> NoReturn:
+    """Run a script as ``python`` does, but for a first line that nobody sees: ``ad.install(...)``, or ``ad.use(...)``."""
+    import arraydispatch as ad
+
+    sys.orig_argv[1:] = sys.argv = argv
+    sys.path[0] = str(Path(argv[0]).parent)
+    if way == "install":
+        ad.install(backend, min_size=0, fallback="silent")
+    else:
+        ad.use(backend, fallback="silent")
+    runpy.run_path(str(Path(argv[0]).absolute()), run_name="__main__")  # as Python has `__file__`
+    _end(0)
+
+
 def _main() -> int:
     backend = sys.argv[1]
     if backend == "libraries":
@@ -92,6 +108,8 @@ def _main() -> int:
             argv = list(job["argv"])
             if backend == "libraries":
                 _run_plainly(argv, job["options"])
+            if job["way"] != "run" and backend != "plain":
+                _run_way_in(job["way"], backend, argv)
             if backend != "plain":
                 ours = [
                     "--backend",

@@ -1,4 +1,4 @@
-/* The extension types of the compiled core, which arraydispatch/handles.py and arraydispatch/called.py use and describe.
+/* The extension types of the compiled core, which arraydispatch/_core/handles.py and arraydispatch/_core/callable_proxy.py use and describe.
  *
  * Handle            the state of an array, its operators, and its memory for C code
  * install(forms)    replace what the operators, methods and attributes of Handle call, by name
@@ -6,6 +6,7 @@
  * maker(cls)        return what arraydispatch._core.handles.maker describes
  * Method            a method of a class that calls its target, which may be exchanged
  * Called            a callable that calls its target, which may be exchanged
+ * SLOTS             the members of ndarray that Handle has as slots, by name
  * SOURCES           the state of the sources that the core was compiled from, as hatch_build.py has it
  */
 
@@ -30,7 +31,7 @@
     X(index, nb_index)
 #define EACH_COMPARISON(X) X(lt) X(le) X(eq) X(ne) X(gt) X(ge) /* in the order of Python's numbers for them */
 #define EACH_OTHER(X) X(pow) X(rpow) X(ipow) X(bool) X(len) X(iter) X(getitem) X(setitem) X(delitem)
-#define EACH_ATTRIBUTE(X) X(shape) X(ndim) X(size) X(T) X(mT)
+#define EACH_ATTRIBUTE(X) X(shape) X(ndim) X(size) X(T) X(mT) X(real) X(imag)
 
 enum {
 #define BOTH(name, slot) FORM_##name, FORM_r##name,
@@ -619,21 +620,37 @@ static PyMethodDef functions[] = {
 };
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_handles", NULL, -1, functions};
 
+static PyObject *
+names_of_slots(void)
+{
+    PyObject *found = PyFrozenSet_New(NULL);
+    for (int i = 0; found != NULL && i < FORMS; i++) {
+        PyObject *name = strchr(names[i], '=') == NULL ? PyUnicode_FromString(names[i]) : Py_NewRef(Py_None);
+        if (name == NULL || (name != Py_None && PySet_Add(found, name) < 0)) {
+            Py_CLEAR(found);
+        }
+        Py_XDECREF(name);
+    }
+    return found;
+}
+
 PyMODINIT_FUNC
 PyInit__handles(void)
 {
-    PyObject *module = PyModule_Create(&definition);
+    PyObject *module = PyModule_Create(&definition), *slots = names_of_slots();
 #if PY_VERSION_HEX < 0x030C0000
     if ((leaves = PyDict_New()) == NULL) {
         return NULL;
     }
 #endif
-    if (module == NULL || PyType_Ready(&HandleType) < 0
+    if (module == NULL || slots == NULL || PyModule_AddObjectRef(module, "SLOTS", slots) < 0 || PyType_Ready(&HandleType) < 0
         || PyModule_AddObjectRef(module, "Handle", (PyObject *)&HandleType) < 0 || PyModule_AddType(module, &MethodType) < 0
         || PyModule_AddType(module, &CalledType) < 0 || PyModule_AddStringConstant(module, "SOURCES", SOURCES) < 0) {
+        Py_XDECREF(slots);
         Py_XDECREF(module);
         return NULL;
     }
+    Py_DECREF(slots);
     for (int i = 0; i < FORMS; i++) {
         forms[i] = Py_NewRef(Py_None);
     }

@@ -3,14 +3,15 @@
 A *form* is one way to compute a member of :class:`arraydispatch.array.Array`, such as ``__add__`` or ``sum``. The general form always
 works. The recorder and the thin path have forms of their own, and one set of forms is in force at a time: :func:`install` puts it there.
 
-Where the core is compiled, ``Handle`` is an extension type. Its operators are slots of the type that call the form in force, and other
-methods are :class:`arraydispatch._core._handles.Method` objects that do. Where nothing is compiled, ``Handle`` is an ordinary class, and
-:func:`install` assigns the forms to the class of arrays.
+Where the core is compiled, ``Handle`` is an extension type. Its operators are slots of the type that call the form in force. Other
+members, and all of them where nothing is compiled, are :class:`Method` and :class:`Attribute` objects of the class of arrays that do. A
+change of forms exchanges their targets and assigns nothing to a class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import update_wrapper
 from importlib import import_module
 from types import MethodType
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from weakref import ref
 
-__all__ = ["METHODS", "SLOTS", "Handle", "bare", "compiled", "general", "install", "maker", "new_array", "of_class"]
+__all__ = [
+    "SLOTS",
+    "Attribute",
+    "Handle",
+    "Method",
+    "bare",
+    "compiled",
+    "general",
+    "install",
+    "lay_over",
+    "maker",
+    "new_array",
+    "of_class",
+    "take_off",
+]
 
 
 class Handle:
@@ -127,39 +142,47 @@ def maker(cls: type) -> Callable[..., Any]:
 
 # -- forms -------------------------------------------------------------------------------------------------------------
 
-METHODS = frozenset(
-    "__array_function__ __array_ufunc__ __complex__ all any argmax argmin argsort astype clip copy cumprod cumsum diagonal dot fill"
-    " flatten item max mean min nonzero partition prod ravel repeat reshape round searchsorted sort squeeze std sum swapaxes take"
-    " tolist trace transpose var".split()
-)
-"""Members that have several forms, beside operators and attributes."""
-_BINARY = "add sub mul truediv floordiv mod divmod pow matmul and or xor lshift rshift".split()
-_UNARY = "neg pos abs invert int float index bool lt le eq ne gt ge len iter getitem setitem delitem".split()
-SLOTS = frozenset(
-    {f"__{how}{word}__" for word in _BINARY for how in ("", "r", "i")} - {"__idivmod__"}
-    | {f"__{word}__" for word in _UNARY}
-    | {"shape", "ndim", "size", "T", "mT"}
-)
-"""Operators and attributes that have several forms: slots of a compiled ``Handle``."""
-_owner: Any = None
-general: dict[str, Any] = {}
-"""Name of a member -> its general form; attributes are properties."""
+SLOTS: frozenset[str] = _compiled.SLOTS if compiled else frozenset()
+"""Operators and attributes that are slots of a compiled ``Handle``."""
 
 
-def of_class(cls: type) -> None:
-    """Take the members of the class of arrays as the general forms, and put them in force."""
-    global _owner
-    _owner = cls
-    general.update({name: form for name, form in vars(cls).items() if name in SLOTS or name in METHODS})
-    if compiled:
-        for name, form in general.items():
-            delattr(cls, name)
-            if name not in SLOTS:
-                setattr(cls, name, _method(form))
-    install({})
+class Method:
+    """Method of the class of arrays that calls its target, the form in force."""
+
+    __wrapped__: Any
+
+    def __init__(self, form: Any) -> None:
+        self.target = form
+        update_wrapper(self, form)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self.target, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.target(*args, **kwargs)
+
+    def __reduce__(self) -> str:
+        return self.__wrapped__.__qualname__
 
 
-def _method(form: Any) -> Any:
+class Attribute:
+    """Attribute of the class of arrays that calls its target, the form in force: a property."""
+
+    def __init__(self, form: Any) -> None:
+        self.target = form
+        self.__doc__ = form.__doc__
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else self.target.__get__(instance, owner)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        self.target.__set__(instance, value)
+
+    def __delete__(self, instance: Any) -> None:
+        self.target.__delete__(instance)
+
+
+def _compiled_method(form: Any) -> Any:
     made = _compiled.Method()
     made.target = form
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
@@ -168,19 +191,58 @@ def _method(form: Any) -> Any:
     return made
 
 
-def install(forms: Mapping[str, Any]) -> None:
-    """Put these forms in force, and the general ones of all other members."""
-    table = {**general, **forms}
-    if not compiled:
-        for name, form in table.items():
-            setattr(_owner, name, form)
-        return
-    slots: dict[str, Any] = {}
-    for name, form in table.items():
+_callers: dict[str, Any] = {}
+"""Name of a member that is no slot -> what calls the form in force."""
+general: dict[str, Any] = {}
+"""Name of a member -> its general form; attributes are properties."""
+_mode: Mapping[str, Any] = {}
+"""Forms of the mode, in place of general ones."""
+_over: list[Callable[[str, Any], Any]] = []
+
+
+def of_class(cls: type, names: Iterable[str]) -> None:
+    """Take these members of the class of arrays, and all slots, as the general forms, and put them in force."""
+    method = _compiled_method if compiled else Method
+    for name in sorted(SLOTS.union(names)):
+        form = general[name] = vars(cls)[name]
+        delattr(cls, name)
         if name not in SLOTS:
-            vars(_owner)[name].target = form
-        elif isinstance(form, property):
-            slots[name], slots[f"{name}="] = form.fget, form.fset
-        else:
-            slots[name] = form
-    _compiled.install(slots)
+            _callers[name] = Attribute(form) if isinstance(form, property) else method(form)
+            setattr(cls, name, _callers[name])
+    install({})
+
+
+def install(forms: Mapping[str, Any]) -> None:
+    """Put the forms of a mode in force, and the general ones of all other members."""
+    global _mode
+    _mode = forms
+    _put_in_force()
+
+
+def lay_over(make: Callable[[str, Any], Any]) -> None:
+    """Call ``make(name, form)`` in place of each form in force, now and after changes of the mode, where that is not None."""
+    _over.append(make)
+    _put_in_force()
+
+
+def take_off(make: Callable[[str, Any], Any]) -> None:
+    """Take off what :func:`lay_over` laid over the forms."""
+    _over.remove(make)
+    _put_in_force()
+
+
+def _put_in_force() -> None:
+    table = {**general, **_mode}
+    for make in _over:
+        table.update({name: made for name, form in table.items() if (made := make(name, form)) is not None})
+    for name, caller in _callers.items():
+        caller.target = table[name]
+    if compiled:
+        slots: dict[str, Any] = {}
+        for name in SLOTS:
+            form = table[name]
+            if isinstance(form, property):
+                slots[name], slots[f"{name}="] = form.fget, form.fset
+            else:
+                slots[name] = form
+        _compiled.install(slots)

@@ -1,1 +1,1 @@
-"""Public functions: backends and arrays, creation, random numbers, the native namespace."""
+"""Public functions: choice of backends, conversion and creation of arrays, random numbers, the native namespace."""

@@ -1,4 +1,4 @@
-"""Arrays from other objects: wrapping, converting, and back to NumPy."""
+"""Conversion of other objects to arrays, between backends, and back to NumPy."""
 
 from __future__ import annotations
 
@@ -13,24 +13,25 @@ from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..backends.devices import Device
 from ..common.errors import NoBackendFoundError
-from ..common.pytrees import each_leaf, mapped
+from ..common.pytrees import each_leaf
 from ..dispatch import wrapping
+from ..dispatch.handover import handed
 from ..memory import views
 from ..memory.views import native
-from ..runtime import conversion, dtypes, placement
+from ..runtime import conversion, dtypes, placement, settings
 from .backends import backend_named, default_backend
 
 
 def wrap(native_array: Any) -> Array:
-    """An array around a native array or an ndarray, without conversion. Lists and numbers become NumPy-held arrays.
+    """Wrap a native array or an ndarray without conversion. Lists and numbers become arrays held by NumPy.
 
-    Of a ``tf.Variable`` it is the value that the variable has now: neither sees what is assigned to the other later. To
-    derive with respect to the variable, wrap it under the tape.
+    For a ``tf.Variable`` the current value is wrapped: later assignments to either do not show in the other. To
+    differentiate with respect to the variable, wrap it under the tape.
 
     Raises
     ------
     NoBackendFoundError
-        If it is no array and NumPy makes none of a numeric dtype of it.
+        If it is not an array and NumPy cannot convert it to one of a numeric dtype.
     """
     if isinstance(native_array, Array):
         return native_array
@@ -54,7 +55,7 @@ def wrap(native_array: Any) -> Array:
 
 
 def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = None, copy: bool | None = None) -> Array:
-    """An array of the values of ``obj``, on the default backend or the one named.
+    """Convert ``obj`` to an array on the default backend or the one named.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     device : str or Device, optional
         Default: the backend's default device.
     dtype : dtype_like, optional
-        Default: NumPy's choice. The precision in force applies to what is made here.
+        Default: NumPy's choice. The precision in force applies to the result.
     copy : bool, optional
         True: always a copy. False: raise if a copy would be needed. None: only if needed.
 
@@ -94,7 +95,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     if isinstance(obj, list | tuple) and _holds_arrays(obj):
         try:
             return wrapping.beside_writers(from_sequence, obj, target, place, wanted)
-        except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
+        except (Unsupported, ValueError):  # strings or objects beside the arrays, or ragged shapes: left to NumPy
             obj = at_host(obj)
     given = obj if isinstance(obj, np.ndarray | list | tuple) else from_protocol(obj, wanted)
     if isinstance(given, Handle):
@@ -111,8 +112,9 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
         raise TypeError(f"dtype {wanted} exists only on the host; keep such data in a NumPy array.")
     if host.dtype != wanted:
         host = host.astype(wanted)
-    fresh = host is not given and host.base is None  # not the memory of a buffer
+    fresh = host is not given and host.base is None  # a buffer, whose memory must not be shared
     alias = target.native_is_ndarray and not copy
+    target = settings.computing(target)
     value = conversion.upload(
         target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias)
     )
@@ -125,21 +127,23 @@ def _holds_arrays(obj: Any) -> bool:
     except RecursionError:
         if not wrapping.circular(obj):
             raise
-    return False  # NumPy says what is wrong with a list that contains itself
+    return False  # NumPy raises the error for a list that contains itself
 
 
 def at_host(x: Any) -> Any:
-    """A nested sequence with ndarrays in place of arrays."""
-    if isinstance(x, list | tuple):
-        return mapped(at_host, x)
-    return to_numpy(x) if isinstance(x, Handle) or loader.backend_of(x) is not None else x
+    """Return a nested sequence with ndarrays in place of arrays."""
+    return handed(x, to_numpy, _native_at_host, dicts=False)
+
+
+def _native_at_host(x: Any) -> Any:
+    return x if loader.backend_of(x) is None else to_numpy(x)
 
 
 def from_protocol(obj: Any, dtype: Any = None) -> Any:
-    """What an object's ``__array__`` gives: in a user's class it may give an array of ours, which NumPy would refuse."""
+    """Return the result of an object's ``__array__``; a user's class may return an `Array`, which NumPy would refuse."""
     if isinstance(obj, np.generic | np.ndarray | Handle | type) or not hasattr(type(obj), "__array__"):
         return obj
-    # Called by its name, by which a class of the launcher's user knows that an array of ours will do.
+    # Called by name, because a user's class under the launcher accepts an `Array` only then.
     return obj.__array__() if dtype is None else obj.__array__(np.dtype(dtype))
 
 
@@ -149,7 +153,7 @@ def _from_array(source: Handle, target: Backend, place: Device | None, wanted: A
         target = held
     casts_it = wanted is not None and wanted != source._kind.dtype
     if casts_it and held is target and place is None and copy is not False and views.outgrows(source):
-        cast: Array = casts.astype(source, wanted, "K", "unsafe", True)  # which does not make all of it first
+        cast: Array = casts.astype(source, wanted, "K", "unsafe", True)  # it does not convert the whole first
         return cast
     with target.within():
         value = views.expose(source)
@@ -174,7 +178,7 @@ def _from_array(source: Handle, target: Backend, place: Device | None, wanted: A
 
 
 def from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any) -> Array:
-    """An array of a sequence that holds arrays; raises :class:`Unsupported` if it also holds what only the host can."""
+    """Convert a sequence that contains arrays; raise :class:`Unsupported` if it also contains host-only values."""
     held = wrapping.backend_among(obj) or target
     with held.within():
         rows = wrapping.to_native(obj, held, wrapping.device_among(obj, held))
@@ -186,18 +190,18 @@ def from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any) 
 
 
 def convert(x: Any, target: Any = None, *, dlpack: bool = True) -> Array:
-    """The array on another backend.
+    """Convert an array to another backend.
 
     Parameters
     ----------
     x : Array or native array
-        What to convert.
+        Array to convert.
     target : str, Backend, module or None
-        Where to: ``"torch"``, the module ``torch``, a backend; None: the current default.
+        Target backend: ``"torch"``, the module ``torch``, a backend; None: the current default.
     dlpack : bool
-        Share memory through DLPack where the two libraries and the device allow it. A shared buffer is one buffer: do
-        not write to the source afterwards if the target's library takes its arrays to be immutable, and arrays of
-        such a library are read-only after conversion. False: a copy through the host, which is counted.
+        Share memory through DLPack where the two libraries and the device allow it. After sharing, do not write to the
+        source if the target's library treats its arrays as immutable; arrays from such a library are read-only after
+        conversion. False: a copy through the host, which is counted.
 
     Returns
     -------
@@ -215,7 +219,7 @@ def convert(x: Any, target: Any = None, *, dlpack: bool = True) -> Array:
 
 
 def to_numpy(x: Any) -> np.ndarray[Any, Any]:
-    """The values as an ndarray; memory is shared where the library can (then read-only if its arrays are immutable)."""
+    """Return the values as an ndarray; memory is shared where the library can (then read-only if its arrays are immutable)."""
     if isinstance(x, Array):
         return x.to_numpy()
     found = loader.backend_of(x)
@@ -230,13 +234,13 @@ def synchronize(*trees: Any) -> None:
     Parameters
     ----------
     *trees
-        Arrays, ours or native, or containers that hold some among other things: lists, tuples, named tuples, dicts,
-        dataclasses, nested as they may be. (NumPy's arrays and scalars are computed already.)
+        Arrays, wrapped or native, or containers with arrays in them: lists, tuples, named tuples, dicts and
+        dataclasses, also nested. (NumPy's arrays and scalars are computed already.)
 
     Raises
     ------
     TypeError
-        For what holds no array: there is nothing to wait for.
+        For an argument without arrays: there is nothing to wait for.
     """
     if not trees:
         for each in loader.loaded():

@@ -1,4 +1,4 @@
-"""Choice of the backend, and the settings that hold for it: devices, precision, execution, seeds."""
+"""Choice of the backend, and its settings: devices, precision, execution, seeds."""
 
 from __future__ import annotations
 
@@ -30,30 +30,32 @@ def use(
     threads: Any = UNSET,
     **options: Any,
 ) -> Backend:
-    """Set the process default: where new arrays go. Arrays that exist stay where they are.
+    """Set the process's default backend and settings. Existing arrays stay where they are.
 
     Parameters
     ----------
     name : str, Backend or None
-        The backend; None keeps the default backend and applies the rest.
+        Backend of new arrays; None keeps the default backend and applies the other settings.
     device : str or Device, optional
-        Where on it new arrays go: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, …
+        Device of new arrays: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, …
     precision : {64, 32, 16, "bf16", None}, optional
         Of fresh floating results; None means NumPy's own rules.
-    execution : {"eager", "fused", None}, optional
-        ``"eager"``: each call runs at once and by the library itself. None, to begin with: at once too, but where
+    execution : {"eager", "fused", "compiled", None}, optional
+        ``"eager"``: each call runs at once and by the library itself. None, the initial setting: at once too, but where
         the values are in host memory NumPy may compute on that memory if it is faster (a *host kernel*, which
-        reports and ``arraydispatch coverage`` name). ``"fused"``: values of a CPU's are on the host, and elementwise calls on
-        large ones are recorded and run together, in several threads, when a value is looked at.
+        reports and ``arraydispatch coverage`` name). ``"fused"``: on a CPU values are on the host, and elementwise calls on
+        large ones are recorded and run together, in several threads, when a value is read. ``"compiled"``: calls on the
+        library's arrays are recorded, and run as programs of its compiler once they have come often enough.
     fallback : {"warn", "error", "silent"}, optional
-        What a call does that has to run on the host: ``"warn"``, to begin with, says each source line once; ``"error"``
-        raises :class:`HostFallbackError`; ``"silent"`` says nothing. :func:`arraydispatch.fallback` does it for a block.
+        Policy for calls that have to run on the host: ``"warn"``, the initial setting, warns once for each source line;
+        ``"error"`` raises :class:`HostFallbackError`; ``"silent"`` does neither. :func:`arraydispatch.fallback` sets it for a
+        block.
     threads : int or None, optional
-        Threads that one operation uses on the CPU, in NumPy and in every library; None: as many as this process may use, by its CPU
-        affinity and the quota of its container. Until it is given, libraries decide. JAX and TensorFlow take it only before
+        Number of threads of one operation on the CPU, in NumPy and in every library; None: as many as this process may use, by its
+        CPU affinity and the quota of its container. Until it is set, libraries decide. JAX and TensorFlow accept it only before
         their first array.
     **options
-        Options of the library, see ``Backend.OPTIONS``.
+        Options of the library; see ``Backend.OPTIONS``.
 
     Returns
     -------
@@ -63,11 +65,11 @@ def use(
     Raises
     ------
     NoBackendFoundError, BackendNotInstalledError, DeviceNotFoundError, PrecisionError, SettingError
-        Each says what there is; nothing is changed then.
+        Each message names the valid choices; nothing is changed.
     RuntimeError
         If the library has started with another number of threads.
     OptionError
-        For an option the backend does not have, or threads that are no number.
+        For an option that the backend does not have, or an invalid number of threads.
     """
     chosen = default_backend() if name is None else backend_named(name)
     bits = settings.default.rules.precision if precision is UNSET else settings.check_precision(precision)
@@ -96,17 +98,17 @@ def use(
 
 
 def execution(way: execution_policy.Execution) -> AbstractContextManager[None]:
-    """How calls run while the block does, in all threads; :func:`use` sets it for the process.
+    """Set the execution of calls for a block, in all threads; :func:`use` sets it for the process.
 
     Parameters
     ----------
-    way : {"eager", "fused", None}
-        As of :func:`use`. Under ``"fused"`` arrays made without a backend by name begin on the host, if it is a CPU's.
+    way : {"eager", "fused", "compiled", None}
+        See :func:`use`. Under ``"fused"`` new arrays on the default backend begin on the host if its device is a CPU.
 
     Raises
     ------
     SettingError
-        For another way.
+        For any other value.
     """
     return settings.execution(way)
 
@@ -121,49 +123,49 @@ def backend_named(target: Any) -> Backend:
             if root in row.roots:
                 return loader.load(name)
         raise NoBackendFoundError(
-            f"module {target.__name__!r} is no backend; choose one of: {', '.join(loader.KNOWN)}."
+            f"module {target.__name__!r} is not a backend; choose one of: {', '.join(loader.KNOWN)}."
         )
     if not isinstance(target, str):
-        raise NoBackendFoundError(f"{target!r} is no backend; choose one of: {', '.join(loader.KNOWN)}.")
+        raise NoBackendFoundError(f"{target!r} is not a backend; choose one of: {', '.join(loader.KNOWN)}.")
     return loader.load(target)
 
 
 def backend(name: str | Backend) -> Backend:
-    """The backend of that name, loaded; also a context manager: ``with ad.backend("torch"): …``."""
+    """Load and return the backend of a name; it is also a context manager: ``with ad.backend("torch"): …``."""
     return backend_named(name)
 
 
 def default_backend() -> Backend:
-    """The backend new arrays go to: of the innermost ``with`` block here, else the process default."""
-    return settings.current_backend()
+    """Return the backend of new arrays: that of the innermost ``with`` block here, else the process default."""
+    return settings.current_backend().home
 
 
 def context_backend() -> Backend | None:
-    """The backend of the innermost ``with ad.backend(…)`` block of this thread or task, or None."""
+    """Return the backend of the innermost ``with ad.backend(…)`` block of this thread or task, or None."""
     return settings.context_backend()
 
 
 def available_backends() -> list[str]:
-    """Names of the backends whose library is installed."""
+    """Return the names of the backends whose library is installed."""
     return loader.available()
 
 
 def choose_backend(*values: Any, prefer_default: bool = False) -> Backend:
-    """The backend that holds these values: the data decides.
+    """Return the backend that holds these values.
 
     Parameters
     ----------
     *values
         Arrays (ours or native), NumPy arrays, Python numbers, sequences of these.
     prefer_default : bool
-        Choose the default backend if it can take all the values, that is, unless an array of another ML library is there.
+        Choose the default backend if it can take all the values, that is, unless one is an array of another ML library.
 
     Raises
     ------
     NoBackendFoundError
-        If a value is nothing a backend handles.
+        If no backend handles a value.
     BackendMismatchError
-        If arrays of two ML libraries are there.
+        If there are arrays of two ML libraries.
     """
     _check_values(values)
     found = wrapping.backend_among(values)
@@ -184,21 +186,21 @@ def _check_values(values: Any) -> None:
 
 
 def devices(backend: Any = None, kind: str | None = None) -> list[Device]:
-    """The devices of a backend (default: the default backend), each with name, memory, processor count, description.
+    """Return the devices of a backend, each with name, memory, processor count and description.
 
     Parameters
     ----------
     backend : str, Backend or module, optional
-        Whose devices.
+        Default: the default backend.
     kind : {"CPU", "GPU", "TPU"}, optional
-        Only these.
+        Only devices of this kind.
     """
     there = (default_backend() if backend is None else backend_named(backend)).devices()
     return [d for d in there if kind is None or d.kind == kind.upper()]
 
 
 def precision(bits: Any) -> Any:
-    """A context in which fresh floating results and creations have ``bits``: 64, 32, 16, ``"bf16"``, None (NumPy's rules)."""
+    """Return a context in which new floating results have ``bits``: 64, 32, 16, ``"bf16"``, None (NumPy's rules)."""
     return settings.precision_context(bits)
 
 
@@ -210,12 +212,12 @@ def set_precision(bits: Any) -> None:
 
 
 def get_precision() -> settings.Precision:
-    """The precision in force here."""
+    """Return the precision in force here."""
     return settings.current_precision()
 
 
 def seed(n: int) -> None:
-    """Seed the own random generators of all loaded libraries and of the default backend."""
+    """Seed the random generators of all loaded libraries and of the default backend."""
     n = operator.index(n)
     if n < 0:
         raise ValueError("expected non-negative integer")  # NumPy's words

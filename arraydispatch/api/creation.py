@@ -1,7 +1,7 @@
-"""NumPy's creation functions, which NumPy does not dispatch: the same names and signatures, arrays on the default backend.
+"""NumPy's creation functions, which NumPy does not dispatch: the same names and signatures, with arrays on the default backend.
 
-What is large is made on the device (``zeros``, ``full``, ``arange``, ``eye``, …); what needs NumPy's own arithmetic to be
-exact to the last bit is made by NumPy and moved.
+Large arrays are made on the device (``zeros``, ``full``, ``arange``, ``eye``, …); those that need NumPy's own arithmetic to be
+exact to the last bit are made by NumPy and moved.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _target(size: int, dtype: np.dtype[Any]) -> tuple[Backend, Any]:
 
 
 def _fresh(dtype: Any) -> np.dtype[Any]:
-    if isinstance(dtype, type) and issubclass(dtype, np.dtype):  # a class of dtypes: NumPy chooses which
+    if isinstance(dtype, type) and issubclass(dtype, np.dtype):  # an abstract dtype: NumPy chooses the concrete one
         dtype = np.empty(0, dtype).dtype
     return conversion.precise(np.dtype(dtype))
 
@@ -68,11 +68,11 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
 
 
 _FILLS: dict[Any, Any] = {}
-"""(backend, dtype as it is given, precision) -> kind of a new array, where the library holds it and needs no scope."""
+"""(backend, dtype as given, precision) -> kind of the new array, if the library has the dtype and needs no scope."""
 
 
 def _filled_in_library(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
-    """An array filled with 0 or 1, of a dtype that was looked at before; None of any other."""
+    """Return an array filled with 0 or 1 if its dtype has been resolved before; None otherwise."""
     backend = settings.current_backend()
     key = backend, dtype, (settings.context_rules.get() or settings.default.rules).precision
     try:
@@ -97,7 +97,7 @@ def _filled_in_library(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
 
 
 def _element(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A value as it stands in an array of this dtype that NumPy fills with it."""
+    """Convert a value as NumPy does when it fills an array of this dtype with it."""
     if type(value) is not int and (type(value) is not float or dtype != dtypes.FLOAT64):
         element = np.empty((), dtype)
         value = real_of(np.asarray(value), dtype)
@@ -107,7 +107,7 @@ def _element(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _ordered(made: Any, order: Any, source: Any = None) -> Any:
-    """What was made of ``source`` in the memory order asked for."""
+    """Return an array made from ``source`` in the requested memory order."""
     order = arguments.order_of(order)
     if not isinstance(made, Handle):
         return np.asanyarray(made, order=order) if order in ("C", "F") else made
@@ -127,13 +127,13 @@ def _ordered(made: Any, order: Any, source: Any = None) -> Any:
 
 
 def events_left(dtype: np.dtype[Any]) -> None:
-    """Report that an array stays NumPy because its dtype exists only on the host."""
+    """Report that an array is kept on the host because no device has its dtype."""
     if events.tap is not None:
         events.tap.left(f"an array of dtype {dtype}", dtypes.only_on_host(dtype))
 
 
 def _moved(host: Any) -> Any:
-    """NumPy's own result on the default backend, floats at the precision in force; host-only dtypes stay."""
+    """Move NumPy's result to the default backend, floats at the precision in force; host-only dtypes are kept on the host."""
     if isinstance(host, list | tuple):
         return mapped(_moved, host)
     if wrapping.is_guest(host):
@@ -154,21 +154,21 @@ def _moved(host: Any) -> Any:
 
 @fastpath.filled_at_once(np.zeros)
 def zeros(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
-    """As :func:`numpy.zeros`, on the default backend."""
+    """Implement :func:`numpy.zeros` on the default backend."""
     made = _filled(shape, 0, float if dtype is None else dtype, np.zeros)
     return made if type(order) is str and order == "C" else _ordered(made, arguments.new_order(order))
 
 
 @fastpath.filled_at_once(np.ones)
 def ones(shape: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
-    """As :func:`numpy.ones`, on the default backend."""
+    """Implement :func:`numpy.ones` on the default backend."""
     made = _filled(shape, 1, float if dtype is None else dtype, np.ones)
     return made if type(order) is str and order == "C" else _ordered(made, arguments.new_order(order))
 
 
 @fastpath.filled_at_once(np.empty)
 def empty(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
-    """As :func:`numpy.empty`, on the default backend; the memory holds zeros."""
+    """Implement :func:`numpy.empty` on the default backend; the memory holds zeros."""
     made = _filled(shape, 0, float if dtype is None else dtype, np.empty)
     return made if type(order) is str and order == "C" else _ordered(made, arguments.new_order(order))
 
@@ -177,7 +177,7 @@ def empty(shape: Any, dtype: Any = float, order: Any = "C", *, device: Any = Non
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> Any:
-    """As :func:`numpy.full`, on the default backend."""
+    """Implement :func:`numpy.full` on the default backend."""
     if isinstance(fill_value, list | tuple):
         fill_value = array(fill_value)
     elif not isinstance(fill_value, Array) and np.ndim(fill_value):
@@ -195,7 +195,7 @@ def full(
 
 
 def _by_body(func: Any, body: Callable[..., Any], size: Any, dtype: Any, args: tuple[Any, ...], options: Any) -> Any:
-    """What ``func`` makes of scalars: on the device where it is large, by NumPy where it is small or the host's."""
+    """Run a creation function of scalars: on the device if the result is large, by NumPy if it is small or on the host."""
     wanted = np.dtype(dtype)
     if dtypes.category(wanted) == "other" or not conversion.beginning(0, _fresh(wanted)).holds(_fresh(wanted)):
         return _moved(func(*args, **options))
@@ -226,7 +226,7 @@ def arange(
     like: Any = None,
     **kwargs: Any,
 ) -> Any:
-    """As :func:`numpy.arange`, on the default backend."""
+    """Implement :func:`numpy.arange` on the default backend."""
     start, stop, step = map(_plain, (start_or_stop, stop, step))
     if start is None and stop is None:
         raise TypeError("arange() requires stop to be specified.")
@@ -245,7 +245,7 @@ def arange(
 
 
 def _plain(x: Any) -> Any:
-    """A number that was given as an array; any other array as NumPy knows how to refuse it."""
+    """Return a number that was given as an array; leave any other array to NumPy, which refuses it."""
     return x if not isinstance(x, Array) else x.to_numpy() if x.ndim else x.item()
 
 
@@ -258,13 +258,13 @@ _REAL = frozenset({int, float, np.float64, np.int64, type(None)})
 
 
 def _spaced(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Points between two ends: where the ends are, or on the default backend if there are many."""
+    """Compute points between two ends on the backend of the ends, or on the default backend if there are many."""
     if wrapping.backend_among((*args, *options.values())) is None:
         num = args[2] if len(args) > 2 else options.get("num", 50)
         dtype = options.get("dtype") or float
         at_home = not isinstance(num, int)
         if np.dtype(dtype).kind in "iu" and func is not np.linspace:
-            at_home = True  # a power just under a whole number would be cut to the one below it
+            at_home = True  # a power just below an integer would be truncated to the integer below
         if at_home or type(args[0]) not in _REAL or _target(num, np.dtype(dtype))[0].native_is_ndarray:
             made = func(*args, **options)
             return (_moved(made[0]), made[1]) if isinstance(made, tuple) else _moved(made)
@@ -284,7 +284,7 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """As :func:`numpy.linspace`, on the default backend."""
+    """Implement :func:`numpy.linspace` on the default backend."""
     return _spaced(np.linspace, (start, stop, num, endpoint, retstep), {"dtype": dtype, "axis": axis})
 
 
@@ -298,13 +298,13 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Any:
-    """As :func:`numpy.logspace`, on the default backend."""
+    """Implement :func:`numpy.logspace` on the default backend."""
     return _spaced(np.logspace, (start, stop, num, endpoint, base), {"dtype": dtype, "axis": axis})
 
 
 @fastpath.at_once(np.geomspace)
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
-    """As :func:`numpy.geomspace`, on the default backend."""
+    """Implement :func:`numpy.geomspace` on the default backend."""
     return _spaced(np.geomspace, (start, stop, num, endpoint), {"dtype": dtype, "axis": axis})
 
 
@@ -319,7 +319,7 @@ def eye(
     device: Any = None,
     like: Any = None,
 ) -> Any:
-    """As :func:`numpy.eye`, on the default backend."""
+    """Implement :func:`numpy.eye` on the default backend."""
     return _ordered(_by_body(np.eye, bodies.eye, _area(N, M), dtype, (N, M, k, dtype), {}), arguments.new_order(order))
 
 
@@ -333,26 +333,26 @@ def _area(rows: int, columns: int | None) -> int:
 
 @fastpath.at_once(np.identity)
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
-    """As :func:`numpy.identity`, on the default backend."""
+    """Implement :func:`numpy.identity` on the default backend."""
     return eye(n, dtype=float if dtype is None else dtype)
 
 
 @fastpath.at_once(np.tri)
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:
-    """As :func:`numpy.tri`, on the default backend."""
+    """Implement :func:`numpy.tri` on the default backend."""
     if not _lengths((N, N if M is None else M)) or not isinstance(k, int | np.integer):
         return _moved(np.tri(N, M, k, dtype))
     return _by_body(np.tri, bodies.tri, _area(N, M), dtype, (N, M, k, dtype), {})
 
 
 def _lengths(given: tuple[Any, ...]) -> bool:
-    """Whether these are lengths of axes. NumPy's formulas make an array of other numbers too, and errors of what is none."""
+    """Whether these are lengths of axes; NumPy's own functions decide on other numbers, and raise for other objects."""
     return all(isinstance(n, int | np.integer) and n >= 0 for n in given)
 
 
 @fastpath.at_once(np.indices)
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
-    """As :func:`numpy.indices`, on the default backend."""
+    """Implement :func:`numpy.indices` on the default backend."""
     shape = tuple(dimensions)
     if not _lengths(shape):
         return _moved(np.indices(shape, dtype, sparse))  # type: ignore[call-overload]
@@ -406,13 +406,13 @@ def _window(func: Any, M: Any, values: Callable[[Any, Any], Any]) -> Any:
 
 @fastpath.at_once(np.bartlett)
 def bartlett(M: Any) -> Any:
-    """As :func:`numpy.bartlett`, on the default backend."""
+    """Implement :func:`numpy.bartlett` on the default backend."""
     return _window(np.bartlett, M, lambda n, M: np.where(np.less_equal(n, 0), 1 + n / (M - 1), 1 - n / (M - 1)))
 
 
 @fastpath.at_once(np.blackman)
 def blackman(M: Any) -> Any:
-    """As :func:`numpy.blackman`, on the default backend."""
+    """Implement :func:`numpy.blackman` on the default backend."""
     return _window(
         np.blackman,
         M,
@@ -422,19 +422,19 @@ def blackman(M: Any) -> Any:
 
 @fastpath.at_once(np.hamming)
 def hamming(M: Any) -> Any:
-    """As :func:`numpy.hamming`, on the default backend."""
+    """Implement :func:`numpy.hamming` on the default backend."""
     return _window(np.hamming, M, lambda n, M: 0.54 + 0.46 * np.cos(np.pi * n / (M - 1)))
 
 
 @fastpath.at_once(np.hanning)
 def hanning(M: Any) -> Any:
-    """As :func:`numpy.hanning`, on the default backend."""
+    """Implement :func:`numpy.hanning` on the default backend."""
     return _window(np.hanning, M, lambda n, M: 0.5 + 0.5 * np.cos(np.pi * n / (M - 1)))
 
 
 @fastpath.at_once(np.kaiser)
 def kaiser(M: Any, beta: Any) -> Any:
-    """As :func:`numpy.kaiser`, on the default backend."""
+    """Implement :func:`numpy.kaiser` on the default backend."""
     M, beta = np.array([0.0, M, beta])[1:]
     if dtypes.category(M.dtype) == "other":
         return _moved(np.kaiser(M, beta))
@@ -447,7 +447,7 @@ def kaiser(M: Any, beta: Any) -> Any:
 
 @fastpath.at_once(np.fft.fftfreq)
 def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
-    """As :func:`numpy.fft.fftfreq`, on the default backend."""
+    """Implement :func:`numpy.fft.fftfreq` on the default backend."""
     if not isinstance(n, int | np.integer):
         raise ValueError("n should be an integer")
     upper = arange(0, (int(n) - 1) // 2 + 1)
@@ -456,34 +456,34 @@ def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
 
 @fastpath.at_once(np.fft.rfftfreq)
 def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
-    """As :func:`numpy.fft.rfftfreq`, on the default backend."""
+    """Implement :func:`numpy.fft.rfftfreq` on the default backend."""
     if not isinstance(n, int | np.integer):
         raise ValueError("n should be an integer")
     return arange(0, int(n) // 2 + 1) * (1.0 / (n * d))
 
 
 def diag_indices(n: Any, ndim: int = 2) -> Any:
-    """As :func:`numpy.diag_indices`, on the default backend."""
+    """Implement :func:`numpy.diag_indices` on the default backend."""
     return (arange(n),) * ndim
 
 
 def mask_indices(n: int, mask_func: Any, k: Any = 0) -> Any:
-    """As :func:`numpy.mask_indices`, on the default backend."""
+    """Implement :func:`numpy.mask_indices` on the default backend."""
     return np.nonzero(mask_func(ones((n, n), int), k) != 0)
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> Any:
-    """As :func:`numpy.tril_indices`, on the default backend."""
+    """Implement :func:`numpy.tril_indices` on the default backend."""
     return np.nonzero(tri(n, m, k=k, dtype=bool))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> Any:
-    """As :func:`numpy.triu_indices`, on the default backend."""
+    """Implement :func:`numpy.triu_indices` on the default backend."""
     return np.nonzero(~tri(n, m, k=k - 1, dtype=bool))
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
-    """As :func:`numpy.fromfunction`: the function is called once, with index arrays on the default backend."""
+    """Implement :func:`numpy.fromfunction`: the function is called once, with index arrays on the default backend."""
     return function(*indices(shape, dtype=dtype), **kwargs)
 
 
@@ -491,11 +491,11 @@ _WITHOUT_MEMORY = (list, tuple, range, int, float, complex, np.generic)
 
 
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
-    """As :func:`numpy.meshgrid`, on the default backend."""
+    """Implement :func:`numpy.meshgrid` on the default backend."""
     xi = tuple(map(from_protocol, xi))
     if wrapping.find_backend(xi) is not None:
         return _by_library(np.meshgrid, xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
-    if not copy and not all(isinstance(x, _WITHOUT_MEMORY) for x in xi):  # what they view stays where it is
+    if not copy and not all(isinstance(x, _WITHOUT_MEMORY) for x in xi):  # the memory they view is not moved
         return np.meshgrid(*xi, copy=False, sparse=sparse, indexing=indexing)  # type: ignore[call-overload]
     return _moved(np.meshgrid(*xi, copy=True, sparse=sparse, indexing=indexing))  # type: ignore[call-overload]
 
@@ -504,7 +504,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 _MOST_DIMENSIONS = 64
-"""NumPy's limit, and so what ``ndmax`` is unless given."""
+"""NumPy's limit, and so the default of ``ndmax``."""
 
 
 @fastpath.at_once(np.array, itself=False)
@@ -519,7 +519,7 @@ def array(
     ndmax: int = _MOST_DIMENSIONS,
     like: Any = None,
 ) -> Any:
-    """As :func:`numpy.array`, on the default backend; arrays of ours stay on theirs."""
+    """Implement :func:`numpy.array` on the default backend; an `Array` stays on its own."""
     copy = copy_mode(copy)
     if ndmax != _MOST_DIMENSIONS:
         return _moved(np.array(at_host(object), dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, ndmax=ndmax))
@@ -527,7 +527,7 @@ def array(
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)
     if isinstance(object, Handle):
         held = object._kind.backend
-        if held.hosted:  # NumPy's own answer to what is a copy, a view or the array itself
+        if held.hosted:  # NumPy decides whether the result is a copy, a view or the array itself
             return host_values.call(
                 np.array, (object, dtype), {"copy": copy, "order": order, "subok": subok, "ndmin": ndmin}
             )
@@ -544,7 +544,7 @@ def array(
             return host_values.call(np.array, (object, dtype), options)
         try:
             made = wrapping.beside_writers(from_sequence, object, held_by, None, wanted)
-        except (Unsupported, ValueError):  # strings or objects beside the arrays, or other shapes: as NumPy has it
+        except (Unsupported, ValueError):  # strings or objects beside the arrays, or ragged shapes: left to NumPy
             return _moved(np.array(at_host(object), dtype, **options))
     else:
         if not isinstance(object, np.ndarray | list | tuple):
@@ -569,7 +569,7 @@ _COPIES = frozenset({bool, type(None)})
 
 
 def copy_mode(copy: Any) -> bool | None:
-    """``copy=`` as one of True, False and None."""
+    """Return ``copy=`` as one of True, False and None."""
     if copy.__class__ in _COPIES:
         return copy
     if isinstance(copy, str):
@@ -583,7 +583,7 @@ def copy_mode(copy: Any) -> bool | None:
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
-    """As :func:`numpy.asarray`, on the default backend; an array of ours is returned as it is."""
+    """Implement :func:`numpy.asarray` on the default backend; an `Array` is returned as it is."""
     return array(a, dtype, copy=copy, order=order)
 
 
@@ -591,19 +591,19 @@ def asarray(
 def asanyarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
-    """As :func:`numpy.asanyarray`, on the default backend."""
+    """Implement :func:`numpy.asanyarray` on the default backend."""
     return array(a, dtype, copy=copy, order=order, subok=True)
 
 
 @fastpath.at_once(np.ascontiguousarray, itself=False)
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """As :func:`numpy.ascontiguousarray`, on the default backend."""
+    """Implement :func:`numpy.ascontiguousarray` on the default backend."""
     return array(a, dtype, copy=None, order="C", ndmin=1)
 
 
 @fastpath.at_once(np.asfortranarray, itself=False)
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
-    """As :func:`numpy.asfortranarray`, on the default backend."""
+    """Implement :func:`numpy.asfortranarray` on the default backend."""
     return array(a, dtype, copy=None, order="F", ndmin=1)
 
 
@@ -614,7 +614,7 @@ _HOST_WITH_LIKE = "frombuffer fromfile fromiter fromstring genfromtxt loadtxt"
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    """As :func:`numpy.require`, on the default backend."""
+    """Implement :func:`numpy.require` on the default backend."""
     return meeting(array, a, dtype, requirements)
 
 
@@ -627,5 +627,5 @@ CREATORS: dict[Any, Callable[..., Any]] = {
     **{getattr(np, name): _by_numpy(getattr(np, name)) for name in _HOST_WITH_LIKE.split()},
     np.require: require,
 }
-"""NumPy function with ``like=`` -> what it does when ``like`` is an array of ours."""
+"""NumPy function with ``like=`` -> its implementation if ``like`` is an `Array`."""
 functions.creators.update(CREATORS)

@@ -1,4 +1,4 @@
-"""``ad.active_backend``: the native library's own functions, following ``ad.use`` even when imported once."""
+"""``ad.active_backend``: the default backend's native functions, which follow ``ad.use`` even if imported once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .public import to_numpy as _to_numpy
 
 
 class _Active:
-    """The default backend's native namespace, live: native functions, native results."""
+    """Live namespace of the default backend's native functions, which return native results."""
 
     def __getattr__(self, name: str) -> Any:
         module = settings.current_backend().module
@@ -28,22 +28,22 @@ class _Active:
         return f"<active backend: {settings.current_backend().name}>"
 
     def tensor(self, obj: Any, dtype: Any = None) -> Any:
-        """A native array of the values of ``obj`` on the active backend."""
+        """Return a native array with the values of ``obj`` on the active backend."""
         imported("arraydispatch.api.public")
         from .public import asarray
 
         return asarray(obj, dtype=dtype).native
 
     def to_numpy(self, x: Any) -> np.ndarray[Any, Any]:
-        """The values of a native array (or an ``Array``) as an ndarray."""
+        """Return the values of a native array (or an ``Array``) as an ndarray."""
         return _to_numpy(x)
 
     def normal(self, mean: Any = 0.0, std: Any = 1.0, *shape: Any, dtype: Any = None) -> Any:
-        """A native array of normal numbers from the library's own generator; ``shape`` as ints or one tuple."""
+        """Draw a native array of normal numbers from the library's own generator; ``shape`` is given as ints or one tuple."""
         return self._random("normal", shape, dtype, lambda z: z * std + mean)
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, *shape: Any, dtype: Any = None) -> Any:
-        """A native array of numbers in [low, high) from the library's own generator; ``shape`` as ints or one tuple."""
+        """Draw a native array of numbers in [low, high) from the library's own generator; ``shape`` is given as ints or one tuple."""
         return self._random("uniform", shape, dtype, lambda u: u * (high - low) + low)
 
     def _random(self, kind: str, shape: tuple[Any, ...], dtype: Any, scaled: Callable[[Any], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""The public functions in one namespace, and the creation functions, which ``np.zeros(3, like=array)`` calls."""
+"""Namespace of all public functions, and of the creation functions, which ``np.zeros(3, like=array)`` calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``ad.random``: random arrays from a library's own generator. (``np.random`` under the launcher gives NumPy's own bits.)"""
+"""``ad.random``: random arrays from a library's own generator. (``np.random`` under the launcher returns NumPy's own bits.)"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["integers", "normal", "permutation", "seed", "uniform"]
 seed = public.seed
 
 _EXACT = 2**53
-"""How many different integers a uniform float64 tells apart."""
+"""Number of different integers that a uniform float64 can represent."""
 
 
 def _drawn(kind: str, size: Any, dtype: Any, device: Any, like: tuple[Any, ...] = ()) -> Array:
@@ -38,23 +38,23 @@ def _drawn(kind: str, size: Any, dtype: Any, device: Any, like: tuple[Any, ...] 
 
 
 def normal(loc: Any = 0.0, scale: Any = 1.0, size: Any = None, *, dtype: Any = float, device: Any = None) -> Any:
-    """Normal numbers, from the generator of the default backend's library.
+    """Draw normal numbers from the generator of the default backend's library.
 
     Parameters
     ----------
     loc, scale : float or array
-        Mean and standard deviation, which is not negative.
+        Mean and non-negative standard deviation.
     size : int or tuple of int, optional
-        The shape; if not given, that of ``loc`` and ``scale``.
+        Shape; default: that of ``loc`` and ``scale``.
     dtype : dtype_like
-        A floating one.
+        Floating dtype.
     device : str or Device, optional
         Where; if not given, the default device.
 
     Returns
     -------
     Array
-        Differentiable by ``loc`` and ``scale``.
+        Random array, differentiable with respect to ``loc`` and ``scale``.
 
     Raises
     ------
@@ -68,14 +68,14 @@ def normal(loc: Any = 0.0, scale: Any = 1.0, size: Any = None, *, dtype: Any = f
 
 
 def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None, *, dtype: Any = float, device: Any = None) -> Any:
-    """Numbers in ``[low, high)``, all as likely, from the generator of the default backend's library.
+    """Draw uniform numbers in ``[low, high)`` from the generator of the default backend's library.
 
     Parameters
     ----------
     low, high : float or array
-        Where they lie.
+        Bounds of the interval.
     size, dtype, device
-        As of :func:`normal`.
+        See :func:`normal`.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None, *, dtype: Any = f
 
 
 def _moved(drawn: Array, factor: Any, start: Any) -> Any:
-    """Scaled and moved, where that changes anything."""
+    """Scale and shift, where that changes anything."""
     plain = isinstance(factor, int | float) and isinstance(start, int | float)
     if plain and factor == 1 and start == 0:
         return drawn
@@ -102,18 +102,18 @@ def integers(
     endpoint: bool = False,
     device: Any = None,
 ) -> Any:
-    """Integers, all as likely, from the generator of the default backend's library.
+    """Draw uniform integers from the generator of the default backend's library.
 
     Parameters
     ----------
     low, high : int
-        They lie in ``[low, high)``; of one number in ``[0, low)``.
+        Bounds of the interval ``[low, high)``; with one number ``[0, low)``.
     size : int or tuple of int, optional
-        The shape; if not given, ``()``.
+        Shape; default: ``()``.
     dtype : dtype_like
-        An integer one.
+        Integer dtype.
     endpoint : bool
-        Whether ``high`` is among them.
+        Whether ``high`` is included.
     device : str or Device, optional
         Where; if not given, the default device.
 
@@ -124,7 +124,7 @@ def integers(
     Raises
     ------
     ValueError
-        If there is no such integer, if the dtype does not hold them, or if they are more than 2**53.
+        If the interval is empty, if the dtype cannot represent it, or if it has more than 2**53 integers.
     """
     first, last = (0, operator.index(low)) if high is None else (operator.index(low), operator.index(high))
     last -= not endpoint
@@ -149,14 +149,14 @@ def integers(
 
 
 def permutation(x: Any, axis: int = 0) -> Any:
-    """The integers below ``x``, or the slices of an array along an axis, in an order that is left to chance.
+    """Return the integers below ``x``, or the slices of an array along an axis, in random order.
 
     Parameters
     ----------
     x : int or array
-        What to rearrange, which stays as it is.
+        Array to permute, which is not changed, or a number of integers.
     axis : int
-        Along which.
+        Axis of the slices.
 
     Returns
     -------

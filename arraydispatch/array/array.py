@@ -21,6 +21,7 @@ from ..backends.base import Backend
 from ..backends.devices import Device
 from ..backends.kinds import Kind
 from ..common import arguments, events, tracing
+from ..common.members import FORMED, MEMBERS
 from ..common.process_state import process
 from ..common.signal_safety import imported
 from ..common.user_warnings import real_of
@@ -37,19 +38,11 @@ from ..functions import bits
 from ..memory import ghosts, reshaping, views
 from ..memory.views import ghost, native
 from ..runtime import conversion, placement, settings
-from . import casts, exports
+from . import casts, exports, printing
 from .flat import Flat
-from .members import equality, method, named, short_power, tuple_method
+from .general_forms import comparison, equality, method, named, operators, short_power, tuple_method, unary
 
 __all__ = ["Array"]
-
-_binary, _inplace, _unary = ufuncs.binary_operator, ufuncs.inplace_operator, ufuncs.FAST_OF_ONE.__getitem__
-_reflected = ufuncs.reflected_operator
-
-
-_power = ufuncs.binary_operator(np.power)
-_inplace_power = ufuncs.inplace_operator(np.power)
-
 
 _HEAD = sys.getsizeof(np.empty((), bool)) - 1 - (sys.getsizeof(Handle()) - Handle.__basicsize__)
 """Bytes of an ndarray beside its shape, strides and elements, less those that Python keeps in front of an ``Array``."""
@@ -66,6 +59,8 @@ class Array(Handle):
     __array_priority__ = 100.0
     __hash__ = None
     __class__ = property(exports.class_shown)
+    stands_for_ndarray = False
+    """Whether a launcher made the array, so that it shows itself as an ndarray."""
 
     @classmethod
     def _holding(cls, value: Any, kind: Kind) -> Any:
@@ -104,7 +99,7 @@ class Array(Handle):
 
     @property
     def __numpy_dtype__(self) -> np.dtype[Any]:
-        # What NumPy asks before it takes `dtype` of whatever has one; an ndarray it does not ask.
+        # NumPy reads this attribute before `dtype` on objects other than ndarrays.
         raise TypeError("Cannot construct a dtype from an array")
 
     @property
@@ -161,7 +156,7 @@ class Array(Handle):
         ghost(self).setflags(write=write, align=align, uic=uic)
 
     def __sizeof__(self) -> int:
-        # What makes ``sys.getsizeof``, which adds the collector's share, say what it says of an ndarray.
+        # ``sys.getsizeof`` adds the collector's share and then gives the size of an ndarray.
         nbytes = self.nbytes if ghost(self).flags.owndata else 0
         return _HEAD + 2 * np.intp().itemsize * self.ndim + nbytes
 
@@ -180,7 +175,7 @@ class Array(Handle):
         return exports.as_ndarray(self, self._host(events.AT_A_DOOR), dtype, copy)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """An ndarray as an array of this backend and on this device."""
+        """Convert an ndarray to an array of this backend on this device."""
         if not isinstance(array, np.ndarray | Array):
             raise TypeError("can only be called with ndarray object")
         if return_scalar or isinstance(array, Array):
@@ -241,7 +236,7 @@ class Array(Handle):
         return (indexing.getitem(self, i) for i in range(shape[0]))
 
     def _scalars(self, n: int) -> Iterator[Any]:
-        """The elements one by one from one host copy, as long as nobody writes the array in the meantime."""
+        """Yield the elements from one host copy, as long as the array is not written."""
         root = views.owner(self)
         writes = root._writes
         host = self._host("iteration")
@@ -304,7 +299,8 @@ class Array(Handle):
         return str(self._shown())
 
     def __repr__(self) -> str:
-        return repr(self._shown())
+        shown = self._shown()
+        return repr(shown) if isinstance(shown, str) or self.stands_for_ndarray else printing.marked(self, repr(shown))
 
     def __format__(self, spec: str) -> str:
         shown = self._shown()
@@ -339,10 +335,11 @@ class Array(Handle):
         return self.tobytes()
 
     def _lent(self, flags: int) -> np.ndarray[Any, Any]:
-        """Return the ndarray whose memory C code gets that asks for a buffer with these flags: what ``__array__`` gives.
+        """Return the ndarray whose memory the buffer protocol lends: the one that ``__array__`` gives.
 
         ``np.asarray`` asks so, as ``memoryview`` does, before it looks for ``__array__``.
         """
+        exports.check_flags(self, flags)
         if self._kind.dtype.isbuiltin != 1:  # for which the buffer protocol has no format
             raise TypeError(
                 "a bytes-like object is required: x.data is a memoryview of an array, x.tobytes() its bytes"
@@ -376,48 +373,43 @@ class Array(Handle):
         self._host("dump()").dump(file)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """The values as an ndarray; memory is shared where the library can."""
+        """Return the values as an ndarray, which shares memory where the library can."""
         return self._host("to_numpy()")
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """The array on another device of its library: a new array, or this one if it is there already."""
+        """Move the array to another device of its library; returns this array if it is there already."""
         if self.device == device or placement.find(backend := self.backend, device) == self.device:
             return self
         return wrapping.wrap(placement.move(self.native, backend, device), self._kind.home)
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
-    __add__, __radd__, __iadd__ = _binary(np.add), _reflected(np.add), _inplace(np.add)
-    __sub__, __rsub__, __isub__ = _binary(np.subtract), _reflected(np.subtract), _inplace(np.subtract)
-    __mul__, __rmul__, __imul__ = _binary(np.multiply), _reflected(np.multiply), _inplace(np.multiply)
-    __truediv__, __rtruediv__, __itruediv__ = _binary(np.divide), _reflected(np.divide), _inplace(np.divide)
-    __floordiv__, __rfloordiv__ = _binary(np.floor_divide), _reflected(np.floor_divide)
-    __ifloordiv__ = _inplace(np.floor_divide)
-    __mod__, __rmod__, __imod__ = _binary(np.remainder), _reflected(np.remainder), _inplace(np.remainder)
-    __and__, __rand__, __iand__ = _binary(np.bitwise_and), _reflected(np.bitwise_and), _inplace(np.bitwise_and)
-    __or__, __ror__, __ior__ = _binary(np.bitwise_or), _reflected(np.bitwise_or), _inplace(np.bitwise_or)
-    __xor__, __rxor__, __ixor__ = _binary(np.bitwise_xor), _reflected(np.bitwise_xor), _inplace(np.bitwise_xor)
-    __lshift__, __rlshift__ = _binary(np.left_shift), _reflected(np.left_shift)
-    __ilshift__ = _inplace(np.left_shift)
-    __rshift__, __rrshift__ = _binary(np.right_shift), _reflected(np.right_shift)
-    __irshift__ = _inplace(np.right_shift)
-    __rpow__ = _reflected(np.power)
-    __lt__, __le__ = _binary(np.less), _binary(np.less_equal)
-    __gt__, __ge__ = _binary(np.greater), _binary(np.greater_equal)
-    __eq__, __ne__ = equality(np.equal, False), equality(np.not_equal, True)
-    __neg__, __pos__, __invert__ = _unary(np.negative), _unary(np.positive), _unary(np.invert)
-    __abs__ = _unary(np.absolute)
+    __add__, __radd__, __iadd__ = operators("add")
+    __sub__, __rsub__, __isub__ = operators("sub")
+    __mul__, __rmul__, __imul__ = operators("mul")
+    __truediv__, __rtruediv__, __itruediv__ = operators("truediv")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = operators("floordiv")
+    __mod__, __rmod__, __imod__ = operators("mod")
+    __and__, __rand__, __iand__ = operators("and")
+    __or__, __ror__, __ior__ = operators("or")
+    __xor__, __rxor__, __ixor__ = operators("xor")
+    __lshift__, __rlshift__, __ilshift__ = operators("lshift")
+    __rshift__, __rrshift__, __irshift__ = operators("rshift")
+    __lt__, __le__, __gt__, __ge__ = comparison("lt"), comparison("le"), comparison("gt"), comparison("ge")
+    __eq__, __ne__ = equality("eq", False), equality("ne", True)
+    __neg__, __pos__, __abs__, __invert__ = unary("neg"), unary("pos"), unary("abs"), unary("invert")
+    _power, __rpow__, _inplace_power = operators("pow")
 
     def __pow__(self, exponent: Any, modulo: None = None) -> Any:
         if modulo is not None:
             return NotImplemented
         short = short_power(self, exponent)
-        return _power(self, exponent) if short is None else _unary(short)(self)
+        return self._power(exponent) if short is None else ufuncs.FAST_OF_ONE[short](self)
 
     def __ipow__(self, exponent: Any) -> Any:  # type: ignore[misc]
         short = short_power(self, exponent)
         if short is None:
-            return _inplace_power(self, exponent)
+            return self._inplace_power(exponent)
         return ufuncs.array_ufunc(short, "__call__", (self,), {"out": (self,)})
 
     def __divmod__(self, other: Any) -> Any:
@@ -497,11 +489,11 @@ class Array(Handle):
         return views.derive(self, ghost(self).mT)
 
     def copy(self, order: Any = "C") -> Any:
-        """A copy with memory of its own. Floating values get the precision in force."""
+        """Copy into new memory. Floating values get the precision in force."""
         return functions.call(np.copy, (self, order), {})
 
     def flatten(self, order: Any = "C") -> Any:
-        """A one-dimensional copy."""
+        """Copy into one dimension."""
         return functions.call(np.copy, (functions.call(np.ravel, (self, order), {}),), {})
 
     def astype(
@@ -528,7 +520,7 @@ class Array(Handle):
         return casts.reread(self, np.ndarray.view, np.dtype(dtype))
 
     def getfield(self, dtype: Any, offset: int = 0) -> Any:
-        """A view of the bytes from ``offset`` of each element as another dtype; as of ``view``, where it cannot alias."""
+        """A view of the bytes from ``offset`` of each element as another dtype; read-only where the library cannot alias, as with ``view``."""
         return casts.reread(self, np.ndarray.getfield, np.dtype(dtype), offset)
 
     def setfield(self, val: Any, dtype: Any, offset: int = 0) -> None:
@@ -627,7 +619,7 @@ def _downloaded(a: Array, why: str) -> np.ndarray[Any, Any]:
 
 
 def _as_array(value: Any) -> Any:
-    """As the setters of parts take values: arrays first, whose imaginary part is dropped where a scalar's is an error."""
+    """Convert a value for the setters of ``real`` and ``imag``, which drop an array's imaginary part; a scalar's is an error."""
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
         return value
     return np.asarray(value) if isinstance(value, int | float | complex | list | tuple) else value
@@ -639,14 +631,14 @@ def _no_fields(order: Any) -> None:
 
 
 def _rebuild_array(*state: Any) -> Any:
-    """Unpickle; named here, so that a fresh process has the class when it has the array."""
+    """Unpickle an array; pickles name this function, which imports the class."""
     return exports.rebuilt(*state)
 
 
 for _name, _made in vars(Array).items():
-    if _name in vars(np.ndarray) and (callable(_made) or isinstance(_made, property)):
+    if _name in MEMBERS and (callable(_made) or isinstance(_made, property)):
         named(_made, _name)
-handles.of_class(Array)
+handles.of_class(Array, FORMED)
 ndarray = Array
 """By which pickle finds the class's functions: they are named as NumPy's."""
 

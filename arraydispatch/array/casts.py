@@ -21,7 +21,7 @@ __all__ = ["as_subclass", "astype", "read_only", "reread"]
 
 
 def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) -> Any:
-    """What ``a.astype`` makes."""
+    """Implement ``ndarray.astype``."""
     backend, have = a._kind.backend, a._kind.dtype
     if not np.can_cast(have, wanted, casting):
         raise TypeError(f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}")
@@ -56,7 +56,7 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
 
 
 def as_subclass(a: Any, dtype: Any, wanted: type) -> Any:
-    """A view as a subclass of ndarray: on the host, and read-only where it does not share the array's memory."""
+    """View as a subclass of ndarray, on the host; read-only where it does not share the array's memory."""
     seen = a._host("viewed as a subclass of ndarray").view(*() if dtype is None else (dtype,), type=wanted)
     if not (views.writeable(a, True) and a._kind.backend.shares_with_host(native(views.owner(a)))):
         seen.flags.writeable = False
@@ -98,6 +98,6 @@ def _reread_on_host(a: Any, seen: np.ndarray[Any, Any], reason: str) -> np.ndarr
 
 
 def read_only(a: Any) -> Any:
-    """The array, locked."""
+    """Make an array read-only and return it."""
     ghost(a).flags.writeable = False
     return a

@@ -1,10 +1,11 @@
-"""How values leave an array: to code that wants an ndarray, by DLPack, by pickle."""
+"""Exports of an array's values: as an ndarray, by DLPack, by pickle."""
 
 from __future__ import annotations
 
 import sys
+import threading
 from dis import opname
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends import loader
 from ..common import callers, events
+from ..common.process_state import process
+from ..common.signal_safety import imported
 from ..common.user_warnings import real_of
-from ..dispatch import wrapping
+from ..dispatch import host_results, wrapping
 from ..memory import views
 from ..memory.views import native
 from ..runtime import conversion, settings
@@ -61,6 +64,8 @@ def as_ndarray(
     a: Handle, found: np.ndarray[Any, Any], dtype: Any = None, copy: bool | None = None
 ) -> np.ndarray[Any, Any]:
     """``a.__array__(dtype, copy)``, from the host's ndarray of ``a``."""
+    if not process.interop:
+        _tell_of_scipy(a, sys._getframe(2))
     if dtype is not None and np.dtype(dtype) != found.dtype:
         if copy is False:
             raise ValueError("a different dtype needs a copy, which copy=False forbids")
@@ -72,6 +77,30 @@ def as_ndarray(
     if copy is None and _asked_by_library():
         return _its_own(found)
     return _read_only(found)  # nobody would see what is written to a copy
+
+
+_SCIPY = "scipy."
+
+
+def _tell_of_scipy(a: Handle, asking: FrameType | None) -> None:
+    """Warn of, or refuse, a call of SciPy's that computes on the host because nobody has asked that it take arrays."""
+    name, outermost = "", ""
+    while asking is not None and (module := asking.f_globals.get("__name__") or "").startswith(_SCIPY):
+        public = ".".join(part for part in module.split(".") if not part.startswith("_"))
+        called = asking.f_code.co_name
+        outermost = public
+        if hasattr(sys.modules.get(public), called):  # not a decorator of it
+            name = f"{public}.{called}"
+        asking = asking.f_back
+    if outermost and not a._kind.standard:
+        imported("arraydispatch.scipy_support")  # which no program needs that does not use SciPy
+        from .. import scipy_support
+
+        if not scipy_support.by_scipy_itself():
+            host_results.allow(name or outermost, a._kind.backend, _NOT_INSTALLED, callers.is_library)
+
+
+_NOT_INSTALLED = "SciPy's functions take arrays after arraydispatch.interop.install()"
 
 
 def _read_only(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -90,8 +119,31 @@ def for_library(a: Any) -> np.ndarray[Any, Any]:
     return found if found.flags.owndata else np.asarray(found.data)
 
 
+_BYTES_TO_WRITE = 1
+"""Flags of the buffer protocol (PyBUF_WRITABLE) by which C code asks for bytes that it may write, without their format."""
+_refused: tuple[int, int] | None = None
+"""Thread and array of the last request of this kind, if it was refused."""
+
+
+def check_flags(a: Any, flags: int) -> None:
+    """Refuse bytes without a format that may be written, and the read-only ones that the same code asks for next.
+
+    ``torch.asarray`` asks so, and takes the bytes for numbers of another dtype; where it has been exchanged, nothing is refused.
+    """
+    global _refused
+    if flags > _BYTES_TO_WRITE or process.interop:
+        return
+    asking = threading.get_ident(), id(a)
+    refused, _refused = _refused, asking if flags == _BYTES_TO_WRITE else None
+    if flags == _BYTES_TO_WRITE or refused == asking:
+        raise BufferError(
+            "an array does not lend its memory as bytes without a format, which PyTorch's asarray takes for numbers of another"
+            " dtype: use torch.as_tensor(x), or x.data, a memoryview"
+        )
+
+
 class _Interface(dict[str, Any]):
-    """What ``__array_interface__`` answers, with the memory that it is about."""
+    """Value of ``__array_interface__``, which keeps the memory that it describes alive."""
 
     host: np.ndarray[Any, Any]
 
@@ -149,7 +201,7 @@ def _names(code: CodeType, instruction: int, name: str) -> bool:
 
 
 _BETWEEN = frozenset({"CACHE", "PRECALL"})
-"""What lies between the last argument of a call and the call."""
+"""Instructions between the last argument of a call and the call."""
 
 
 def _may_be_written(a: Handle) -> bool:

@@ -125,7 +125,7 @@ class Flat:
             indexing.setitem(self.base, ..., line.reshape(self._base.shape))
 
     def _element(self, value: Any) -> Any:
-        """A value as one element."""
+        """Convert a value to one element."""
         if isinstance(value, Handle) and ghost(value).ndim == 0 and value._kind.backend.recorded(views.native(value)):
             return value  # which is not known, or a derivative follows it
         element = np.empty(1, self._base.dtype)
@@ -136,7 +136,7 @@ class Flat:
         return element[0]
 
     def copy(self) -> Any:
-        """The elements in an array of their own."""
+        """Copy the elements into an array."""
         return self._base.flatten()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:

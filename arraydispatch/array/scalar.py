@@ -1,4 +1,4 @@
-"""``Scalar``: what NumPy's scalars are on a device, and under a trace.
+"""``Scalar``: NumPy's scalars on a device and under a trace.
 
 A scalar behaves as ``np.float64`` and its like do: it never changes, and its methods and attributes are those of a 0-d
 array of its value, whose 0-d results are scalars again.
@@ -15,7 +15,6 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core.handles import general
-from ..backends.kinds import Kind
 from ..dispatch import indexing, wrapping
 from ..memory.views import native
 from .array import Array
@@ -25,7 +24,7 @@ __all__ = ["Scalar"]
 
 
 def _of_zero_d(name: str) -> Callable[..., Any]:
-    """The method of 0-d arrays, on a copy."""
+    """Make the method of 0-d arrays, on a copy."""
     inner = getattr(Array, name)
 
     def made(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -36,13 +35,13 @@ def _of_zero_d(name: str) -> Callable[..., Any]:
 
 
 def _property_of_zero_d(name: str) -> Any:
-    """The attribute of 0-d arrays, of a copy; it cannot be set."""
+    """Make the attribute of 0-d arrays, of a copy; it cannot be set."""
     inner = getattr(Array, name)
     return property(lambda self: _scalar(inner.__get__(wrapping.zero_d(self))), doc=inner.__doc__)
 
 
 def _scalar(made: Any) -> Any:
-    return Scalar(native(made), made._kind) if type(made) is Array and not made.shape else made
+    return Scalar._holding(native(made), made._kind) if type(made) is Array and not made.shape else made
 
 
 class Scalar(Array):
@@ -54,10 +53,6 @@ class Scalar(Array):
 
     __slots__ = ()
     __class__ = property(type)  # an ndarray to nobody
-
-    def __init__(self, value: Any, kind: Kind) -> None:
-        self._v, self._kind, self._owned, self._writes = value, kind, False, 0
-        self._root = self._ghost = self._base = None
 
     __numpy_dtype__ = Array.dtype
 
@@ -82,7 +77,7 @@ class Scalar(Array):
         raise TypeError(f"object of type '{self.dtype.type.__name__}' has no len()")
 
     def __getattr__(self, name: str) -> Any:
-        """``is_integer``, ``bit_count``, ``hex`` and what else only NumPy's scalars of a type have."""
+        """Find a method that only NumPy's scalars of a type have, such as ``is_integer``, ``bit_count`` and ``hex``."""
         if name.startswith("_"):
             raise AttributeError(f"'Scalar' object has no attribute {name!r}")
         return getattr(self._value(name), name)
@@ -168,7 +163,7 @@ class Scalar(Array):
 
 
 _SEQUENCES = (list, tuple, str, bytes, bytearray)
-"""What an integer repeats, in ``[0] * n``."""
+"""Types of the sequences that an integer repeats, as in ``[0] * n``."""
 
 
 def _rebuild_scalar(*state: Any) -> Any:

@@ -21,7 +21,7 @@ to the host by policy. Nothing else is caught.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from types import ModuleType
@@ -38,6 +38,7 @@ Native = Any
 """Array of the backend's library (or a tracer of it)."""
 
 
+_INT64 = np.dtype(np.int64)
 _UNROLLED = 200
 """Largest number of loop steps that are unrolled, for libraries without a loop under a trace."""
 
@@ -120,6 +121,10 @@ TRANSFORMS: dict[str, str] = {
     "pull(cotangents, many), or pull(None) of one number -> a list with a gradient for each primal, zeros where nothing depends on it; many: the "
     "cotangents, and the gradients, have a leading axis of many at once. Of a complex z the gradient is dL/dRe + i dL/dIm",
     "jit": "(f, examples) -> f compiled for natives of these shapes and dtypes, run once to be traced: f(natives) -> (outs, extra)",
+    "abstract": "(f, specs, device) -> (shape, dtype) of each native array in the list that f returns of natives of these (shape, dtype), without "
+    "values",
+    "program": "(f, specs, device, spare) -> f compiled, natives -> list of natives, of 0-d ones among them NumPy's scalars too; spare: the places "
+    "of those whose buffers may be written over. cost() of it: bytes accessed and operations by the compiler's own analysis, where there is one",
     "vectorize": "(f, natives, size) -> (outs, extra) with a leading axis of size: f, of natives without theirs, for all at once",
     "loop": "(going, step, state, most) -> the state, a list of native arrays, after step was taken while going (a 0-d bool) holds; "
     "most: so often at most, or None",
@@ -173,6 +178,8 @@ class Backend:
     """Exceptions that mean that the library does not run a call: NumPy then runs it, or reports the error in its own words."""
     hosted: ClassVar[bool] = False
     """Whether this is the host state of the arrays of another backend, :attr:`home`."""
+    defers: ClassVar[bool] = False
+    """Whether this is the variant of another backend, :attr:`home`, whose values are computed when somebody looks."""
 
     prim: ModuleType
     UFUNCS: dict[Any, Callable[..., Any]]
@@ -512,6 +519,35 @@ class Backend:
     def strided(self, a: Native, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Native:
         """Return an aliasing view of a mutable native array, in elements from its first one; no negative strides."""
         raise NotImplementedError
+
+    def settled(self, a: Native) -> Native:
+        """Return the library's own array of a native one, which a variant may not have computed yet."""
+        return a
+
+    def slice_at(self, a: Native, starts: Sequence[Native], lengths: Sequence[int], steps: Sequence[int]) -> Native:
+        """Return a slice whose starts, one 0-d int64 array for each axis, are in bounds but not known to the compiler."""
+        for axis, (start, n, step) in enumerate(zip(starts, lengths, steps)):
+            if n != self.shape_of(a)[axis]:
+                a = self.prim.take(a, self._places(start, n, step, a), axis)
+        return a
+
+    def slice_update_at(self, a: Native, starts: Sequence[Native], steps: Sequence[int], value: Native) -> Native:
+        """Return ``a`` with a slice, as of :meth:`slice_at`, replaced by a value of its shape."""
+        lengths = self.shape_of(value)
+        places = []
+        for axis, (start, n, step) in enumerate(zip(starts, lengths, steps)):
+            line = self.prim.reshape(
+                self._places(start, n, step, a), tuple(n if i == axis else 1 for i in range(len(lengths)))
+            )
+            places.append(self.prim.broadcast_to(line, lengths))
+        return self.prim.scatter(a, tuple(places), value, "set")
+
+    def _places(self, start: Native, n: int, step: int, like: Native) -> Native:
+        """Return ``start + step * i`` for i below n."""
+        run = self.prim.iota(n, _INT64, self.device_of(like))
+        steps = self.prim.full((n,), step, _INT64, self.device_of(like))
+        offsets = self.UFUNCS[np.multiply](run, steps)
+        return self.UFUNCS[np.add](offsets, self.prim.broadcast_to(self.prim.reshape(start, (1,)), (n,)))
 
     def value_of(self, a: Native) -> Native:
         """Return the current value of a native array that is passed in, if the library can change it afterwards."""

@@ -35,8 +35,8 @@ class Kind:
 
     @property
     def home(self) -> Kind:
-        """The kind of this dtype in the library: itself, but for a value in the host state."""
-        return self.backend.home.kind(self.dtype) if self.backend.hosted else self
+        """The kind of this dtype in the library: itself, but for a value in the host state or one that is deferred."""
+        return self.backend.home.kind(self.dtype) if self.backend.hosted or self.backend.defers else self
 
     def of(self, dtype: np.dtype[Any]) -> Kind:
         """The kind of another dtype with the same rule for 0-d results."""

@@ -38,6 +38,7 @@ class _Row(NamedTuple):
     imports: tuple[str, ...] = ()  # what else it imports that tells of itself while it is imported
     exact: dict[str, str] = {}  # noqa: RUF012 -- words more in variables that it reads at its start, for no contracted arithmetic
     several: str = ""  # a pattern: what in the environment, as NAME=VALUE, makes several devices of a CPU
+    entry: Any = None  # the entry point of a backend that another distribution adds
     misreads: dict[str, str] = {}  # noqa: RUF012 -- what takes the bytes of an array for numbers of another dtype -> what does not
 
 
@@ -48,7 +49,7 @@ _XLA_ROUNDS_TWICE = {"XLA_FLAGS": "--xla_cpu_max_isa=AVX"}
 KNOWN: dict[str, _Row] = {
     "numpy": _Row("numpy", ("numpy",), "pip install numpy"),
     "jax": _Row(
-        "jax", ("jax", "jaxlib"), "pip install 'arraydispatch[jax]'",
+        "jax", ("jax", "jaxlib"), "pip install 'jax>=0.10'",
         {
             "NVIDIA GPU": "distribution jax-cuda*-plugin",
             "AMD GPU": "distribution jax-rocm*-plugin",
@@ -59,12 +60,12 @@ KNOWN: dict[str, _Row] = {
         several="JAX_NUM_CPU_DEVICES=|XLA_FLAGS=.*host_platform_device_count",
     ),
     "torch": _Row(
-        "torch", ("torch",), "pip install 'arraydispatch[torch]'",
+        "torch", ("torch",), "pip install 'torch>=2.13'",
         {"NVIDIA GPU": "file lib/*torch_cuda.*", "AMD GPU": "file lib/*torch_hip.*"},
         misreads={"asarray": "as_tensor"},  # it reads Python's buffer protocol instead of DLPack
     ),
     "tensorflow": _Row(
-        "tensorflow", ("tensorflow",), "pip install 'arraydispatch[tensorflow]'",
+        "tensorflow", ("tensorflow",), "pip install 'tensorflow>=2.21'",
         {
             "NVIDIA GPU": r"text python/platform/build_info.py is_cuda_build\W+True",
             "AMD GPU": r"text python/platform/build_info.py is_rocm_build\W+True",
@@ -91,12 +92,65 @@ _hosted: dict[str, Backend] = {}
 _wrapper: type | None = None
 
 
+GROUP = "arraydispatch.backends"
+"""Group of the entry points by which other distributions add backends: ``name = "module:BACKEND"``."""
+
+
+@cache
+def discover() -> None:
+    """Add the backends of other distributions to :data:`KNOWN`, without importing them; names that are known stay what they are."""
+    from importlib import metadata
+
+    found = metadata.entry_points(group=GROUP)
+    for entry in found:
+        if entry.name not in KNOWN:
+            distribution = entry.dist.name if entry.dist is not None else entry.module
+            KNOWN[entry.name] = _Row(entry.module, (), f"pip install {distribution}", entry=entry)
+
+
+def _from_entry_point(name: str, row: _Row) -> Backend:
+    """Return the backend that another distribution adds; raise an error that says whose fault it is."""
+    whose = f"backend {name!r}, which the entry point {row.entry.value!r} of {_distribution(row.entry)} adds,"
+    try:
+        backend = row.entry.load()
+    except ImportError as error:
+        raise BackendNotInstalledError(f"{whose} cannot be imported: {error}; install what it needs.") from error
+    except AttributeError as error:
+        raise NoBackendFoundError(f"{whose} is not there: {error}.") from error
+    except Exception as error:
+        raise ArrayDispatchError(f"{whose} raised {type(error).__name__} while it was imported: {error}") from error
+    if not isinstance(backend, Backend):
+        raise NoBackendFoundError(f"{whose} is not an instance of arraydispatch.Backend, but {type(backend).__name__}.")
+    lacking = [each for each in ("library", "install", "mutable", "prim", "UFUNCS") if not hasattr(backend, each)]
+    if lacking:
+        raise NoBackendFoundError(f"{whose} has no attribute {lacking[0]!r}.")
+    if getattr(backend, "name", None) != name:
+        raise NoBackendFoundError(f"{whose} names itself {getattr(backend, 'name', None)!r}.")
+    root = backend.library.partition(".")[0]
+    KNOWN[name] = row._replace(roots=(root,))
+    _ROOT_TO_NAME.setdefault(root, name)
+    _by_type.clear()
+    return backend
+
+
+def _distribution(entry: Any) -> str:
+    return f"the distribution {entry.dist.name!r}" if entry.dist is not None else "an unknown distribution"
+
+
+def _is_found(module: str) -> bool:
+    """Whether a module can be imported; False too if its parent cannot."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ImportError:
+        return False
+
+
 def installed(name: str) -> bool:
     """Whether the library of a known backend can be imported (without importing it)."""
     library = KNOWN[name].library
     if library in sys.modules:
         return sys.modules[library] is not None
-    return importlib.util.find_spec(library) is not None
+    return _is_found(library)
 
 
 def several_cpus(name: str) -> bool:
@@ -107,11 +161,14 @@ def several_cpus(name: str) -> bool:
 
 def available() -> list[str]:
     """Return the names of the backends whose library is installed."""
+    discover()
     return [name for name in KNOWN if installed(name)]
 
 
 def check(name: str) -> None:
     """Raise the errors of :func:`load` without importing the library."""
+    if name not in KNOWN:
+        discover()
     if name not in KNOWN:
         known = ", ".join(KNOWN)
         raise NoBackendFoundError(
@@ -228,7 +285,10 @@ def load(name: str) -> Backend:
         if backend is None:
             prepare(name)
             with _unnoticed(KNOWN[name]):
-                backend = imported(f"{__package__}.{name}").BACKEND
+                row = KNOWN[name]
+                backend = (
+                    imported(f"{__package__}.{name}").BACKEND if row.entry is None else _from_entry_point(name, row)
+                )
             if _wrapper is not None:
                 backend.adopt_wrapper(_wrapper)
             if process.threads is not None:

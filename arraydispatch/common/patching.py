@@ -147,7 +147,7 @@ class Surface(NamedTuple):
     why: str
     """The reason."""
     library: bool = False
-    """Whether it is made in library use too, once the package is imported; else the launcher alone makes it."""
+    """Whether :func:`arraydispatch.interop.install` makes it too; else a run of the launcher alone does."""
 
 
 _ISINSTANCE = "they ask `isinstance` before they ask `np.asarray`, and take an array for a scalar, a function or a name"
@@ -197,8 +197,8 @@ SURFACES: dict[str, Surface] = {
         "a program that imported it earlier calls the same function", True,
     ),
     "classes of scipy.sparse": Surface(
-        "scipy", "`__init__` of the classes of scipy.sparse", "SciPy 1.17", "a matrix can be made of a sparse array; from the import of"
-        " `arraydispatch.sparse` on", True,
+        "scipy", "`__init__` of the classes of scipy.sparse", "SciPy 1.17", "a matrix can be made of a sparse array; once `arraydispatch.sparse` is"
+        " imported", True,
     ),
     "switch of SciPy": Surface(
         "scipy", "`SCIPY_ARRAY_API` in scipy._lib", "SciPy 1.17", "functions that SciPy has written for arrays of any library ask it;"
@@ -213,7 +213,10 @@ SURFACES: dict[str, Surface] = {
 """Name of the row -> what is exchanged by it."""
 
 OUTSIDE: tuple[tuple[str, str], ...] = (
-    ("sys.meta_path", "one finder in front, from `import arraydispatch` on: it finds nothing itself, and notices that SciPy, xarray, dask or PyTorch is imported"),
+    ("sys.meta_path", "one finder in front, while a run or `arraydispatch.interop.install()` is in force: it finds nothing itself, and notices that SciPy, xarray, dask or PyTorch is imported"),
+    ("names of NumPy at the top level of a program's modules", "those of the stand-in, from `ad.install` to `ad.uninstall`, and in a block of `ad.accelerated` and a cell of the magic"),
+    ("sys.meta_path, sys.modules", "from `import arraydispatch.numpy` on: one finder in front, for names below this one alone, and the stand-ins under these names"),
+    ("os.environ", "the launcher and `ad.install` tell the Python processes that the program starts, by `ARRAYDISPATCH_RUN` and `PYTHONPATH`"),
     ("sys.modules['__main__'], sys.argv, sys.path", "as Python itself sets them for the program"),
     ("loop_runner of IPython's shell", "a trait, set while a cell of the magic awaits in a notebook whose loop is busy"),
     ("sys.excepthook", "set by the command when Ctrl-C has ended it before the program began, right before the process dies"),
@@ -347,6 +350,7 @@ class Exchanges:
 
     def __init__(self) -> None:
         self._put: list[Exchange] = []
+        self._ends: list[Callable[[], None]] = []
 
     def put(self, where: str, make: Callable[[Exchange], Any], one: Any = None) -> None:
         """Install one of :data:`NEEDS`, whose module is already imported; do nothing if this version lacks it.
@@ -371,10 +375,16 @@ class Exchanges:
         if not exchange.on and (put := exchange.put()) is not None:
             self._put.append(put)
 
+    def until(self, end: Callable[[], None]) -> None:
+        """Call ``end`` once the exchanges have been undone."""
+        self._ends.append(end)
+
     def undo(self) -> None:
         """Undo all exchanges."""
         while self._put:
             self._put.pop().undo()
+        while self._ends:
+            self._ends.pop()()
 
     def __enter__(self) -> Self:
         return self

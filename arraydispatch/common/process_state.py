@@ -64,10 +64,11 @@ class Process:
         backend then gets its own.
     devices : mapping of str to Device
         Name of a backend -> the device on which new arrays are placed.
-    execution : {"eager", "fused", None}
+    execution : {"eager", "fused", "compiled", None}
         How calls run. ``"eager"``: by the library alone. None: also by NumPy where it is faster on the library's own
-        memory. ``"fused"``: calls on large CPU values are recorded and run as blocks.
-    usual_execution : {"eager", "fused", None}
+        memory. ``"fused"``: calls on large CPU values are recorded and run as blocks. ``"compiled"``: calls on the library's
+        arrays are recorded and run as programs of its compiler.
+    usual_execution : {"eager", "fused", "compiled", None}
         How calls run outside of all blocks that set it.
     executions : tuple of arraydispatch.runtime.settings.execution
         Open blocks that set how calls run, in any thread, the innermost last.
@@ -105,6 +106,8 @@ class Process:
     visited : callable or None
         Whether a library that the program uses directly is tracing one of the program's functions: arrays that NumPy
         creates there are constants.
+    interop : int
+        Number of requests in force that SciPy's functions, and those of some other packages, take arrays.
     cells : dict or None
         Namespace of a notebook, whose cells see the facade or not, by turns.
     overrides : int
@@ -120,7 +123,7 @@ class Process:
     __slots__ = (
         *SETTINGS,
         "wrapper", "natives_first", "watch", "admit", "born", "tap",
-        "users", "observer", "visited", "cells",
+        "users", "observer", "visited", "interop", "cells",
         "executions", "overrides", "blocks_entered", "suspended", "traces",
     )  # fmt: skip
 
@@ -146,6 +149,7 @@ class Process:
     users: Any
     observer: Callable[[Any], None] | None
     visited: Callable[[], bool] | None
+    interop: int
     cells: dict[str, Any] | None
     overrides: int
     blocks_entered: bool
@@ -155,7 +159,7 @@ class Process:
     def __init__(self) -> None:
         start: dict[str, Any] = dict.fromkeys(self.__slots__)
         start |= dict.fromkeys(("by_policy", "draws_on_device", "lent", "natives_first", "blocks_entered"), False)
-        start |= dict.fromkeys(("min_size", "overrides", "suspended", "traces"), 0)
+        start |= dict.fromkeys(("min_size", "interop", "overrides", "suspended", "traces"), 0)
         start |= {"backend": "numpy", "devices": {}, "executions": (), "fallback": "warn"}
         start["allowing"] = (
             "To allow it, say arraydispatch.use(fallback='warn'), or arraydispatch.fallback('warn') for a block."

@@ -180,21 +180,21 @@ def tree_map(f: Callable[[Any], Any], tree: Any) -> Any:
 _PYTHONS: frozenset[type] = frozenset({bool, int, float, complex, str, bytes, type(None), slice, type(...)})
 
 
-def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS) -> Any:
+def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS, dicts: bool = True) -> Any:
     """Replace each leaf of the lists, tuples and dicts of an argument or a result by ``f(leaf)``.
 
     If nothing changes, ``x`` itself is returned. Other containers are leaves: to NumPy they are objects. A list or
-    tuple whose items all have types in ``skip`` is not searched.
+    tuple whose items all have types in ``skip`` is not searched. Unless ``dicts``, dicts are leaves too.
     """
     if isinstance(x, list | tuple):
         if skip.issuperset(map(type, x)):
             return x
-        items = [mapped(f, y, skip) for y in x]
+        items = [mapped(f, y, skip, dicts) for y in x]
         for new, old in zip(items, x):
             if new is not old:
                 return rebuilt(x, items, f)
         return x
-    if isinstance(x, dict):
+    if dicts and isinstance(x, dict):
         values = {key: mapped(f, y, skip) for key, y in x.items()}
         for key, new in values.items():
             if new is not x[key]:

@@ -11,7 +11,7 @@ import _thread
 import importlib
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextvars import copy_context
 from types import ModuleType
 from typing import Any
@@ -109,22 +109,23 @@ def _import(names: tuple[str, ...]) -> None:
 
 def _is_missing(name: str) -> bool:
     module = sys.modules.get(name)
-    return module is None or _is_begun(module) is not None
+    return module is None or any(True for _ in _begun((module,)))
 
 
 def may_import() -> bool:
     """Whether another thread may import a library while this one waits: it would wait for what this one is importing itself."""
     if _imp.lock_held():  # while a module is looked for
         return False
-    files = [_is_begun(module) for module in list(sys.modules.values())]
-    return not any(file is not None and callers.is_library(file) for file in files)
+    return not any(map(callers.is_library, _begun(list(sys.modules.values()))))
 
 
-def _is_begun(module: Any) -> str | None:
-    """The file of a module that some thread is importing; None of any other."""
-    try:
-        names = object.__getattribute__(module, "__dict__")  # past what imports a module as it is first asked
-    except AttributeError:
-        return None
-    spec = names.get("__spec__")
-    return (spec.origin or "") if getattr(spec, "_initializing", False) else None
+_names: Any = vars(ModuleType)["__dict__"]
+
+
+def _begun(modules: Iterable[Any]) -> Iterator[str]:
+    """Yield the files of those modules that some thread is importing."""
+    for module in modules:
+        # Past modules that import, or make, what they are asked for.
+        spec: Any = _names.__get__(module).get("__spec__") if isinstance(module, ModuleType) else None
+        if getattr(spec, "_initializing", False):
+            yield spec.origin or ""

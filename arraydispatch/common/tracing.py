@@ -6,7 +6,10 @@ A transform enters a :class:`Trace` while the user's function runs. This module 
 from __future__ import annotations
 
 import sys
+import threading
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
 from types import FrameType, TracebackType
@@ -17,7 +20,7 @@ from .errors import TraceError
 from .events import AT_A_DOOR
 from .process_state import process
 
-__all__ = ["Trace", "current", "name_of", "refusal", "user_line"]
+__all__ = ["Trace", "current", "looked", "name_of", "refusal", "user_line", "watched"]
 
 _traces: ContextVar[tuple[Trace, ...]] = ContextVar("arraydispatch_traces", default=())
 _epochs = count(1)
@@ -158,6 +161,39 @@ def cause(error: Exception) -> Exception:
     found = next((each for each in reversed(_failed) if f"{type(each).__name__}: {each}" in said), error)
     _failed.clear()
     return found
+
+
+# -- abstract evaluation
+# ---------------------------------------------------------------------------------------------------
+
+
+class Looks:
+    """Number of times that a function under abstract evaluation asked for a value, by which it would go on otherwise."""
+
+    count = 0
+
+
+class _Watch(threading.local):
+    looks: Looks | None = None
+
+
+_watch = _Watch()
+
+
+@contextmanager
+def watched() -> Iterator[Looks]:
+    """Count what asks for values in this thread: a function that does is no function of shapes and dtypes alone."""
+    before, _watch.looks = _watch.looks, Looks()
+    try:
+        yield _watch.looks
+    finally:
+        _watch.looks = before
+
+
+def looked() -> None:
+    """Note that code goes another way where a value is known, unless it only is quicker so."""
+    if _watch.looks is not None:
+        _watch.looks.count += 1
 
 
 # -- source lines

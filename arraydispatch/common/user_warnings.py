@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -13,19 +12,16 @@ import numpy as np
 from . import callers
 
 
-def user_depth() -> int:
-    """Return the ``stacklevel`` that points a warning at the first frame outside this package and NumPy."""
-    return 1 + callers.outside(sys._getframe(1), callers.is_core)[1]
+def user_depth(inside: Callable[[str], bool] = callers.is_core) -> int:
+    """Return the ``stacklevel`` that points a warning at the first frame outside this package and NumPy, or of other files."""
+    return 1 + callers.outside(sys._getframe(1), inside)[1]
 
 
-def user_frame() -> FrameType:
-    """Return the first frame outside this package and NumPy, or the outermost one if there is none."""
-    return callers.outside(sys._getframe(1), callers.is_core)[0]
-
-
-def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:
-    """Warn at the user's line."""
-    warnings.warn(message, category, stacklevel=user_depth())
+def warn(
+    message: str, category: type[Warning] = RuntimeWarning, inside: Callable[[str], bool] = callers.is_core
+) -> None:
+    """Warn at the user's line: the first one in a file that is not ``inside``."""
+    warnings.warn(message, category, stacklevel=user_depth(inside))
 
 
 def warn_of_cast(have: np.dtype[Any], want: np.dtype[Any]) -> bool:

@@ -2,10 +2,10 @@
 
 ``wrapping``   native values in and out of arrays, choosing the backend, scalars;
 ``ufuncs``     ``__array_ufunc__`` and the operators;
-``products``   the short way of ``@``;
+``matrix_products``  the fast path of ``@``;
 ``functions``  ``__array_function__``;
 ``indexing``   ``x[key]`` and ``x[key] = value``;
-``host``       running NumPy on the host, by policy, with a reason.
+``host_fallback``  running NumPy on the host, by policy, with a reason.
 
-This layer never imports the array class; it is handed in (:data:`arraydispatch.memory.views.wrapper`).
+This layer never imports the array class; it calls the constructor :data:`arraydispatch.memory.views.wrapper`.
 """

@@ -19,25 +19,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.handles import Handle
 from ..backends.base import Backend
-from ..common.pytrees import mapped
 from ..common.user_warnings import reporting
 from ..functions import operands
 from ..functions.registry import SPECS
-from ..memory.views import held
 from ..ufuncs import Plan
 from ..ufuncs.facts import ufunc_facts
+from .handover import handed, peek
 
 _variable: contextvars.ContextVar[Any] = np._core.umath._extobj_contextvar
 in_force = _variable.get
-"""What ``np.errstate`` sets, as one object: a look takes 10 ns, where ``np.geterr`` takes 2 µs."""
+"""Object that ``np.errstate`` sets: reading it takes 10 ns, ``np.geterr`` takes 2 µs."""
 UNTOUCHED = contextvars.Context().run(in_force)
-"""What it is where nobody set anything: errors warn, underflow is ignored."""
+"""Its value by default: errors warn, underflow is ignored."""
 
 
 class Rule(NamedTuple):
-    """What the user wants to hear of."""
+    """Floating-point errors that the user wants reported."""
 
     warned: bool
     """Divisions by zero, overflows and invalid values are not all ignored."""
@@ -51,7 +49,7 @@ _known: tuple[Any, Rule] = (UNTOUCHED, Rule(True, False, False))
 
 
 def rule() -> Rule:
-    """The rule in force."""
+    """Return the rule in force."""
     global _known
     now, (seen, found) = in_force(), _known
     if now is not seen:
@@ -78,9 +76,10 @@ _BY_ONE_THREAD, _WORTH_MORE = 10_000, 1 << 17
 
 
 def _square(values: np.ndarray[Any, Any]) -> Any:
-    """The product of an array with itself, or some number that is not finite if that is not.
+    """Return the product of an array with itself, or a number that is not finite if the product is not.
 
-    Of arrays in between it is made piece by piece: a thread that is not let run at once would take more than all of the work.
+    Arrays of medium size are multiplied piece by piece: waiting for a thread that is not scheduled at once would take longer than
+    all of the work.
     """
     if not _BY_ONE_THREAD < values.size <= _WORTH_MORE or not values.flags.c_contiguous:
         return _vdot(values, values)
@@ -93,7 +92,7 @@ def _square(values: np.ndarray[Any, Any]) -> Any:
 
 
 def _suspects(values: np.ndarray[Any, Any], under: bool) -> Any:
-    """A mask of the elements that may come from an error, or None."""
+    """Return a mask of the elements that may come from an error, or None."""
     if values.dtype.kind not in "fc" and values.dtype.name != "bfloat16":
         return None
     if not under and _finite(values):
@@ -106,7 +105,7 @@ def _suspects(values: np.ndarray[Any, Any], under: bool) -> Any:
 
 
 def _bad_divisors(divisor: np.ndarray[Any, Any]) -> Any:
-    """A mask of 0 and -1 (the lowest integer over -1 overflows), or None."""
+    """Return a mask of 0 and -1 (the lowest integer over -1 overflows), or None."""
     if divisor.size == 0 or divisor.min() > 0:
         return None
     mask = (divisor == 0) | (divisor == -1)
@@ -199,9 +198,9 @@ def look_at_method(
         return
     divides = any(_divides_integers(ufunc, backend.dtype_of(r)) for r in results)
     if divides or any(_suspects(backend.to_numpy(r), told.under) is not None for r in results):
-        again = {key: _hosted(x) for key, x in kwargs.items() if key != "out"}
+        again = {key: handed(x, peek) for key, x in kwargs.items() if key != "out"}
         name = method if method in ("reduce", "accumulate", "reduceat") else ufunc.__name__
-        hosts = [_hosted(x) for x in inputs]
+        hosts = [handed(x, peek) for x in inputs]
         if not ufunc_facts(ufunc).reported and not told.strict and _holds_nan(hosts[0]):
             return
         if method == "at":
@@ -221,8 +220,8 @@ def look_at_function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], r
         return
     if all(_suspects(backend.to_numpy(r), told.under) is None for r in results):
         return
-    hosts = [_hosted(x) for x in args]
-    options = {key: _hosted(x) for key, x in kwargs.items() if key != "out"}
+    hosts = [handed(x, peek) for x in args]
+    options = {key: handed(x, peek) for key, x in kwargs.items() if key != "out"}
     if told.strict:
         func(*hosts, **options)
     elif not _holds_nan(hosts[0]):
@@ -253,16 +252,8 @@ operands.look_at_cast = look_at_cast
 
 
 def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:
-    """Whether the methods of a ufunc are looked at under the rule in force."""
+    """Whether the methods of a ufunc are checked under the rule in force."""
     if backend.native_is_ndarray:
         return False
     told, facts = rule(), ufunc_facts(ufunc)
     return told.strict or (told.warned and (facts.reported or (facts.reports == "methods" and method != "outer")))
-
-
-def _hosted(x: Any) -> Any:
-    """An argument with ndarrays in place of arrays."""
-    if isinstance(x, Handle):
-        kind, value = held(x)
-        return kind.backend.to_numpy(value)
-    return mapped(_hosted, x) if isinstance(x, list | tuple | dict) else x

@@ -17,6 +17,7 @@ from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError
 from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
+from ..engine.compiled_blocks import variant as _variant  # noqa: F401 -- which backends have under compiled execution
 from ..functions.registry import Entry, Into, Spec, resolve
 from ..memory import views, writing
 from ..memory.ghosts import shown, stand_in, stand_in_like
@@ -37,6 +38,7 @@ from . import (
     wrapping,
 )
 from .fp_errors import UNTOUCHED, in_force
+from .handover import handed
 from .ufunc_calls import precise
 
 _defaults = settings.default
@@ -44,11 +46,11 @@ _context_rules = context_rules.get
 _NUMPY_FUNCTION = np.ndarray.__array_function__
 
 creators: dict[Any, Callable[..., Any]] = {}
-"""NumPy function with ``like=`` (NEP 35) -> what makes an array of ours; handed in by the creation layer."""
+"""NumPy function with ``like=`` (NEP 35) -> function that creates an `Array`; registered by the creation layer."""
 
 
 def create(func: Any, like: Handle, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``func(..., like=like)``: made on the backend and the device of ``like``."""
+    """Call ``func(..., like=like)``: the array is created on the backend and the device of ``like``."""
     backend = like._kind.backend
     with backend:
         made = creators[func](*args, **kwargs)
@@ -61,7 +63,7 @@ def create(func: Any, like: Handle, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def array_function(func: Any, types: Collection[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What ``Array.__array_function__`` does (NEP 18)."""
+    """Implement ``Array.__array_function__`` (NEP 18)."""
     guest = False
     for cls in types:
         if cls is np.ndarray or cls is np.memmap or issubclass(cls, Handle):
@@ -76,7 +78,7 @@ def array_function(func: Any, types: Collection[Any], args: tuple[Any, ...], kwa
 
 
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run a NumPy function on arguments of which at least one is an array of ours."""
+    """Run a NumPy function; at least one argument is or contains an `Array`."""
     try:
         return _run(func, args, kwargs)
     except Exception as error:
@@ -87,7 +89,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The one way of every function: who holds the arrays, its entry there, the entry's mode, the report."""
+    """Run a dispatched NumPy function: choose the backend, look up its entry, call it in the entry's mode, report the call."""
     backend = wrapping.find_backend((*args, *kwargs.values()) if kwargs else args)
     if backend is None:
         backend = settings.current_backend()
@@ -99,6 +101,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         ):
             return host_values.call(func, args, kwargs)
         backend = backend.home
+    backend = settings.computing(backend)
     entry = backend.entries.get(func) or resolve(func, backend)
     if entry.kind == "refused":
         raise HostFallbackError(f"{host_fallback.name_of(func)} is refused on {backend.name}: {entry.reason}.")
@@ -154,9 +157,9 @@ def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str,
 def _unwrapped(
     entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend
 ) -> tuple[list[Any], dict[str, Any], bool] | None:
-    """The arguments, where their arrays need unwrapping and nothing else, and whether one is of an array-API namespace.
+    """Unwrap arguments that need nothing else; also return whether one is of an array-API namespace.
 
-    None where ``out=``, an array from elsewhere, a dtype of the host or a precision policy has a say.
+    Return None if there is an ``out=``, an array of another library, a host-only dtype or a precision policy.
     """
     if (_context_rules() or _defaults.rules).precision is not None or len(args) > entry.most:
         return None
@@ -207,7 +210,7 @@ def _unwrapped(
 
 
 def _remember(func: Any, whole: Any, kind: Kind) -> None:
-    """Have the short way of reducing all of an array of this kind made, where there is one."""
+    """Make the short path of a full reduction for arrays of this kind, if there is one."""
     plan = whole_plan(whole, kind) if isinstance(whole, np.ufunc) else whole(kind)
     if plan is not None:
         kind.whole[func] = shortcuts.reducer(func, plan, call)
@@ -223,7 +226,7 @@ def _made(
     precision: settings.Precision,
     standard: bool,
 ) -> Any:
-    """What the body computed as the caller sees it."""
+    """Convert the result of a body for the caller."""
     if spec.reported or in_force() is not UNTOUCHED:
         fp_errors.look_at_function(spec.func, args, kwargs, result, backend)
     made = wrapping.wrap_result(result, backend, spec.returns, precision, standard)
@@ -239,7 +242,7 @@ def _made(
 
 
 def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """With all that arguments may ask for: ``out=``, its promotion, precision, arrays from elsewhere."""
+    """Run a function by all rules: ``out=`` and its promotion, precision, arrays of other libraries."""
     args, kwargs, out = _without_out(spec, args, kwargs)
     if out is not None and "made" in spec.into:
         kwargs = _as_out(spec, kwargs, out)
@@ -269,7 +272,7 @@ def _as_out(spec: Spec, kwargs: dict[str, Any], out: Any) -> dict[str, Any]:
 
 
 def _promoted_with_out(spec: Spec, args: Any, kwargs: dict[str, Any], out: Any) -> tuple[Any, dict[str, Any]]:
-    """The arguments with the dtype in which NumPy accumulates because of ``out=``."""
+    """Add the dtype in which NumPy accumulates because of ``out=`` to the arguments."""
     a, at = args[0] if args else kwargs["a"], len(args) if spec.out is None else spec.out - 1
     if spec.func is np.mean and _takes_results(a) and (a.dtype.kind not in "fc" or a.dtype.itemsize == 2):
         return args, kwargs  # for which NumPy names a dtype itself
@@ -309,7 +312,7 @@ def _write(into: frozenset[Into], out: Any, result: Any, backend: Backend, casti
 
 
 def _where_asked(result: Any, where: Any, out: Any, backend: Backend) -> Any:
-    """The result where the mask is True, and elsewhere what ``out`` held."""
+    """Return the result where the mask is True, and the old value of ``out`` elsewhere."""
     xp, device = backend.xp, backend.device_of(result)
     mask = xp.asarray(wrapping.to_native(where, backend, device), like=result)
     before = xp.prim.astype(wrapping.to_native(out, backend, device), backend.dtype_of(result))
@@ -359,7 +362,7 @@ def _natives(
 
 
 def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: int) -> Any:
-    """Floating arrays in the dtype the precision policy computes in; sequences are searched."""
+    """Convert floating arrays, also in sequences, to the dtype in which the precision policy computes."""
     if type(x) in PLAIN:
         return x
     if isinstance(x, list | tuple | dict):
@@ -370,26 +373,31 @@ def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: 
 
 
 def ghosts(x: Any, found: list[Handle]) -> Any:
-    """Arguments with a ghost for each array; the arrays are collected in ``found``."""
-    if isinstance(x, Handle):
-        found.append(x)
-        return views.ghost(x)
-    if isinstance(x, list | tuple | dict):
-        return mapped(lambda y: ghosts(y, found), x)
-    if not isinstance(x, np.ndarray | np.generic) and type(x) not in PLAIN:
-        backend = loader.backend_of(x)
-        if backend is not None:
-            return stand_in(backend.shape_of(x), backend.dtype_of(x))
-    return x
+    """Replace each array in an argument by its ghost; the arrays are collected in ``found``."""
+
+    def ghost(a: Handle) -> Any:
+        found.append(a)
+        return views.ghost(a)
+
+    def ghost_of_native(y: Any) -> Any:
+        if not isinstance(y, np.ndarray | np.generic) and type(y) not in PLAIN:
+            backend = loader.backend_of(y)
+            if backend is not None:
+                return stand_in(backend.shape_of(y), backend.dtype_of(y))
+        return y
+
+    return handed(x, ghost, ghost_of_native)
 
 
 def _looked_at(x: Any) -> Any:
-    """Axes, shapes and the like that are arrays: their values are needed now."""
-    if isinstance(x, Handle):
-        kind, value = views.held(x)
-        looked = conversion.download(kind.backend, value, "axes or a shape given as an array")
-        return looked.copy()  # what is downloaded is read-only, and rot90 writes into its k
-    return mapped(_looked_at, x) if isinstance(x, list | tuple | dict) else x
+    """Replace arrays that give axes, shapes and the like by their values, which are needed now."""
+    return handed(x, _copied_values)
+
+
+def _copied_values(a: Handle) -> np.ndarray[Any, Any]:
+    kind, value = views.held(a)
+    looked = conversion.download(kind.backend, value, "axes or a shape given as an array")
+    return looked.copy()  # what is downloaded is read-only, and rot90 writes into its k
 
 
 def _meta(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
@@ -415,7 +423,7 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
     if args and isinstance(args[0], wrapping.scalar_class) and not spec.views.many:
         made = _view(entry, spec, (wrapping.zero_d(args[0]), *args[1:]), kwargs, backend)
         method = spec.views.scalars and not views.ghost(made).shape
-        return wrapping.scalar_class(native(made), made._kind) if method else made
+        return wrapping.scalar_class._holding(native(made), made._kind) if method else made
     if spec.views.part is not None:
         return spec.views.part(backend.xp, *(_array(x, backend) for x in args[:1]), *args[1:], **kwargs)
     if spec.views.view_if is not None and not spec.views.view_if(args, kwargs):
@@ -435,7 +443,7 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _copied(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """Where NumPy copies: ``order="A"`` and ``"K"`` ask about memory, which the ghost knows and the native value may not."""
+    """Run a viewing function that copies: ``order="A"`` and ``"K"`` refer to memory, which only the ghost may know."""
     at = spec.order
     a = args[0] if args else kwargs.get("a")
     if at is not None and isinstance(a, Handle):
@@ -497,7 +505,7 @@ def _like(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _array(x: Any, backend: Backend) -> Any:
-    """An argument as an array of ours."""
+    """Convert an argument to an `Array`."""
     if isinstance(x, Handle):
         return x
     return wrapping.wrap_result(backend.xp.asarray(wrapping.to_native(x, backend, None)), backend, "array", None)
@@ -515,7 +523,7 @@ def _attribute(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _output(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """Where an array takes the output, the result is of its dtype and written there."""
+    """Run a SciPy function with ``output=``: the result has the dtype of that array and is written to it."""
     at, _ = scipy_calls.filled_by(spec.func)
     place = min(at, default=len(args))
     positional = len(args) > place

@@ -1,4 +1,4 @@
-"""Running NumPy on the host, by policy and with a reason: the fourth class of the registry.
+"""Fallbacks: NumPy runs on the host, by policy and with a reason; the fourth class of the registry.
 
 Arguments become NumPy arrays (read-only, so that a function that writes and was not declared to write fails loudly),
 NumPy runs, floating results get the precision in force, array results go back to the device. Functions declared to
@@ -18,13 +18,13 @@ from ..backends import loader
 from ..backends.base import Backend
 from ..common import events, names, tracing
 from ..common.arguments import PLAIN
-from ..common.pytrees import mapped, tree_leaves
+from ..common.pytrees import tree_leaves
 from ..common.signal_safety import imported
 from ..common.user_warnings import reporting
 from ..functions.registry import HOST, SCIENTIFIC, SPECS
-from ..memory import views
-from ..runtime import conversion, dtypes, settings
+from ..runtime import conversion, dtypes
 from . import host_results, wrapping
+from .handover import Handover, handed
 
 name_of = names.name_of
 
@@ -50,36 +50,21 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
     outs = kwargs.get("out")
     into_numpys = bool(writes) and len(args) > writes[0] and isinstance(args[writes[0]], np.ndarray)
     why = tracing.WRITTEN if into_numpys else f"{name_of(target)} runs on the host"
-    copies: list[tuple[Handle, np.ndarray[Any, Any]]] = []
+    hand = Handover(why, wide=True)
 
-    def to_host(x: Any, written: bool = False) -> Any:
-        if isinstance(x, Handle):
-            host = conversion.download(x._kind.backend, views.expose(x), why)
-            if settings.current_precision() in (16, "bf16") and x._kind.dtype.itemsize == 2:
-                host = host.astype(dtypes.widen_half(host.dtype))  # NumPy has no linear algebra at 16 bits
-            if written:
-                wrapping.check_writeable(x)
-                host = host.copy()
-                copies.append((x, host))
-            else:
-                host = host.view()
-                host.flags.writeable = False  # not read first: of what np.broadcast_arrays made that is a warning
-            return host
-        if isinstance(x, list | tuple | dict):
-            return mapped(lambda y: to_host(y, written), x)
+    def natives(x: Any) -> Any:
         if not isinstance(x, np.ndarray) and type(x) not in PLAIN and backend.is_native(x):
             return conversion.download(backend, x)
         return x
 
-    hosted = [to_host(x, i in writes) for i, x in enumerate(args)]
-    keywords = {key: to_host(x, key == "out") for key, x in kwargs.items()}
+    hosted = [handed(x, hand.fill if i in writes else hand.read, natives) for i, x in enumerate(args)]
+    keywords = {key: handed(x, hand.fill if key == "out" else hand.read, natives) for key, x in kwargs.items()}
     if isinstance(target, np.ufunc):
         name = func.__name__ if func.__name__.startswith(("reduce", "accumulate")) else target.__name__
         result = reporting(lambda: func(*hosted, **keywords), name)
     else:
         result = func(*hosted, **keywords)
-    for array, host in copies:
-        host_results.store(array, host)
+    hand.store()
     if events.tap is not None:
         apart = isinstance(reason, dtypes.OnlyOnHost)
         plain = backend.native_is_ndarray and not backend.hosted
@@ -93,7 +78,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
 
 
 def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``__array_ufunc__`` of what is no ``np.ufunc``, but calls itself one: numba's, which compiles loops as it is called."""
+    """Implement ``__array_ufunc__`` for numba's ufuncs, which are no ``np.ufunc`` and compile loops when they are called."""
     if not (callable(ufunc) and isinstance(getattr(ufunc, "ufunc", None), np.ufunc)):
         raise TypeError(f"argument 1 must be numpy.ufunc, not {type(ufunc).__name__}")
     for x in (*inputs, *kwargs.values()):
@@ -111,10 +96,9 @@ def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dic
 
 
 def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], types: Collection[Any] = ()) -> Any:
-    """A call in which objects take part that speak NumPy's protocols for themselves: dask's arrays, say.
+    """Run a call with objects that implement NumPy's protocols themselves, such as dask arrays.
 
-    They have the word, with our arrays as they are; where they know nothing of these, with ndarrays in their place, as plain
-    NumPy hands them.
+    They are asked first, with arrays as they are; if they decline, NumPy runs with ndarrays in their place.
 
     Parameters
     ----------

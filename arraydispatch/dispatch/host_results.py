@@ -1,14 +1,15 @@
-"""Results that NumPy computed on the host: whether it may compute there, and where its results go."""
+"""Host calls: permission by the fallback policy, and conversion of results."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._core.handles import Handle
 from ..backends.base import Backend, Unsupported
-from ..common import events, names
+from ..common import callers, events, names
 from ..common.errors import HostFallbackError, HostFallbackWarning
 from ..common.pytrees import mapped
 from ..common.user_warnings import warn
@@ -20,19 +21,22 @@ from . import wrapping
 __all__ = ["allow", "placed", "refusal", "store", "to_device"]
 
 
-def allow(func: Any, backend: Backend, reason: str) -> None:
-    """Warn about, or refuse, a call that has to run on the host, unless no device could do its work."""
+def allow(func: Any, backend: Backend, reason: str, inside: Callable[[str], bool] = callers.is_core) -> None:
+    """Warn about, or refuse, a call that has to run on the host, unless no device could do its work.
+
+    The warning is for the first line in a file that is not ``inside``.
+    """
     policy = settings.current_fallback()
     if policy == "silent" or backend.native_is_ndarray or isinstance(reason, dtypes.OnlyOnHost):
         return
     said = f"{names.name_of(func)} runs on the host, not on {backend.name}: {reason}."
     if policy == "error":
         raise HostFallbackError(f"{said} {settings.default.allowing}")
-    warn(said, HostFallbackWarning)
+    warn(said, HostFallbackWarning, inside)
 
 
 def refusal(error: Exception) -> str:
-    """The reason in what a library said of a call that it does not run."""
+    """Return the reason from a library's error for a call that it does not run."""
     if isinstance(error, Unsupported):
         return error.args[0]
     said = str(getattr(error, "message", error))
@@ -47,7 +51,7 @@ def store(array: Handle, host: np.ndarray[Any, Any]) -> None:
 
 
 def to_device(result: Any, backend: Backend, device: Any) -> Any:
-    """NumPy's result as the caller sees it; dtypes that exist only on the host, and subclasses, stay NumPy."""
+    """Convert NumPy's result for the caller; dtypes that exist only on the host, and subclasses, stay NumPy's."""
     if wrapping.is_guest(result):
         return result
     if isinstance(result, np.ndarray):
@@ -74,7 +78,7 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
 
 
 def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
-    """A fresh ndarray as an array in the host state; dtypes that exist only on the host stay NumPy."""
+    """Wrap a fresh ndarray as an array in the host state; dtypes that exist only on the host stay NumPy's."""
     if (
         held is not None
         and held.native_is_ndarray

@@ -7,6 +7,7 @@ is the library's, which the dispatch sees to; what moves, views or writes values
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial, wraps
 from time import perf_counter
 from types import FunctionType, MethodType
@@ -28,6 +29,7 @@ from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
 from . import host_results, wrapping
+from .handover import handed
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -46,7 +48,7 @@ def large(values: Any) -> bool:
 
 
 def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a function is one that the library runs on large arrays: it computes new values, and writes them nowhere."""
+    """Whether the library runs a function on large arrays: it computes new values, and writes into no argument."""
     spec = spec_of(func)
     if spec is None or not spec.computes:
         return spec is None and kwargs.get("out") is None
@@ -65,8 +67,9 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     found: list[Handle] = []
     writes = _may_write(func, args, kwargs)
     lent: dict[int, np.ndarray[Any, Any]] | None = None if writes or not views.waiting else {}
-    hosts = [_host(x, found, _WRITTEN, lent) for x in args]
-    keywords = {key: _host(x, found, _WRITTEN, lent) for key, x in kwargs.items()} if kwargs else kwargs
+    inside, called = _inside(found, _WRITTEN, lent)
+    hosts = [handed(x, inside, called) for x in args]
+    keywords = {key: handed(x, inside, called) for key, x in kwargs.items()} if kwargs else kwargs
     if "where" in keywords and type(func) is np.ufunc:
         keywords.setdefault("out", (None,) * func.nout)  # or NumPy warns, where it did not tell us that None was given
     if writes and views.waiting:
@@ -94,7 +97,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def take(a: Handle, key: Any) -> Any:
-    """``a[key]``."""
+    """Return ``a[key]``."""
     start = perf_counter()
     result = a._v[_given(key, _INDEX)]
     if events.tap is not None and not _is_view(result, a):
@@ -105,7 +108,7 @@ def take(a: Handle, key: Any) -> Any:
 
 
 def assign(a: Handle, key: Any, value: Any) -> None:
-    """``a[key] = value``."""
+    """Assign ``a[key] = value``."""
     start = perf_counter()
     place, given = _given(key, _INDEX), _given(value)
     if views.waiting:
@@ -120,12 +123,12 @@ def assign(a: Handle, key: Any, value: Any) -> None:
 
 
 def only_views(made: Any, given: tuple[Any, ...]) -> bool:
-    """Whether nothing was computed: all that a call returned are views, or its arguments."""
+    """Whether nothing was computed: a call returned views or its arguments only."""
     return all(isinstance(x, Handle) and (x._base is not None or any(x is y for y in given)) for x in leaves((made,)))
 
 
 def _is_view(result: Any, a: Handle) -> bool:
-    """Whether an ndarray lies in the memory of an array's value: to make one is no call (fancy indexing gives a base, too)."""
+    """Whether an ndarray lies in the memory of an array's value: making a view is not counted as a call."""
     return type(result) is np.ndarray and result.base is not None and memory_of(result) is memory_of(a._v)
 
 
@@ -136,49 +139,54 @@ _INDEX = "the index of a value on the host"
 _FUNCTIONS = frozenset({FunctionType, MethodType, partial})
 
 
-def _host(x: Any, found: list[Handle], why: str = _WRITTEN, lent: dict[int, np.ndarray[Any, Any]] | None = None) -> Any:
-    """An argument with the ndarrays inside its arrays; those in the host state are collected in ``found``.
+def _inside(
+    found: list[Handle], why: str = _WRITTEN, lent: dict[int, np.ndarray[Any, Any]] | None = None
+) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
+    """Return the two policies of a call on values in the host state: for arrays the ndarray inside, for functions a wrapper.
 
-    ``lent``: see :func:`_lend`, where a call is held to write nothing.
+    ``found`` collects the arrays in the host state; ``lent``: see :func:`_lend`, where a call is held to write nothing.
     """
-    if isinstance(x, Handle):
-        backend = x._kind.backend
+
+    def array(a: Handle) -> np.ndarray[Any, Any]:
+        backend = a._kind.backend
         if backend.native_is_ndarray:
-            found.append(x)
-            return x._v if lent is None else _lend(x._v, lent)
-        return conversion.download(backend, views.expose(x), why)
-    if isinstance(x, list | tuple | dict):
-        return mapped(lambda y: _host(y, found, why, lent), x)
-    return _called_with_arrays(x, found, why) if type(x) in _FUNCTIONS else x
+            found.append(a)
+            return a._v if lent is None else _lend(a._v, lent)
+        return conversion.download(backend, views.expose(a), why)
+
+    def other(x: Any) -> Any:
+        return _called_with_arrays(x, found, why) if type(x) in _FUNCTIONS else x
+
+    return array, other
 
 
 def _given(x: Any, why: str = _WRITTEN) -> Any:
-    """As :func:`_host`; of a list that holds itself NumPy says what is wrong with it."""
+    """Return a key or a value to assign as NumPy gets it; a list that holds itself stays, and NumPy raises its own error."""
     try:
-        return _host(x, [], why)
+        return handed(x, *_inside([], why))
     except RecursionError:
         return x
 
 
 def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
-    """A user's function that NumPy calls, of arrays as the rest of the program has them."""
+    """Wrap a user's function that NumPy calls, so that it gets arrays as the rest of the program does."""
 
     @wraps(func)
     def called(*args: Any, **kwargs: Any) -> Any:
         given = [dressed(x, found) for x in args]
-        return _host(func(*given, **{key: dressed(x, found) for key, x in kwargs.items()}), [], why)
+        return handed(func(*given, **{key: dressed(x, found) for key, x in kwargs.items()}), *_inside([], why))
 
     return called
 
 
 def _may_write(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a call may write into its arguments, which is so of all that is not known to write nothing."""
+    """Whether a call may write into its arguments: true of every call that is not known not to."""
     spec = None if isinstance(func, np.ufunc) else spec_of(func)
     return spec is None or spec.may_write(args, kwargs)
 
 
 def _lend(value: np.ndarray[Any, Any], lent: dict[int, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
-    """A value; one that something pending reads as a read-only view, kept in ``lent``, so that what writes it all the same raises.
+    """Return a value; if a pending call reads it, a read-only view, kept in ``lent``, so that a function that writes it raises.
 
     The value itself is not flagged: views have a flag of their own, those made meanwhile would keep it, and ``x.flags`` shows it.
     """
@@ -192,7 +200,7 @@ def _lend(value: np.ndarray[Any, Any], lent: dict[int, np.ndarray[Any, Any]]) ->
 
 
 def _given_back(result: Any, found: list[Handle], lent: dict[int, np.ndarray[Any, Any]]) -> Any:
-    """What a call returned, where that is an argument, or a view of one, as writeable as this is."""
+    """Restore the writeable flag of results that are arguments or views of them."""
     if isinstance(result, list | tuple):
         return mapped(lambda x: _given_back(x, found, lent), result)
     if type(result) is not np.ndarray or result.base is None:
@@ -207,7 +215,7 @@ def _given_back(result: Any, found: list[Handle], lent: dict[int, np.ndarray[Any
 
 
 def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> Any:
-    """What NumPy returned as the caller sees it: views of the arguments, new arrays, scalars; NumPy's own that were given."""
+    """Convert NumPy's results for the caller: views of the arguments, new arrays, scalars; ndarrays among the arguments stay."""
     if type(result) is np.ndarray:
         for a in found:
             if result is a._v:
@@ -230,7 +238,7 @@ def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> An
 
 
 def sharing(host: np.ndarray[Any, Any]) -> Any:
-    """An array on the memory of an ndarray that others know, in the host state; None where the backend cannot have that.
+    """Return an array in the host state on the memory of an ndarray that other code holds; None if the backend cannot hold it.
 
     It is not where the precision in force wants another dtype, nor, beside an accelerator, of as many elements as go there.
     """
@@ -248,7 +256,7 @@ def sharing(host: np.ndarray[Any, Any]) -> Any:
 
 
 def lifted(inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
-    """The operands with those in the host state in the library; the very same tuple if none is."""
+    """Move operands in the host state to the library; return the same tuple if there are none."""
     held = [isinstance(x, Handle) and x._kind.backend.hosted and backend.holds(x._kind.dtype) for x in inputs]
     if not any(held):
         return inputs

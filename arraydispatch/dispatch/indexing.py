@@ -23,12 +23,13 @@ from ..memory import reshaping, views, writing
 from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes, settings
 from . import fp_errors, host_fallback as host, host_results, host_values, memory_order, wrapping
+from .handover import handed
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
 
 _LOOKS = 4
-"""How many small parts of a value the library reads before the host takes it over."""
+"""Number of small parts of a value that the library reads before the value moves to the host."""
 
 
 def _on_a_cpu(a: Handle) -> bool:
@@ -45,7 +46,7 @@ def _on_a_cpu(a: Handle) -> bool:
 
 
 def _is_small(a: Handle, key: Any) -> bool:
-    """Whether a basic key names a part that is less than the library computes on."""
+    """Whether a basic key names a part below the size at which the library computes."""
     try:
         return bool(np.size(ghost(a)[key]) < settings.default.min_size)
     except IndexError:
@@ -89,7 +90,7 @@ def _has_native_view(a: Handle, key: Any) -> bool:
 
 
 def _simplify(key: Any) -> Any:
-    """Integer arrays of rank 0 (ours, NumPy's or native) index as integers do: the value is looked at."""
+    """Replace 0-d integer arrays in a key by integers, which reads their values."""
     if isinstance(key, tuple):  # a named one too
         return tuple(_simplify(k) for k in key)
     if isinstance(key, Handle) and key._kind.dtype.kind in "iu" and not ghost(key).shape:
@@ -168,7 +169,7 @@ def getitem(a: Handle, key: Any) -> Any:
 
 
 def _in_numpys_words(a: Handle, key: Any, error: Exception) -> Exception:
-    """NumPy's error for a key in place of the library's."""
+    """Return NumPy's error for a key in place of the library's."""
     try:
         ghost(a)[key]
     except (IndexError, ValueError) as theirs:
@@ -177,7 +178,7 @@ def _in_numpys_words(a: Handle, key: Any, error: Exception) -> Exception:
 
 
 def _element(a: Handle, key: Any) -> Any:
-    """One element: a copy, never a view."""
+    """Return one element: a copy, never a view."""
     kind = a._kind
     backend = kind.backend
     for_numpy = not kind.standard and settings.current_scalars() == "numpy"
@@ -209,7 +210,7 @@ def _whole_integers(key: Any, ndim: int) -> bool:
 
 
 def _scalar_copy(kind: Kind, value: Any) -> Any:
-    """A scalar that later writes to the array do not change."""
+    """Return a scalar that later writes to the array do not change."""
     backend = kind.backend
     if not kind.standard and backend.on_cpu(value) and settings.current_scalars() == "numpy":
         return backend.item(value)
@@ -217,7 +218,7 @@ def _scalar_copy(kind: Kind, value: Any) -> Any:
 
 
 def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
-    """The key with the places of each mask whose values are known in its stead: inside a trace a library knows them no more."""
+    """Replace each mask with known values in a key by its positions: inside a trace a library does not know them."""
     parts = key if isinstance(key, tuple) else (key,)
     masks = [_known_mask(k) for k in parts]
     if all(mask is None for mask in masks):
@@ -238,7 +239,7 @@ def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
 
 
 def known_places(key: Any, a: Handle) -> np.ndarray[Any, Any] | None:
-    """Which of its elements, counted in C order, ``a[key]`` are; None where a library knows the key alone, or nobody yet."""
+    """Return the positions in C order of the elements ``a[key]``; None if only a library knows the key, or nobody yet."""
 
     def known(k: Any) -> Any:
         if not isinstance(k, Handle):
@@ -261,7 +262,7 @@ _UNKNOWN = object()
 
 
 def _known_mask(k: Any) -> np.ndarray[Any, Any] | None:
-    """An array of booleans whose values can be looked at, as an ndarray."""
+    """Return a boolean array with known values as an ndarray, else None."""
     if isinstance(k, list):
         k = np.asarray(k) if k and all(type(x) is bool for x in k) else None
     elif isinstance(k, Handle) and k._kind.dtype.kind == "b":
@@ -327,7 +328,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
 
 
 def setitem(a: Handle, key: Any, value: Any) -> None:
-    """``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
+    """Assign ``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
     if settings.default.min_size and not a._kind.backend.hosted and _is_written_in_part(a, key):
         reshaping.settle(a, "its elements are written one by one")
     if wrapping.admit is not None and a._kind.backend.hosted:
@@ -436,14 +437,14 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
 
 
 def _apart(key: Any, x: Any, backend: Backend) -> Any:
-    """The key, its arrays copied that may lie in the memory about to be written: ``x[x] = 0``."""
+    """Return the key with copies of arrays that may share the memory about to be written: ``x[x] = 0``."""
     if type(key) is tuple:
         return tuple(_apart(k, x, backend) for k in key)
     return backend.prim.copy(key) if backend.is_native(key) and backend.may_share(key, x) else key
 
 
 def stand_in(value: Any) -> Any:
-    """An assigned value as NumPy may look at it where it takes one element: more than one are an error by their shape."""
+    """Return a stand-in for a value assigned to one element, from which NumPy raises its error if there are more."""
     if not isinstance(value, Handle):
         return value
     found = ghost(value)
@@ -454,7 +455,7 @@ def stand_in(value: Any) -> Any:
 
 
 def _ndim(value: Any) -> int:
-    """Number of dimensions of an assigned value; what is no array and no sequence has none."""
+    """Return the number of dimensions of an assigned value: 0 if it is neither an array nor a sequence."""
     if isinstance(value, Handle):
         return len(ghost(value).shape)
     if type(value) in PLAIN:
@@ -471,7 +472,7 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _is_already_there(value: Handle, a: Handle, place: np.ndarray[Any, Any]) -> bool:
-    """``x[key] += y`` ends in ``x[key] = x[key]``: Python assigns the view that was written in place."""
+    """Whether a value is the place it is assigned to: ``x[key] += y`` ends in ``x[key] = x[key]``."""
     if value._base is None or views.owner(value) is not views.owner(a):
         return False
     held = ghost(value)
@@ -500,7 +501,7 @@ def _cast_on_host(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarr
 
 
 def _source(value: Any, a: Handle, backend: Backend) -> Any:
-    """The assigned value as a native array of the array's dtype, not yet broadcast."""
+    """Return the assigned value as a native array of the array's dtype, not yet broadcast."""
     dtype = a._kind.dtype
     device = backend.device_of(views.owner(a)._v)  # a view need not be read for it
     if isinstance(value, Handle) or (type(value) not in PLAIN and backend.is_native(value)):
@@ -547,9 +548,9 @@ def _set_on_host(a: Handle, key: Any, value: Any, backend: Backend, reason: str)
 
 
 def _host_key(key: Any) -> Any:
-    if type(key) is tuple:
-        return tuple(_host_key(k) for k in key)
-    if not isinstance(key, Handle):
-        return key
-    kind, value = views.held(key)
+    return handed(key, _downloaded)
+
+
+def _downloaded(a: Handle) -> np.ndarray[Any, Any]:
+    kind, value = views.held(a)
     return conversion.download(kind.backend, value)

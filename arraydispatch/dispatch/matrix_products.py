@@ -1,4 +1,4 @@
-"""The short way of matrix products: two arrays of one floating kind and of fitting shapes, of which no rule of NumPy's decides."""
+"""Short path of matrix products: two arrays of one floating kind with matching shapes, for which none of NumPy's rules applies."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CORES = frozenset({(2, 2), (2, 1), (1, 2)})
 
 
 def product(a: Any, b: Any) -> Any:
-    """``np.matmul(a, b)``, of which one is an array of ours."""
+    """Return ``np.matmul(a, b)``; at least one operand is an `Array`."""
     if type(a) is type(b) and isinstance(a, Handle):
         kind = a._kind
         run = kind.product
@@ -37,7 +37,7 @@ def product(a: Any, b: Any) -> Any:
 
 
 def _made(run: Any, x: Any, y: Any, kind: Any) -> Any:
-    """The product as an array; None where the library raises, which the general way has words for."""
+    """Return the product as an array; None if the library raises, whose error the general path translates."""
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
     try:

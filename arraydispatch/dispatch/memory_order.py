@@ -1,4 +1,4 @@
-"""The memory order of new arrays, on backends whose native arrays have none of their own.
+"""Memory order of new arrays, on backends whose native arrays have none of their own.
 
 NumPy keeps the order of the operands (``order="K"``), so ``(x.T * 2).ravel()`` copies. Values lie here in whatever order
 the library has; the ghost of a new array says which one NumPy would have given it. C order needs no ghost: the common
@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from .._core.handles import Handle
-from ..common.pytrees import first, mapped
+from ..common.pytrees import first
 from ..functions import layouts
 from ..functions.layouts import ranked, together
 from ..functions.registry import SPECS
 from ..memory import ghosts, views
 from ..memory.ghosts import Ghost
+from .handover import handed
 
 __all__ = [
     "all_in_c_order",
@@ -47,19 +48,17 @@ def all_in_c_order(operands: Iterable[Any]) -> bool:
 
 
 def _stand_in(x: Any) -> Any:
-    if isinstance(x, Handle):
-        return views.ghost(x)
-    return mapped(_stand_in, x) if isinstance(x, list | tuple) else x
+    return handed(x, views.ghost)
 
 
 def slowest_first(g: Ghost) -> Ghost:
-    """The array with its axes in the order in which NumPy walks through its memory (``order="K"``)."""
+    """Transpose an array so that its axes are in the order in which NumPy traverses its memory (``order="K"``)."""
     kept = together([g])
     return g.transpose(sorted(range(g.ndim), key=lambda i: -kept.strides[i]))
 
 
 def of_ufunc(made: Any, operands: Sequence[Any]) -> Any:
-    """Lay out the new results of an elementwise call; gives them back."""
+    """Lay out the new results of an elementwise call, and return them."""
     for each in made if isinstance(made, tuple) else (made,):
         if isinstance(each, Handle) and each.ndim > 1 and not _is_so_already(each, operands):  # type: ignore[attr-defined]
             views.lay_out(each, together(map(_stand_in, operands)))
@@ -80,7 +79,7 @@ def _is_so_already(made: Any, operands: Sequence[Any]) -> bool:
 
 
 def ordered(made: Any, operands: Sequence[Any], order: Any) -> Any:
-    """The new results of an elementwise call with ``order=``, on every backend; gives them back."""
+    """Lay out the new results of an elementwise call with ``order=``, on every backend, and return them."""
     for each in made if isinstance(made, tuple) else (made,):
         if isinstance(each, Handle) and each.ndim > 1:  # type: ignore[attr-defined]
             views.lay_out(each, together(map(_stand_in, operands), order))
@@ -91,7 +90,7 @@ def ordered(made: Any, operands: Sequence[Any], order: Any) -> Any:
 
 
 def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> Any:
-    """Lay out the new results of a NumPy function; gives them back."""
+    """Lay out the new results of a NumPy function, and return them."""
     spec = SPECS.get(func)
     if spec is None or spec.layout is None:
         return made
@@ -118,7 +117,7 @@ def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: An
 
 
 def _lies_in_c_order(a: Any) -> bool:
-    """Whether an array does, as its library says, where that has an order, or else its ghost."""
+    """Whether an array is in C order, by its library if that has memory orders, else by its ghost."""
     backend = a._kind.backend
     if backend.native_is_ndarray:
         return bool(a._v.flags.c_contiguous)
@@ -139,7 +138,7 @@ def _has_array(given: list[Any]) -> bool:
 
 
 def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made: Any) -> Any:
-    """Lay out the new result of a ufunc's ``reduce``, ``accumulate``, ``reduceat`` or ``outer``; gives it back."""
+    """Lay out the new result of a ufunc's ``reduce``, ``accumulate``, ``reduceat`` or ``outer``, and return it."""
     if isinstance(made, Handle) and made.ndim > 1 and not all_in_c_order(inputs):  # type: ignore[attr-defined]
         ghosts = [_stand_in(x) for x in inputs]
         like: Ghost | None
@@ -159,7 +158,7 @@ def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made:
 
 
 def of_index(made: Any, a: Handle, key: Any) -> Any:
-    """Lay out what index arrays picked from ``a``; gives it back. NumPy says how, of an array of at most two items an axis."""
+    """Lay out the result of indexing ``a`` by arrays, and return it: as NumPy does for an array with at most two items per axis."""
     items = key if type(key) is tuple else (key,)
     g = views.ghost(a)
     if made.ndim < 2 or 0 in g.shape or (len(items) == 1 and g.flags.c_contiguous):
@@ -170,7 +169,7 @@ def of_index(made: Any, a: Handle, key: Any) -> Any:
 
 
 def _first_items(x: Any) -> list[Any]:
-    """An item of a key as what picks first items only, with as many dimensions."""
+    """Replace an item of a key by one of as many dimensions that picks first items only."""
     if x is None or x is Ellipsis:
         return [x]
     if isinstance(x, slice):

@@ -1,4 +1,4 @@
-"""``out=`` and ``where=`` of a ufunc: what NumPy takes for them, and what it leaves in them."""
+"""``out=`` and ``where=`` of a ufunc: conversion, checks and writing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import wrapping
 
 
 def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
-    """``out=`` as a tuple, empty if there is none; ``out=...`` asks for an array where NumPy has scalars."""
+    """Return ``out=`` as a tuple, empty if there is none; ``out=...`` asks for an array in place of scalars."""
     if out is None or out is Ellipsis:
         return ()
     nout = ufunc.nout if method == "__call__" else 1
@@ -32,7 +32,7 @@ def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
 
 
 def into(outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision) -> Any:
-    """Write results into the arrays that were given, and give these back."""
+    """Write results into the given arrays, and return these."""
     results = result if isinstance(result, tuple) else (result,)
     made = [
         wrapping.wrap_result(r, backend, "scalar", precision)
@@ -67,7 +67,7 @@ def check_core(
 
 
 def mask_of(where: Any, backend: Backend, like: Any) -> Any:
-    """``where=`` as a native mask; True where none is given. Arrays must be boolean, the rest is by its truth."""
+    """Return ``where=`` as a native mask, or True if there is none. Arrays must be boolean; other objects count by their truth."""
     if where is True:
         return True
     if not isinstance(where, Handle | np.ndarray) and not backend.is_native(where):

@@ -1,4 +1,4 @@
-"""What NumPy dispatches to: ``Array.__array_ufunc__`` (NEP 13) and ``Array.__array_function__`` (NEP 18)."""
+"""Protocol methods that NumPy calls: ``Array.__array_ufunc__`` (NEP 13) and ``Array.__array_function__`` (NEP 18)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of views that have many more elements than their root: sliding windows, and what is broadcast.
+"""Functions of views that have many more elements than their root: sliding windows, and broadcast arrays.
 
 A library makes all of these elements before it computes, gigabytes where NumPy walks the root's own memory. So NumPy computes
 there, as a host kernel.
@@ -11,27 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from .._core.handles import Handle
 from ..backends.base import Backend
 from ..common import events
-from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
 from ..common.user_warnings import reporting
 from ..memory import views
 from ..memory.views import ghost, native
-from ..runtime import conversion, settings
+from ..runtime import settings
 from . import host_fallback, host_results
+from .handover import Handover, handed
 
 __all__ = ["computed"]
 
 _LARGE = 1 << 24
-"""Bytes from which on a view is not made."""
+"""Size in bytes from which such a view is not copied."""
 
 
 def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """``func(*args, **kwargs)``: a function, a ufunc's method, or ``ndarray.astype``, of whose first argument the library would
-    make a copy.
-    """
+    """Call a function, a ufunc's method, or ``ndarray.astype`` on the host if the library would copy its first argument."""
     a = args[0]
     if ghost(a).nbytes < _LARGE or not views.outgrows(a) or kwargs.get("out") is not None:
         return DECLINED
@@ -43,16 +40,9 @@ def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: 
         return DECLINED
     seen.flags.writeable = False
     start = perf_counter()
-
-    def on_host(x: Any) -> Any:
-        if isinstance(x, Handle):
-            return conversion.download(x._kind.backend, views.expose(x), host_fallback.name_of(func))
-        if isinstance(x, list | tuple):
-            return mapped(on_host, x)
-        return x
-
-    rest = [on_host(x) for x in args[1:]]
-    keywords = {key: on_host(x) for key, x in kwargs.items()}
+    read = Handover(host_fallback.name_of(func)).read
+    rest = [handed(x, read) for x in args[1:]]
+    keywords = {key: handed(x, read) for key, x in kwargs.items()}
     ufunc = getattr(func, "__self__", None)
     if isinstance(ufunc, np.ufunc):
         result = reporting(lambda: func(seen, *rest, **keywords), func.__name__)

@@ -1,4 +1,4 @@
-"""Short ways: calls in which no rule of NumPy's has anything to decide, made at once. They call the general way for all others.
+"""Short paths of calls in which none of NumPy's rules applies; all other calls take the general path.
 
 Each is made by a function that is handed this general way.
 """
@@ -45,7 +45,7 @@ _follow()
 
 
 def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """What a ufunc of two operands is called by; ``slow`` does what has no plan yet."""
+    """Make the short path of a ufunc of two operands; ``slow`` handles calls without a plan."""
     plans = PLANS.setdefault(ufunc, {})
     find = plans.get
 
@@ -115,7 +115,7 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
 
 
 def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
-    """What a ufunc of one operand is called by."""
+    """Make the short path of a ufunc of one operand."""
     plans = PLANS.setdefault(ufunc, {})
     find = plans.get
     single = ufunc.nout == 1
@@ -163,7 +163,7 @@ def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
 
 
 def reducer(func: Any, plan: WholePlan, general: General) -> Callable[[Handle], Any]:
-    """``np.sum(a)`` and its like, for arrays of the kind that has this plan."""
+    """Make the short path of ``np.sum(a)`` and other full reductions, for arrays of the kind with this plan."""
     run, out, finite = plan
     backend, scalar = out.backend, out.scalar
     entry = backend.entries[func].kind
@@ -195,7 +195,7 @@ def reducer(func: Any, plan: WholePlan, general: General) -> Callable[[Handle], 
 
 
 def joiner(general: General) -> Callable[[Any], Any]:
-    """What ``np.concatenate`` calls with nothing but arrays of one kind that fit: no rule of NumPy's has anything to decide."""
+    """Make the short path of ``np.concatenate`` and its like: arrays of one kind with matching shapes."""
 
     def join(arrays: Any) -> Any:
         if (type(arrays) is not tuple and type(arrays) is not list) or not arrays:

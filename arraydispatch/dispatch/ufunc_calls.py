@@ -1,4 +1,4 @@
-"""What a ufunc computes, once it is known where: element by element, on stacks of matrices, or as a method such as ``reduce``."""
+"""Calls of ufuncs on a known backend: elementwise, on stacks of matrices, or methods such as ``reduce``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __warningregistry__ = None  # NumPy warns here, for a line of the user's: see ar
 
 
 def operands_of(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], list[Any]]:
-    """Native operands and plan keys; ndarrays and sequences move to the device of the others."""
+    """Return native operands and plan keys; ndarrays and sequences move to the device of the others."""
     device = wrapping.device_among(inputs, backend)
     natives: list[Any] = []
     keys: list[Any] = []
@@ -81,7 +81,7 @@ def elementwise(
     backend: Backend,
     precision: settings.Precision,
 ) -> tuple[Any, str]:
-    """A call on elements: the result, and how it was come by."""
+    """Run an elementwise call; return the result and the class of the call."""
     natives, keys = operands_of(inputs, backend)
     casting = options.pop("casting", "same_kind")
     signature = _signature(ufunc, options)
@@ -121,13 +121,13 @@ def elementwise(
 
 
 def _other_shapes(outs: tuple[Any, ...], where: Any) -> list[tuple[int, ...]]:
-    """The shapes that NumPy names after those of the operands."""
+    """Return the shapes that NumPy's error names after those of the operands."""
     given = [x for x in outs if x is not None]
     return [np.shape(x) for x in (given if where is True else (*given, where))]
 
 
 def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | None:
-    """``dtype=`` or ``signature=`` as a dtype or None for each input and output, with NumPy's errors."""
+    """Return ``dtype=`` or ``signature=`` as a dtype or None for each input and output; raise NumPy's errors."""
     dtype, signature = options.pop("dtype", None), options.pop("signature", options.pop("sig", None))
     nin, nout = ufunc.nin, ufunc.nout
     if dtype is not None:
@@ -156,7 +156,7 @@ def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | No
 def generalized(
     ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any], backend: Backend, precision: settings.Precision
 ) -> tuple[Any, str]:
-    """A call on stacks of vectors and matrices, as ``np.matmul``."""
+    """Run a call on stacks of vectors and matrices, such as ``np.matmul``."""
     imported("arraydispatch.functions.products")
 
     body = GUFUNCS.get(ufunc)
@@ -176,7 +176,7 @@ def generalized(
 
 
 def precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: int = 16) -> Any:
-    """A floating operand in the dtype the precision policy computes in."""
+    """Convert a floating operand to the dtype in which the precision policy computes."""
     if precision is None:
         return x
     have = backend.dtype_of(x)
@@ -191,7 +191,7 @@ def precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: i
 
 
 def spread(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
-    """The operands of ``ufunc.outer`` as those of the ufunc: the first one gets the dimensions of the second at its end."""
+    """Reshape the operands of ``ufunc.outer`` for the ufunc: the first gets the dimensions of the second at its end."""
     if len(inputs) != 2 or ufunc.nin != 2:
         raise TypeError(f"outer() takes exactly 2 positional arguments ({len(inputs)} given)")
     natives, keys = operands_of(inputs, backend)
@@ -210,7 +210,7 @@ def of_method(
     backend: Backend,
     precision: settings.Precision,
 ) -> tuple[Any, str]:
-    """``reduce``, ``accumulate``, ``reduceat`` or ``at``."""
+    """Run ``reduce``, ``accumulate``, ``reduceat`` or ``at``."""
     bound = Bound(ufunc, backend)
     kind = "native" if ufunc in backend.REDUCE else "composed"
     if describe(ufunc, backend)[0] == "host" and ufunc not in backend.REDUCE:

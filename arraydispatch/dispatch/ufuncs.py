@@ -18,7 +18,7 @@ from ..backends.base import Backend
 from ..common import arguments, events
 from ..common.arguments import PLAIN
 from ..common.errors import TraceError
-from ..common.pytrees import mapped
+from ..common.members import operator_of, reflected_name
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..functions.registry import Returns
@@ -26,7 +26,7 @@ from ..memory import views, writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from ..ufuncs.array_api_rules import STANDARD
-from ..ufuncs.facts import operator_of, reflected_name, ufunc_facts
+from ..ufuncs.facts import ufunc_facts
 from ..ufuncs.plans import PLANS
 from . import (
     fp_errors,
@@ -41,6 +41,7 @@ from . import (
     wrapping,
 )
 from .fp_errors import UNTOUCHED, in_force
+from .handover import handed
 
 _HANDLED = ("out", "where", "order", "subok")
 _METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
@@ -54,12 +55,12 @@ __warningregistry__ = None  # NumPy warns here, for a line of the user's: see ar
 def binary_operator(
     ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any] | None = None
 ) -> Callable[[Any, Any], Any]:
-    """``__add__`` for a ufunc of two operands; ``slow`` does what has no plan yet."""
+    """Make ``__add__`` for a ufunc of two operands; ``slow`` handles calls without a plan."""
     return shortcuts.operator(ufunc, _binary if slow is None else slow)
 
 
 def reflected_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    """``__radd__`` for a ufunc."""
+    """Make ``__radd__`` for a ufunc."""
     operator = binary_operator(ufunc)
     return lambda self, other: operator(other, self)
 
@@ -81,7 +82,7 @@ def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 
 
 def with_guest(ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    """An operator of an array and a guest. One that has had its say and declined (matrix) may know ndarrays alone."""
+    """Run an operator of an array and a guest; one that declined (matrix) may accept ndarrays only."""
     if isinstance(b, Handle):
         return operator_of(ufunc)(a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
     reflected = reflected_name(ufunc)
@@ -105,7 +106,7 @@ def _with_sparse(ufunc: np.ufunc, a: Any, b: Any, other: Any) -> Any:
 
 
 def _defers(other: Any) -> bool:
-    """NumPy's rule for binary operators: leave it to the other side if it says so (scipy.sparse, pandas …)."""
+    """Whether a binary operator defers to the other operand, by NumPy's rule (scipy.sparse, pandas …)."""
     protocol = getattr(type(other), "__array_ufunc__", _defers)
     if protocol is None:
         return True
@@ -122,7 +123,7 @@ def _speaks(other: Any) -> bool:
 
 
 def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    """``__iadd__`` for a ufunc: written into the array's own memory, seen by every view of it."""
+    """Make ``__iadd__`` for a ufunc: it writes into the array's own memory, seen by every view of it."""
     plans = PLANS.setdefault(ufunc, {})
 
     def operator(self: Any, other: Any) -> Any:
@@ -170,7 +171,7 @@ def refused_in_place(ufunc: np.ufunc, a: Any, other: Any) -> Any:
 
 
 def _harmless(ufunc: np.ufunc, other: Any) -> bool:
-    """Whether no error can come of this operand: only then may the result overwrite the values it was made of."""
+    """Whether this operand cannot cause an error: only then may the result overwrite the operands."""
     return ufunc is np.divide and type(other) in (float, int) and abs(other) >= 1
 
 
@@ -187,7 +188,7 @@ def _known(x: Any) -> bool:
 
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What ``Array.__array_ufunc__`` does (NEP 13)."""
+    """Implement ``Array.__array_ufunc__`` (NEP 13)."""
     if "out" in kwargs or method == "at":  # what is read to be written is written before another thread reads it
         with views.exchange:
             try:
@@ -200,7 +201,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
 
 
 class _Fast(dict[np.ufunc, Callable[[Any, Any], Any]]):
-    """The short path of each ufunc of two operands, made on first sight."""
+    """Short path of each ufunc of two operands, made on first use."""
 
     def __missing__(self, ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
         made = self[ufunc] = binary_operator(ufunc, lambda u, x, y: _slow(u, "__call__", (x, y), {}))
@@ -208,7 +209,7 @@ class _Fast(dict[np.ufunc, Callable[[Any, Any], Any]]):
 
 
 class _FastOfOne(dict[np.ufunc, Callable[[Any], Any]]):
-    """The short path of each ufunc of one operand, made on first sight."""
+    """Short path of each ufunc of one operand, made on first use."""
 
     def __missing__(self, ufunc: np.ufunc) -> Callable[[Any], Any]:
         made = self[ufunc] = shortcuts.unary(ufunc, lambda u, args, kwargs: array_ufunc(u, "__call__", args, kwargs))
@@ -238,6 +239,7 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         if outs or method == "at" or not host_values.large((*inputs, where)):
             return host_values.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
         backend = backend.home
+    backend = settings.computing(backend)
     if kwargs and not arguments.ASKED.isdisjoint(kwargs):
         arguments.check_call(method, kwargs)
     if len(inputs) == 2 and ufunc.nout == 1 and not kwargs and method == "__call__":
@@ -279,7 +281,7 @@ def _by_numpy(
     outs: tuple[Any, ...],
     backend: Backend,
 ) -> Any:
-    """A call on arrays that are ndarrays: NumPy's own."""
+    """Run a call on NumPy-held arrays by NumPy itself."""
     for x in (*outs, *inputs[: method == "at"]):
         if isinstance(x, Handle):
             wrapping.check_writeable(x, "output array is read-only")
@@ -288,7 +290,7 @@ def _by_numpy(
     if "where" in kwargs and not outs:
         # The user may have written that, and NumPy took it away.
         kwargs = {"out": None if ufunc.nout == 1 else (None,) * ufunc.nout, **kwargs}
-    result = run(*map(_bare, inputs), **{key: _bare(x) for key, x in kwargs.items()})
+    result = run(*[handed(x, native) for x in inputs], **{key: handed(x, native) for key, x in kwargs.items()})
     if events.tap is not None:
         events.tap.call(ufunc, backend.name, "native", "", perf_counter() - start, result, 1, inputs)
     results = result if isinstance(result, tuple) else (result,)
@@ -296,13 +298,6 @@ def _by_numpy(
     standard = wrapping.is_standard(inputs)
     made = [_dressed(r, backend, standard) if out is None else out for r, out in zip(results, given)]
     return tuple(made) if isinstance(result, tuple) else made[0]
-
-
-def _bare(x: Any) -> Any:
-    """An argument with the ndarrays inside its arrays."""
-    if isinstance(x, Handle):
-        return native(x)
-    return mapped(_bare, x) if isinstance(x, list | tuple) else x
 
 
 def _dressed(result: Any, backend: Backend, standard: bool) -> Any:

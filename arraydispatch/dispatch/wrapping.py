@@ -26,11 +26,11 @@ from ..runtime import conversion, dtypes, settings
 from ..ufuncs.plans import check_shapes
 
 scalar_class: Any = None
-"""The class of scalars on a device: handed in by the array layer."""
+"""Class of scalars on a device, set by the array layer."""
 admit: Any = None
-"""While a transform runs: called with what is about to be written, and with what that is to be written with, where it is known."""
+"""Hook of a running transform, called before a write with the array and, if known, the values."""
 born: Any = None
-"""While a transform runs: called with each scalar on a device that is made."""
+"""Hook of a running transform, called with each new scalar on a device."""
 
 
 @process.follows("admit", "born")
@@ -43,7 +43,7 @@ def _follow() -> None:
 
 
 def find_backend(values: Iterable[Any], found: Backend | None = None) -> Backend | None:
-    """What holds the arrays in ``values``, sequences and dicts searched: an ML library, else the host state of one, else NumPy.
+    """Return the backend of the arrays in ``values``, also in sequences and dicts: an ML library, else its host state, else NumPy.
 
     Raises
     ------
@@ -60,7 +60,7 @@ def find_backend(values: Iterable[Any], found: Backend | None = None) -> Backend
 
 
 def backend_among(values: Iterable[Any], found: Backend | None = None) -> Backend | None:
-    """As :func:`find_backend`; a list that holds itself ends the stack, for those who know what NumPy makes of it."""
+    """Return what :func:`find_backend` does; raise RecursionError for a list that contains itself."""
     for x in values:
         cls = type(x)
         if cls in PLAIN:
@@ -89,14 +89,16 @@ def backend_among(values: Iterable[Any], found: Backend | None = None) -> Backen
             ):
                 found = backend
         elif (
-            not backend.native_is_ndarray and backend is not backend.home
-        ):  # the variant inside a trace takes others along
+            not backend.native_is_ndarray
+            and backend is not backend.home
+            and not (backend.defers and found is not found.home)
+        ):  # a variant takes others along, that inside a trace deferred values too
             found = backend
     return found
 
 
 def circular(values: Any, path: frozenset[int] = frozenset()) -> bool:
-    """Whether a list or tuple contains itself, at whatever depth: what looks through it never ends, and NumPy says why."""
+    """Whether a list or tuple contains itself, at any depth; NumPy raises its own error for it."""
     if not isinstance(values, list | tuple):
         return False
     if id(values) in path:
@@ -106,7 +108,7 @@ def circular(values: Any, path: frozenset[int] = frozenset()) -> bool:
 
 
 def mismatch(one: Backend, other: Backend) -> BackendMismatchError:
-    """The error for two ML libraries in one call."""
+    """Return the error for two ML libraries in one call."""
     return BackendMismatchError(
         f"arrays of {one.name!r} and {other.name!r} met in one call; "
         f"convert one first, for instance with arraydispatch.convert(x, {one.name!r})."
@@ -119,7 +121,7 @@ def is_guest(x: Any) -> bool:
 
 
 def is_sparse_of_scipys(x: Any) -> bool:
-    """Whether ``x`` is a sparse matrix or array of SciPy's."""
+    """Whether ``x`` is a SciPy sparse matrix or array."""
     sparse = sys.modules.get("scipy.sparse")
     return sparse is not None and bool(sparse.issparse(x))
 
@@ -132,7 +134,7 @@ _OWN = frozenset({np.ndarray, np.memmap})
 
 
 def to_native(x: Any, backend: Backend, device: Any) -> Any:
-    """An argument as the backend's bodies take it: arrays become native arrays on ``device``, the rest stays."""
+    """Convert an argument for the backend's bodies: arrays become native arrays on ``device``, other objects stay."""
     if type(x) in PLAIN:
         return x
     if isinstance(x, Handle):
@@ -145,7 +147,7 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
         if not held.hosted and held.home is backend.home:
             if held is not held.home and tracing.running and held.recorded(value):
                 raise tracing.leak()  # of the two the variant computes, so this is a write
-            return value
+            return held.settled(value)
         if backend.native_is_ndarray:  # a key or an assigned value: the array written or read is NumPy's
             return conversion.download(held, value, "it met a NumPy-held array")
         return conversion.upload(backend, value, device, "a NumPy-held array met an array on the device")
@@ -164,7 +166,7 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
 
 
 def first_array(values: Iterable[Any], backend: Backend) -> Native | None:
-    """A native array of the backend among the values: it tells the device."""
+    """Return the first native array of the backend among the values, which determines the device."""
 
     def held(x: Any) -> bool:
         if isinstance(x, Handle):
@@ -176,7 +178,7 @@ def first_array(values: Iterable[Any], backend: Backend) -> Native | None:
 
 
 def device_among(values: Iterable[Any], backend: Backend) -> Any:
-    """The library's own device object of the arrays among the values."""
+    """Return the library's device object of the arrays among the values."""
     array = first_array(values, backend)
     return None if array is None else backend.device_of(array)
 
@@ -185,12 +187,12 @@ def device_among(values: Iterable[Any], backend: Backend) -> Any:
 
 
 def wrap(value: Native, kind: Kind) -> Any:
-    """An array around a native value."""
+    """Wrap a native value in an array."""
     return views.wrapper(value, kind)
 
 
 def scalar(value: Native, kind: Kind) -> Any:
-    """What NumPy's scalar results become: NumPy's own scalar on a CPU device, else a ``Scalar`` on the device."""
+    """Make a scalar result: NumPy's own scalar on a CPU device, else a ``Scalar`` on the device."""
     if settings.current_rules().scalars == "numpy":
         made = kind.scalar(value)
         if made is not None:
@@ -199,9 +201,9 @@ def scalar(value: Native, kind: Kind) -> Any:
 
 
 def device_scalar(value: Native, kind: Kind) -> Any:
-    """A 0-d result that stays on the device: immutable as NumPy's scalars are, or what the array-API standard has."""
+    """Make a 0-d result that stays on the device: immutable like NumPy's scalars, or a 0-d array of an array-API namespace."""
     if not kind.standard:
-        made = scalar_class(value, kind)
+        made = scalar_class._holding(value, kind)
         if born is not None:
             born(made)
         return made
@@ -216,7 +218,7 @@ def is_standard(values: Iterable[Any]) -> bool:
 def wrap_result(
     value: Any, backend: Backend, returns: Returns, precision: settings.Precision, standard: bool = False
 ) -> Any:
-    """A body's result as the caller sees it: native arrays wrapped, 0-d ones made scalars where NumPy's are."""
+    """Wrap a body's result for the caller: native arrays become arrays, 0-d ones scalars where NumPy's are."""
     if backend.is_native(value):
         if standard:
             wanted = dtypes.apply_precision(backend.dtype_of(value), precision)
@@ -248,7 +250,7 @@ def wrap_result(
 
 
 def made_of(value: Native, backend: Backend) -> Any:
-    """An array of a fresh native result. The host has it, if it is its memory already, or if it is small."""
+    """Wrap a fresh native result; in the host state if it is host memory already, or small."""
     kind = backend.kind_of(value)
     least = process.min_size
     if least and not backend.native_is_ndarray and backend.on_cpu(value):
@@ -262,7 +264,7 @@ def made_of(value: Native, backend: Backend) -> Any:
 
 
 def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_kind", fresh: bool = False) -> Any:
-    """Write a native result into ``out=`` (an array of ours, or an ndarray) and return that same object."""
+    """Write a native result into ``out=`` (an `Array` or an ndarray) and return that object."""
     have = backend.dtype_of(value)
     want = out.dtype
     if not np.can_cast(have, want, casting):
@@ -285,7 +287,7 @@ def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_ki
 
 
 def zero_d(scalar: Handle) -> Any:
-    """A 0-d array of a scalar's value, with memory of its own."""
+    """Make a 0-d array of a scalar's value, with its own memory."""
     backend = scalar._kind.backend
     with backend.within():
         value = backend.prim.copy(native(scalar)) if backend.mutable else views.expose(scalar)
@@ -293,7 +295,7 @@ def zero_d(scalar: Handle) -> Any:
 
 
 def check_writeable(a: Handle, what: str = "assignment destination is read-only") -> None:
-    """Raise NumPy's error for a read-only array, or for a scalar, which is none."""
+    """Raise NumPy's error for a read-only array, or an error for a scalar."""
     if admit is not None:
         admit(a)
     if issubclass(type(a), scalar_class):
@@ -306,8 +308,8 @@ def check_writeable(a: Handle, what: str = "assignment destination is read-only"
 
 
 def overtaken(error: Exception) -> bool:
-    """Whether a call failed because another thread wrote an array meanwhile, whose buffer is gone, or may have failed
-    because one has brought it to the host: it is to be done again.
+    """Whether to repeat a failed call, because another thread meanwhile wrote an array, whose buffer is gone, or moved it to
+    the host.
 
     Raises what :func:`arraydispatch.backends.loader.check_memory` raises.
     """
@@ -320,14 +322,14 @@ def overtaken(error: Exception) -> bool:
 
 
 def obtained(result: Any, backend: Backend) -> None:
-    """Wait for what is large of a result, where the library finds out later that it has no memory for it."""
+    """Wait for large arrays in a result, for which the library may find out later that it has no memory."""
     for x in leaves((result,)):
         if isinstance(x, Handle) and x._root is None:
             backend.obtained(x._v)
 
 
 def beside_writers(run: Callable[..., Any], *args: Any) -> Any:
-    """A call that reads arrays which another thread may be writing: where a buffer is gone, it is read again, undisturbed."""
+    """Run a call that reads arrays which another thread may be writing; if a buffer is gone, repeat it under the lock."""
     try:
         return run(*args)
     except Exception as error:
@@ -357,8 +359,3 @@ def check_operands(operands: tuple[Any, ...], backend: Backend, *others: tuple[i
     """Raise NumPy's broadcast error, or the device error, if that is why the library refused."""
     check_shapes(operands, backend, *others)
     check_devices(operands, backend)
-
-
-def tapped() -> events.Listener | None:
-    """The installed listener."""
-    return events.tap

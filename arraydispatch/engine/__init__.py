@@ -1,10 +1,11 @@
-"""Fused execution: calls on large values are recorded, and run together as a block when somebody looks.
+"""Deferred execution: calls are recorded, and run together as a block when a value is read.
 
-``loops``   which calls are recorded, and the dtype of their results;
-``tape``    nodes, what a thread has recorded so far, and when it ends;
-``blocks``  the plan of a block: what is computed in pieces, into which memory;
-``reported``  what a profile is told of blocks;
-``pool``    the threads that run it (the *host tier*: NumPy's own loops on host memory).
+``loops``            the calls that are recorded, and the dtypes of their results;
+``nodes``            recorded calls and their forms;
+``recording``        the tape of a thread, writes on it, and reports of blocks;
+``host_blocks``      fused execution: plans, kernels and threads that run a block on host memory;
+``compiled_blocks``  compiled execution: blocks as programs of a library's compiler;
+``along_axis``, ``draws``  large calls that several threads share without recording.
 
-See docs/explanation/engine.md.
+See docs/explanation/engine.md. ``compiled_blocks`` is compiled execution, on a library's own arrays: docs/explanation/compiled.md.
 """

@@ -1,7 +1,7 @@
-"""Functions along one axis, on parts of the other axes in several threads: transforms, sorts, sums of columns.
+"""Functions along one axis, run on parts of the other axes in several threads: transforms, sorts, sums of columns.
 
-What is registered as ``apart`` computes each line along its axis for itself, so parts of the lines give NumPy's bits. A part that
-meets a floating-point error, or raises, is forgotten: NumPy then does the whole call itself, with its own warnings and errors.
+A function registered as ``apart`` computes each line along its axis independently, so parts of the lines give NumPy's bits. If a part
+meets a floating-point error, or raises, its result is dropped and NumPy runs the whole call itself, with its own warnings and errors.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ __all__ = ["Parts", "call"]
 
 _ndarray = np.ndarray
 _PART = 1 << 17
-"""So many elements are a part, of functions of elements: what each gives is copied while it is in the cache."""
+"""Elements of a part, for functions of single elements: the result of a part is copied while it is in the cache."""
 
 
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``func(*args, **kwargs)`` of ndarrays in parts, if it is large and can be done so."""
+    """Run ``func(*args, **kwargs)`` on ndarrays in parts, if the call is large and can be divided."""
     spec = spec_of(func)
     if spec is None:
         return DECLINED
@@ -67,26 +67,26 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 @cache
 def _axis_word(func: Any) -> str:
-    """The parameter that says along which axis, or axes."""
+    """Return the parameter that gives the axis, or the axes."""
     return "axis" if "axis" in inspect.signature(func).parameters else "axes"
 
 
 @cache
 def _last(func: Any) -> int:
-    """How many positional arguments come before ``dtype``."""
+    """Return the number of positional arguments before ``dtype``."""
     names = list(inspect.signature(func).parameters)
     return names.index("dtype") if "dtype" in names else len(names)
 
 
 @cache
 def _parameter(func: Any, name: str) -> tuple[int, Any]:
-    """Where a parameter stands, and what it is where nothing is said."""
+    """Return the position and the default of a parameter."""
     parameters = inspect.signature(func).parameters
     return list(parameters).index(name), parameters[name].default
 
 
 def _steps(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The axis of a call; of a transform along several axes, the transforms that NumPy does one after the other; else None."""
+    """Return the axis of a call; for a transform along several axes, the transforms that NumPy runs in turn; otherwise None."""
     name = _axis_word(func)
     at, usual = _parameter(func, name)
     axis = args[at] if len(args) > at else kwargs.get(name, usual)
@@ -109,12 +109,12 @@ def _steps(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 @cache
 def _dtype(func: Any, dtype: Any) -> Any:
-    """That of the result."""
+    """Return the dtype of the result."""
     return func(np.zeros(2, dtype)).dtype
 
 
 def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis: int) -> Any:
-    """An array for the result of a function that writes where it is told; None for others, and where NumPy has an error to raise."""
+    """Allocate the result of a function that supports ``out=``; return None for others, and where NumPy is to raise an error."""
     lines = spec_of(func).parallel.apart  # type: ignore[union-attr]
     if lines is True or (lines == "half" and x.dtype.kind == "c"):
         return None
@@ -130,7 +130,7 @@ def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis
 
 
 class Parts:
-    """A call on parts of its array."""
+    """Call on parts of its array."""
 
     def __init__(self, parts: list[Any], run: Any = None) -> None:
         self.done = thread_pool.Done()
@@ -141,7 +141,7 @@ class Parts:
         self._context = contextvars.copy_context()
 
     def help(self, kept: list[Any] | None = None) -> None:
-        """Do parts until none is left to begin."""
+        """Compute parts until none is left to begin."""
         while (i := self._next()) < len(self._parts):
             try:
                 if not self.failed:
@@ -152,7 +152,7 @@ class Parts:
                 self.done.set()
 
     def _do(self, part: Any) -> Any:
-        """One of them."""
+        """Compute one part."""
         return self._run(part)
 
 
@@ -160,10 +160,10 @@ def _in_parts(
     func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis: int, threads: int, over: Any = None
 ) -> Any:
     others = [i for i in range(x.ndim) if i != axis]
-    # An axis that its parts lie next to each other along, if it is long enough; else the longest.
+    # An axis along which the parts are contiguous, if it is long enough; else the longest.
     along = next((i for i in others if x.shape[i] >= 8 * threads), max(others, key=lambda i: x.shape[i]))
     length = x.shape[along]
-    if length < 2 * threads:  # of one line NumPy may add the elements in another order
+    if length < 2 * threads:  # NumPy may add the elements of a single line in another order
         return DECLINED
     bounds = [length * i // threads for i in range(threads + 1)]
     parts = [(slice(None),) * along + (slice(*ends),) for ends in itertools.pairwise(bounds)]
@@ -192,7 +192,7 @@ def _in_parts(
 
 
 def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: int) -> Any:
-    """A call on parts of one of the first two arguments; the other one, which is searched, has to be in order, or what comes before matters."""
+    """Run a call on parts of one of the first two arguments; the other one, which is searched, must be sorted, or the order of the keys matters."""
     x = args[at] if len(args) > 1 else None
     if (
         type(x) is not _ndarray
@@ -206,7 +206,7 @@ def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: i
     if "period" in kwargs or not all(type(y) in (str, int, float) for y in kwargs.values()):
         return DECLINED
     many = threads * max(1, round(x.size / _PART / threads))
-    longest = x.size // (8 * many) if at == 0 else x.size  # of what interpolates NumPy looks at all for each part
+    longest = x.size // (8 * many) if at == 0 else x.size  # for interpolation NumPy reads the whole table for each part
     searched = args[1 - at]
     if searched.size > longest or not (searched[1:] >= searched[:-1]).all():
         return DECLINED

@@ -1,11 +1,11 @@
-"""Large draws of random numbers, by all threads: NumPy's own numbers, and the generator left in NumPy's own state.
+"""Large draws of random numbers in several threads, with NumPy's own numbers and the generator left in NumPy's own state.
 
-A generator of NumPy's (PCG64, which ``default_rng`` makes, or PCG64DXSM) can be set to any place of its outputs, but how many
-outputs a value takes differs: of normal numbers it is mostly one, now and then two or more. So a thread begins at a place where some
-value *may* begin, and goes on to beyond the place where the next part began. There it also draws from that place, as the next part
-did, until both have come to the same place: from there on they are the same, and the next part's values are NumPy's. How many values
-lie before is then known, and the parts are put together in their order. Where two draws do not meet, and at the end, what is missing
-is drawn in one thread.
+A NumPy generator (PCG64, which ``default_rng`` makes, or PCG64DXSM) can be set to any place in its outputs, but the number of
+outputs per value varies: a normal number mostly takes one, sometimes two or more. So a thread begins at a place where some
+value *may* begin, and continues beyond the place where the next part began. There it also draws from that place, as the next part
+did, until both have reached the same place: from there on they agree, and the next part's values are NumPy's. The number of values
+before it is then known, and the parts are joined in order. If two draws do not meet, and at the end, the missing values are
+drawn in one thread.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MULTIPLIERS: dict[type, int] = {
     np.random.PCG64: 0x2360ED051FC65DA44385DF649FCCF645,
     np.random.PCG64DXSM: 0xDA942042E4DD58B5,
 }
-"""Bit generators of which the next state is a multiple of the last one, and something."""
+"""Multiplier of the bit generators whose next state is a multiple of the last one plus a constant."""
 METHODS: dict[str, int] = {
     **dict.fromkeys(("random", "standard_cauchy", "standard_exponential", "standard_normal"), 0),
     **dict.fromkeys(("chisquare", "exponential", "geometric", "pareto", "poisson", "power", "rayleigh"), 1),
@@ -40,26 +40,26 @@ METHODS: dict[str, int] = {
     **dict.fromkeys(("negative_binomial", "noncentral_chisquare", "normal", "uniform", "vonmises", "wald"), 2),
     "triangular": 3,
 }
-"""Those whose values are drawn one after the other and in the same way -> which argument says how many."""
+"""Methods that draw independent values one after the other -> position of the argument for the size."""
 LEAST = 1 << 18
-"""So many numbers are a large draw."""
+"""Count of numbers from which a draw is large."""
 PART = 1 << 18
-"""So many are a part, where there are more parts than threads: what the draw gives lies in the cache until it is copied."""
+"""Count of numbers in a part, if there are more parts than threads: a part stays in the cache until it is copied."""
 _SAMPLE = 4096
 _STEPS = 500
-"""Draws that have not met by then are not waited for."""
+"""Number of draws after which two parts that have not met are given up."""
 _MOST = 1000
-"""Halves of outputs that a value takes, at most."""
+"""Maximum number of half outputs that a value takes."""
 _LOW = (1 << 60) - 1
-"""Of a state, what tells places apart: the lowest bits repeat after as many outputs as they have values."""
+"""Mask of the bits of a state that identify a place: the lowest bits repeat after as many outputs as they have values."""
 _NO_HALF = {"has_uint32": 0, "uinteger": 0}
 _FLOATS: dict[Any, bool] = {float: False, np.float64: False, np.float32: True}
-"""Dtype -> whether its values take halves."""
+"""Dtype -> whether its values take half outputs."""
 _numbers = (int, float, np.integer, np.floating)
 
 
 def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``plain(generator, *args, **kwargs)`` of a method of NumPy's in :data:`METHODS`, by all threads, if it is a large draw of one distribution."""
+    """Run ``plain(generator, *args, **kwargs)`` of a method in :data:`METHODS` in all threads, if it is a large draw of one distribution."""
     bits = generator._bit_generator
     if not tape.least or type(bits) not in _MULTIPLIERS or (threads := thread_pool.count()) < 2:
         return DECLINED
@@ -83,24 +83,24 @@ def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, An
         nonlocal result
         with bits.lock:
             before = bits.state
-            kept = {} if halves else {key: before[key] for key in _NO_HALF}  # what these values leave alone
+            kept = {} if halves else {key: before[key] for key in _NO_HALF}  # state that these values do not change
             work = _Draw(before if halves else {**before, **_NO_HALF}, type(bits), draw, total, threads)
             if plain.__name__ == "random" and not halves:
                 work.one_each = plain
             try:
                 made = work.run(shape, threads)
-            except (TypeError, ValueError, OverflowError, MemoryError):  # NumPy says what is wrong
+            except (TypeError, ValueError, OverflowError, MemoryError):  # NumPy raises the error
                 return
             if made is not DECLINED and is_wanted:
                 bits.state = {**work.end, **kept}
                 result = made
 
-    if getattr(bits.lock, "_is_owned", bool)():  # by the program, for whom another thread would wait
+    if getattr(bits.lock, "_is_owned", bool)():  # locked by the program, for which another thread would wait
         drawn()
         return result
     try:
         aside(drawn)  # a handler that draws from this generator waits for it
-    except BaseException:  # what a signal's handler raises: nothing has been drawn
+    except BaseException:  # raised by a signal handler: nothing has been drawn
         is_wanted = False
         raise
     return result
@@ -115,7 +115,7 @@ def _shape(size: Any) -> tuple[Any, int]:
 
 
 def _halves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
-    """Whether each value takes halves of outputs, of which the generator keeps the other one; None: NumPy is to be called."""
+    """Whether each value takes a half output, of which the generator keeps the other half; None: NumPy must be called."""
     for key, value in kwargs.items():
         if key not in ("dtype", "method", "size") and not isinstance(value, _numbers):
             return None
@@ -134,29 +134,29 @@ def _halves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 class _NoSeed(ISeedSequence):
-    """Of a bit generator whose state is set at once: making it takes half a microsecond, not twenty."""
+    """Seed of a bit generator whose state is set right away: creating that takes half a microsecond, not twenty."""
 
     _words = np.zeros(8, np.uint64)
 
     def generate_state(self, n_words: int, dtype: Any = np.uint64) -> Any:
-        """Nothing but zeros."""
+        """Return zeros."""
         return self._words[:n_words]
 
 
 class _Stream:
-    """A generator's outputs from where it is, and places among them, in halves of an output."""
+    """Outputs of a generator from its current state, with places counted in half outputs."""
 
     def __init__(self, begin: dict[str, Any], kind: Any) -> None:
         self.begin = begin
         self._kind = kind
         self._jumps = []
         multiplier, increment = _MULTIPLIERS[kind], begin["state"]["inc"]
-        for _ in range(_LOW.bit_length()):  # those of 1, 2, 4 … outputs
+        for _ in range(_LOW.bit_length()):  # steps of 1, 2, 4 … outputs
             self._jumps.append((multiplier & _LOW, increment & _LOW))
             multiplier, increment = multiplier * multiplier & _LOW, increment * (multiplier + 1) & _LOW
 
     def generator(self, state: dict[str, Any] | None = None, outputs: int = 0) -> Any:
-        """One of our own in a given state, or so many whole outputs further than the beginning."""
+        """Return a new generator in a given state, or advanced by a number of whole outputs."""
         bits = self._kind(_NoSeed())
         bits.state = self.begin if state is None else state
         if state is None and outputs:
@@ -165,7 +165,7 @@ class _Stream:
         return np.random.Generator(bits)
 
     def place(self, generator: Any) -> int:
-        """How far one of them is."""
+        """Return the place of a generator."""
         state = generator.bit_generator.state
         here, there = self.begin["state"]["state"] & _LOW, state["state"]["state"] & _LOW
         found, bit = 0, 1
@@ -180,10 +180,10 @@ class _Stream:
 
 
 class _Draw(Parts):
-    """One draw: parts that begin at equal distances in the outputs."""
+    """Draw in parts that begin at equal distances in the outputs."""
 
     one_each: Any = None
-    """The method, where each value takes one output, so that it is known where a part's values belong."""
+    """Method whose values take one output each, so that the positions of a part's values are known."""
 
     def __init__(
         self, state: dict[str, Any], kind: Any, draw: Callable[[Any, int], Any], total: int, threads: int
@@ -197,7 +197,7 @@ class _Draw(Parts):
         self._turn = self._skipped = self._filled = 0
 
     def run(self, shape: Any, threads: int) -> Any:
-        """The array, or that NumPy is to be called; ``end`` is then the state of the generator."""
+        """Return the array, or a mark that NumPy must be called; ``end`` is then the state of the generator."""
         first = self._stream.generator()
         before = self._stream.place(first)
         sample = self._draw(first, max(_SAMPLE, self._total >> 7))
@@ -224,7 +224,7 @@ class _Draw(Parts):
         return result
 
     def _count(self, halves: int, of: int = 0) -> int:
-        """How many values surely do not take more of them, or hardly more; one at least. ``of``: they are the last of so many values."""
+        """Return a count of values that take at most these outputs, or hardly more; at least one. ``of``: total, of which they are the last."""
         count = halves / self._each
         return max(1, int(count - (sqrt(count) + max(count, of) * self._error if self._error else 0)))
 
@@ -239,7 +239,7 @@ class _Draw(Parts):
             self._filled, self.end = to, mine.bit_generator.state
 
     def _meeting(self, i: int) -> tuple[list[Any], int | None, dict[str, Any]]:
-        """Values from where a part begins on, how many of the next part come before what follows them, and the state after them."""
+        """Return the values from the beginning of a part, the number of the next part's values before those that follow, and the state after them."""
         stream, draw, begins = self._stream, self._draw, self._origin + i * self._length
         mine = stream.generator(outputs=begins) if i else stream.generator(self.end)
         ahead = stream.generator(outputs=begins + self._length)
@@ -260,7 +260,7 @@ class _Draw(Parts):
         return pieces, skipped if here == there else None, mine.bit_generator.state
 
     def _put(self, i: int, pieces: list[Any], skipped: int | None, state: dict[str, Any]) -> None:
-        """Write the parts whose turn it is where they belong, of which this may be one."""
+        """Write the parts that are next in order to their places; this may be one of them."""
         ready = []
         with self._lock:
             self._drawn[i] = pieces, skipped, state
@@ -268,7 +268,7 @@ class _Draw(Parts):
                 pieces, skipped, state = self._drawn.pop(self._turn)
                 count = sum(map(len, pieces)) - self._skipped
                 if count < 0 or self._filled + count > self._total:
-                    self._turn = -1  # what is missing is drawn at the end
+                    self._turn = -1  # missing values are drawn at the end
                     break
                 ready.append((pieces, self._skipped, self._filled))
                 self._filled += count

@@ -1,7 +1,7 @@
-"""Which calls are recorded, and what NumPy makes of their dtypes.
+"""Selection of the calls that are recorded, and the dtypes of their loops.
 
-NumPy itself resolves them (``ufunc.resolve_dtypes``), once for the dtypes of a call. What depends on values before the first
-element is computed (a Python integer that does not fit, integers to negative powers) is not recorded: NumPy runs it at once.
+NumPy itself resolves them (``ufunc.resolve_dtypes``), once for the dtypes of a call. Calls that depend on values before the first
+element is computed (a Python integer that does not fit, integers to negative powers) are not recorded: NumPy runs them at once.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from .nodes import Shift
 __all__ = ["PYTHON", "Loop", "cast", "fits", "in_place", "loop_of", "select"]
 
 PYTHON = frozenset({int, float, complex, bool})
-"""Those of :data:`arraydispatch.common.arguments.SCALARS` that are Python's own, whose dtype is the call's."""
+"""Python's own types in :data:`arraydispatch.common.arguments.SCALARS`, which take the dtype of the call."""
 _WEAK = (int, float, complex)
 _HELD = frozenset("?bhilqBHILQefdFD")
 
 
 class Loop(NamedTuple):
-    """What a ufunc does with operands of certain dtypes."""
+    """Loop of a ufunc for operands of certain dtypes."""
 
     out: np.dtype[Any]
     ins: tuple[np.dtype[Any], ...]
     weak: tuple[int, ...]
-    """Which operands are Python scalars, whose values have to fit."""
+    """Positions of operands that are Python scalars, whose values must fit."""
     reports: bool
-    """Whether an element may be a floating-point error."""
+    """Whether an element may raise a floating-point error."""
     weight: float
-    """The time of an element, that of a sum of numbers of eight bytes being 1."""
+    """Time per element, relative to a sum of eight-byte numbers."""
     pinned: bool
-    """Whether an element's bits depend on where it is: the last few of a loop are computed in another way."""
+    """Whether an element's bits depend on its position: the last few of a loop are computed differently."""
 
 
 @cache
 def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
-    """The loop for operands of these dtypes, or types of scalars; None where the call is not recorded."""
+    """Return the loop for operands of these dtypes, or types of scalars; None if the call is not recorded."""
     if ufunc.signature is not None or ufunc.nout != 1 or ufunc.nin != len(keys) or ufunc is np.isnat:
         return None
     if ufunc is not CLIP and getattr(np, ufunc.__name__, None) is not ufunc:
@@ -51,7 +51,7 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
     try:
         loops = ufunc.resolve_dtypes((*given, None))
     except (TypeError, ValueError, NotImplementedError):
-        return None  # NumPy says why where it runs
+        return None  # NumPy raises the error when it runs
     if any(t.char not in _HELD for t in loops):
         return None
     facts = ufunc_facts(ufunc)
@@ -67,7 +67,7 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
 
 
 def fits(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether NumPy takes a Python scalar for an element of a dtype without an error or a warning."""
+    """Whether NumPy converts a Python scalar to a dtype without an error or a warning."""
     kind = dtype.kind
     if kind == "b":
         return type(value) is bool
@@ -97,12 +97,12 @@ def _largest(dtype: np.dtype[Any]) -> float:
 
 
 def cast(x: Any, out: Any) -> None:
-    """``x.astype(out.dtype)``."""
+    """Compute ``x.astype(out.dtype)``."""
     np.copyto(out, x, casting="unsafe")
 
 
 def select(condition: Any, x: Any, y: Any, out: Any) -> None:
-    """``np.where(condition, x, y)``."""
+    """Compute ``np.where(condition, x, y)``."""
     np.copyto(out, y, casting="unsafe")
     np.copyto(out, x, casting="unsafe", where=condition)
 

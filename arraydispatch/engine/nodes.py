@@ -48,7 +48,7 @@ class Place:
 
 
 class Whole(NamedTuple):
-    """How a reduction to one element is done in parts."""
+    """Rule for a reduction to one element in parts."""
 
     unit: int
     """Numbers in an element, where the parts are those in which NumPy sums, pair by pair; 0 where any parts will do."""
@@ -57,24 +57,24 @@ class Whole(NamedTuple):
 
 
 class Bound:
-    """What a stretch does of which a piece is told where it begins and ends, instead of being handed its operands."""
+    """Step of a stretch that gets the bounds of each piece instead of its operands."""
 
     def worker(
         self, block: Any, stretch: Any, values: list[Any], scratch: dict[int, int]
     ) -> Callable[[int, int, list[int]], None]:
-        """What a thread calls for each piece.
+        """Return the function that a thread calls for each piece.
 
-        ``values``: of the registers of the stretch; ``scratch``: the addresses of the thread's own memory.
+        ``values``: contents of the registers of the stretch; ``scratch``: the addresses of the thread's own memory.
         """
         raise NotImplementedError
 
     def looked(self) -> set[int]:
-        """Registers that NumPy's loops are handed."""
+        """Return the registers that NumPy's loops use."""
         raise NotImplementedError
 
 
 Box = tuple[tuple[int, int], ...]
-"""Where a part of an array begins and ends, along each axis."""
+"""Bounds of a part of an array along each axis."""
 
 
 class Elsewhere:
@@ -85,7 +85,7 @@ class Elsewhere:
         raise NotImplementedError
 
     def distance(self, cell: Box) -> tuple[int, ...] | None:
-        """How far from an element of a box that no cut is in the one lies that it takes; None if it takes none there."""
+        """Return the distance from an element of a box without cuts to the element that it takes; None if it takes none there."""
         raise NotImplementedError
 
 
@@ -124,11 +124,11 @@ class Update(Elsewhere):
         raise NotImplementedError
 
     def rows(self, y: Any, begin: int, end: int, out: Any) -> None:
-        """What is written to the rows from ``begin`` to ``end``, in place."""
+        """Write the rows from ``begin`` to ``end`` in place."""
         raise NotImplementedError
 
     def line(self, y: Any, begin: int, end: int, out: Any) -> None:
-        """What is written to the elements from ``begin`` to ``end`` as they lie in memory, in place."""
+        """Write the elements from ``begin`` to ``end``, in memory order, in place."""
         raise NotImplementedError
 
 
@@ -147,7 +147,7 @@ class Buffer:
     laid: object
 
     def laid_as(self, kind: Any) -> object:
-        """What a call that reads it has to know of it, as :attr:`Form.laid`."""
+        """Layout for calls that read it, as :attr:`Form.laid`."""
         if self.kind is not kind:
             self.kind, self.laid = kind, laid(kind, self.array.shape, self.array.strides)
         return self.laid
@@ -177,7 +177,7 @@ _ALONE = _references()
 
 
 class Form:
-    """What is true of every call of a function on operands of these dtypes, shapes and layouts. It is made once.
+    """Facts about every call of a function on operands of these dtypes, shapes and layouts. It is made once.
 
     Attributes
     ----------
@@ -278,13 +278,13 @@ def laid(kind: Any, shape: Any, how: Any) -> Any:
 
 
 ALONE = 8
-"""Blocks of one call, in a row, from which on such calls are no longer recorded."""
+"""Number of consecutive blocks of a single call after which such calls are no longer recorded."""
 AGAIN = 64
-"""Of so many calls that would not be, one is recorded."""
+"""Number of calls not recorded otherwise of which one is recorded."""
 
 
 class Node:
-    """One recorded call, in an array's ``_v``, ``_kind`` and ``_root`` while it is pending.
+    """Recorded call, in an array's ``_v``, ``_kind`` and ``_root`` while it is pending.
 
     The general path asks ``_kind`` for the backend, and ``_root`` for the number of writes, before it reads ``_v``; whoever asks
     a node for anything but dtype and shape has the block run, after which the array is one in the host state. So nothing but
@@ -301,7 +301,7 @@ class Node:
     refs : tuple of int or None
         Numbers of the nodes; one less than the negative numbers of the buffers; None for scalars.
     number : int
-        The how-manieth of its tape.
+        Position on its tape.
     told : dict or None
         The modes of ``np.errstate``, where an error is to be told.
     place : Place or None
@@ -369,7 +369,7 @@ _NOTHING = np.zeros(64, np.uint8)
 
 
 def strides_of(shape: tuple[int, ...], itemsize: int, fortran: bool) -> tuple[int, ...]:
-    """Those of a new array."""
+    """Return the strides of a new array."""
     lengths = shape if fortran else shape[::-1]
     steps = tuple(accumulate((itemsize, *lengths[:-1]), mul))[: len(shape)]
     return steps if fortran else steps[::-1]

@@ -1,29 +1,30 @@
-"""The thin path: what is called on values in the host state reaches NumPy after one test, and comes back by one constructor.
+"""Short forms of ``Array``'s members, for small host values (the thin path) and for recording.
 
-Its methods (:mod:`arraydispatch.fastpath.methods`) are made from the general ones, which they call wherever their test fails: for values of the library,
-large ones, operands of other types, results that NumPy alone has. They are in force only while nothing but the values decides: no
-precision or other rule, nobody who wants to be told of each call by its line. Then each call is counted, and no more. Functions
-(:mod:`arraydispatch.fastpath.functions`) and what makes arrays (:mod:`arraydispatch.fastpath.creation`) go the same way; :mod:`arraydispatch.fastpath.results` is what all three end in.
+A call on small values in the host state reaches NumPy after one test, and its result is wrapped by one constructor. Each form is made
+from the general one, which it calls where its test fails: for values of the library, large ones, operands of other types and results
+that NumPy alone has. The thin path is in force only while the values alone decide: no precision or other rule is set, and nothing
+listens to single calls. Calls are then counted and not reported.
 
-Here it is put in force, or out of it.
+:mod:`arraydispatch.fastpath.methods` has the members of ``Array``, :mod:`arraydispatch.fastpath.functions` NumPy's functions,
+:mod:`arraydispatch.fastpath.creation` those that make arrays, and :mod:`arraydispatch.fastpath.results` the common ends of all three.
+This module makes the forms from :data:`arraydispatch.common.members.MEMBERS` and puts them in force.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .._core.handles import general, install
-from ..array.members import named
+from ..array.general_forms import named
 from ..backends import loader
+from ..common.members import MEMBERS, Form, Member
 from ..common.process_state import process
 from ..engine.recording import tape
 from ..memory import views
-from ..ufuncs.facts import OPERATORS
 from . import functions, methods, recorded as recording, results
 from .creation import at_once, filled_at_once, fresh, is_told, new, of_data_at_once, takes
 from .functions import callers, of_function, of_ufunc
@@ -44,73 +45,71 @@ __all__ = [
     "takes",
 ]
 
-_ndarray = np.ndarray
 least = 0
 """Elements from which on a computation is the library's; 0 while the thin path is not in force."""
 
-_COMPUTE = "all any argmax argmin argsort astype clip cumprod cumsum dot max mean min nonzero prod round searchsorted std sum trace var"
-_MOVE = "copy diagonal flatten ravel repeat reshape squeeze swapaxes take tolist transpose item"
-_OPERANDS = frozenset({"clip", "dot", "repeat", "searchsorted", "take"})
-_OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift"
+
+def _numpys(row: Member) -> Any:
+    """Give the function by which NumPy does for an ndarray what a member does for an array."""
+    if row.form in ("view", "shape") and row.func is None:
+        return operator.attrgetter(row.name)
+    return row.operator or row.func or getattr(np.ndarray, row.name)
+
+
+def _method(numpys: Any, form: Any, row: Member) -> Any:
+    return methods.method_of(numpys, form, row.computes, row.operand)
+
+
+_BY_FORM: dict[Form, Callable[[Any, Any, Member], Any]] = {
+    "binary": lambda numpys, form, _: methods.binary(numpys, form),
+    "comparison": lambda numpys, form, _: methods.binary(numpys, form),
+    "reflected": lambda numpys, form, _: methods.reflected(numpys, form),
+    "inplace": lambda numpys, form, _: methods.inplace(numpys, form),
+    "unary": lambda numpys, form, _: methods.unary(numpys, form),
+    "value": lambda numpys, form, _: methods.of_value(numpys, form),
+    "shape": lambda numpys, form, row: (methods.of_value if row.func else methods.property_of_value)(numpys, form),
+    "view": lambda numpys, form, _: methods.view_property(numpys, form),
+    "writer": lambda numpys, form, row: methods.writer(numpys, form, row.computes),
+    "method": _method,
+    "reduction": _method,
+    "host": _method,
+}
+_BY_NAME: dict[str, Callable[[Any], Any]] = {
+    "__getitem__": methods.getitem,
+    "__setitem__": methods.setitem,
+    "__iter__": methods.iterating,
+    "__array_ufunc__": functions.array_ufunc,
+    "__array_function__": functions.array_function,
+}
 
 
 def _made() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the forms of members that record, made from the general ones, and the thin ones, made from those that record."""
-    recorded = {name: recording.over(name, general[name]) for name in recording.NAMES}
+    recorded = {name: recording.over(row, general[name]) for name, row in MEMBERS.items() if row.recorded}
     thin = dict(recorded)
-
-    def add(name: str, make: Callable[..., Any], *what: Any) -> None:
-        thin[name] = named(make(*what, recorded.get(name, general[name])), name)
-
-    for word in _OPERATORS.split():
-        # The ufunc is what NumPy's operator calls, but for powers that it has shorter ways for; it says the same, sooner.
-        op = operator.pow if word == "pow" else OPERATORS[word]
-        add(f"__{word}__", methods.binary, op)
-        add(f"__r{word}__", methods.reflected, op)
-        if word not in ("matmul", "pow"):
-            add(f"__i{word}__", methods.inplace, op)
-    for word in ("lt", "le", "gt", "ge"):
-        add(f"__{word}__", methods.binary, OPERATORS[word])
-    for word in ("eq", "ne"):  # which know what nothing is equal to
-        add(f"__{word}__", methods.binary, getattr(operator, word))
-    for word in ("neg", "pos", "abs", "invert"):
-        add(f"__{word}__", methods.unary, OPERATORS[word])
-    for value_of in (float, int, bool, complex, operator.index, len):
-        add(f"__{value_of.__name__}__", methods.of_value, value_of)
-    add("__getitem__", methods.getitem)
-    add("__setitem__", methods.setitem)
-    add("__iter__", methods.iterating)
-    add("__array_ufunc__", functions.array_ufunc)
-    add("__array_function__", functions.array_function)
-    for name in _COMPUTE.split():
-        add(name, partial(methods.method_of, operand=name in _OPERANDS), getattr(_ndarray, name))
-    for name in _MOVE.split():
-        add(name, partial(methods.method_of, computes=False, operand=name in _OPERANDS), getattr(_ndarray, name))
-    add("fill", methods.writer, _ndarray.fill)
-    for name in ("sort", "partition"):
-        add(name, partial(methods.writer, computes=True), getattr(_ndarray, name))
-    for name in ("T", "mT"):
-        add(name, methods.view_property, operator.attrgetter(name))
-    for name in ("shape", "ndim", "size"):
-        add(name, methods.property_of_value, operator.attrgetter(name))
+    for name, row in MEMBERS.items():
+        if row.thin:
+            form = recorded.get(name, general[name])
+            made = _BY_NAME[name](form) if name in _BY_NAME else _BY_FORM[row.form](_numpys(row), form, row)
+            thin[name] = named(made, name)
     return recorded, thin
 
 
 _FORMS: tuple[dict[str, Any], ...] = ({}, *_made())
 _layer = 0
-"""The index of those in force: general, recording, thin."""
+"""Index of the forms in force: general, recording, thin."""
 
 
 @process.follows("wrapper", *FOLLOWED)
 def _follow() -> None:
-    """Put the thin path in force, or out of it, as the process is now."""
+    """Put the forms in force that the settings of the process ask for."""
     global _layer, least
-    if not (results.least or least or _layer or tape.least):
+    if not (results.path.least or least or _layer or tape.least):
         return  # it is not in force, and nothing else would change that
-    layer = 2 if results.least else int(tape.least > 0)
+    layer = 2 if results.path.least else int(tape.least > 0)
     if layer != _layer:
         install(_FORMS[layer])
-    least, _layer = results.least, layer
+    least, _layer = results.path.least, layer
     if tape.least:
         recording.calibrate(layer, _ask)
 

@@ -1,4 +1,4 @@
-"""The thin path of what makes arrays: NumPy makes the array, and it stays in the host state."""
+"""Thin path of creation functions: NumPy makes the array, which stays in the host state."""
 
 from __future__ import annotations
 
@@ -21,57 +21,43 @@ from ..common.sentinels import UNSET
 from ..dispatch import host_results, wrapping
 from ..memory import views
 from ..runtime import settings
-from . import results
 from .methods import method_of
-from .results import DEEPEST, FOLLOWED, array_of, is_plain
+from .results import DEEPEST, FOLLOWED, array_of, is_plain, path
 
 __all__ = ["at_once", "filled_at_once", "fresh", "new", "of_data_at_once", "plain_sequence", "takes"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
-
-_cls: Any = None
-least = 0
-_calls = 0
 _compiled = handles.compiled
 
-
-def _counted() -> int:
-    return _calls
-
-
-results.counters.append(_counted)
 
 # -- new arrays --------------------------------------------------------------------------------------------------------
 
 
 _blocks = settings.blocks_here
 _float_kind: Any = None
-"""That of arrays of no other dtype; None while the thin path is not in force, or a block may name a backend."""
+"""Kind of float64 arrays; None while the thin path is not in force, or a block may name a backend."""
 _any_size = False
-"""Whether they are in the host state whatever their size."""
+"""Whether new arrays of any size are in the host state."""
 _kinds: dict[Any, Any] = {}
-"""The kinds of new arrays outside of any block that names a backend: dtype -> kind."""
+"""Kinds of new arrays outside of blocks that name a backend: dtype -> kind."""
 
 
 @process.follows("wrapper", *FOLLOWED)
 def _follow() -> None:
-    global _any_size, _cls, _float_kind, _kinds, least
-    before = least
-    _cls, least = results.array_class, results.least
-    if not (process.min_size or before):
+    global _any_size, _float_kind, _kinds
+    if not (process.min_size or _kinds):
         return  # there is no host state, and there was none
     held = loader.hosted(process.backend)
     _kinds, _any_size = held._kinds, settings.on_cpu(process.backend)
-    _float_kind = held.kind(np.dtype(float)) if least and not process.blocks_entered else None
+    _float_kind = held.kind(np.dtype(float)) if path.least and not process.blocks_entered else None
 
 
 _follow()
 
 
 def new(value: Any) -> Any:
-    """An array of an ndarray that NumPy has just made."""
-    global _calls
-    _calls += 1
+    """Wrap an ndarray that NumPy has just made."""
+    path.calls += 1
     kind = _kinds.get(value.dtype) if _float_kind is not None or not _blocks() else None
     if kind is None or value.base is not None:
         held = loader.hosted(settings.current_name())
@@ -80,13 +66,13 @@ def new(value: Any) -> Any:
 
 
 def takes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether this path is in force, and the arguments of what makes arrays are no arrays and hold none."""
-    return bool(least) and (not args or is_plain(args, {})) and (not kwargs or is_plain((), kwargs))
+    """Whether the thin path is in force, and the arguments are no arrays and hold none."""
+    return bool(path.least) and (not args or is_plain(args, {})) and (not kwargs or is_plain((), kwargs))
 
 
 def fresh(value: ndarray) -> Any:
-    """The same for a small one of a dtype that there have been arrays of; None where it takes a look at the settings."""
-    kind = _kinds.get(value.dtype) if _float_kind is not None and value.size < least else None
+    """Wrap a small new ndarray of a known dtype; None where the settings decide."""
+    kind = _kinds.get(value.dtype) if _float_kind is not None and value.size < path.least else None
     return None if kind is None or value.base is not None else array_of(value, kind)
 
 
@@ -109,9 +95,9 @@ def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
 
 
 def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
-    """Decorates a creation function: of plain arguments NumPy makes the array, in the host state, while this path is in force.
+    """Decorate a creation function: NumPy makes the array of plain arguments, in the host state, while the thin path is in force.
 
-    ``itself``: whether an array that is all it is given is what it answers; None for a function that takes none.
+    ``itself``: whether the function returns an array that is its only argument; None for a function that takes no array.
     """
 
     def decorate(general: Any) -> Any:
@@ -119,10 +105,9 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
 
         @wraps(general)
         def made(*args: Any, **kwargs: Any) -> Any:
-            global _calls
             try:
-                if least:
-                    if of_array is not None and args and type(args[0]) is _cls:
+                if path.least:
+                    if of_array is not None and args and type(args[0]) is path.array_class:
                         if itself and len(args) == 1 and not kwargs and not args[0]._kind.standard:
                             return args[0]
                         if type(args[0]._v) is ndarray:
@@ -135,9 +120,9 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                             value = real(*args, **kwargs)
                             if type(value) is ndarray:
                                 if (found := fresh(value)) is not None:
-                                    _calls += 1
+                                    path.calls += 1
                                     return found
-                                if value.size < least or settings.on_cpu(settings.current_name()):
+                                if value.size < path.least or settings.on_cpu(settings.current_name()):
                                     return new(value)
                 like = kwargs.get("like")
                 if like is None or hasattr(type(like), "__array_function__"):
@@ -155,19 +140,18 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
 
 
 def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any]:
-    """What a user calls as ``np.array`` and its like: of a sequence of numbers alone NumPy makes the array at once; else ``general``."""
+    """Make ``np.array`` and its like: NumPy makes the array of a sequence of numbers, ``general`` any other."""
     itself = real in (np.asarray, np.asanyarray)
 
     def made(x: Any = UNSET, dtype: Any = None, *more: Any, **options: Any) -> Any:
-        global _calls
         if _float_kind is not None and not options and not more:
             if type(x) in _SEQUENCES and plain_sequence(x):
                 value: ndarray = real(x) if dtype is None else real(x, dtype)
                 kind = _kinds.get(value.dtype)
-                if kind is not None and value.size < least:
-                    _calls += 1
+                if kind is not None and value.size < path.least:
+                    path.calls += 1
                     return array_of(value, kind)
-            elif itself and type(x) is _cls and dtype is None and not x._kind.standard:
+            elif itself and type(x) is path.array_class and dtype is None and not x._kind.standard:
                 return x
         if more:
             return general(x, dtype, *more, **options)
@@ -179,14 +163,13 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
 
 
 def filled_at_once(real: Any) -> Callable[[Any], Any]:
-    """As :func:`at_once`, for ``zeros`` and its like: no loop over arguments."""
+    """Decorate ``zeros`` and its like, as :func:`at_once` does, without a loop over arguments."""
 
     def decorate(general: Any) -> Any:
         told = at_once(real)(general)
 
         @wraps(general)
         def made(shape: Any = UNSET, dtype: Any = None, order: Any = None, *more: Any, **options: Any) -> Any:
-            global _calls
             kind = _float_kind
             if kind is not None and not options and not more:
                 if dtype is order is None:
@@ -194,9 +177,9 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
                 else:
                     value = real(shape, dtype, order)
                     kind = _kinds.get(value.dtype)
-                if kind is not None and (_any_size or value.size < least):
-                    _calls += 1
-                    return handles.new_array(_cls, value, kind, True, None)
+                if kind is not None and (_any_size or value.size < path.least):
+                    path.calls += 1
+                    return handles.new_array(path.array_class, value, kind, True, None)
             return real() if shape is UNSET else told(shape, dtype, order or "C", *more, **options)
 
         return made
@@ -205,7 +188,7 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
 
 
 def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The general call, told where it was not by what it called."""
+    """Run the general call, and report it where the functions that it called did not."""
     outer, _telling.inside = getattr(_telling, "inside", False), True
     if not outer:
         _telling.told = False
@@ -223,7 +206,7 @@ def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def is_told() -> None:
-    """What is being made here is told of by the function of the library that makes it."""
+    """Mark the creation that runs as reported by the library's function."""
     _telling.told = True
 
 

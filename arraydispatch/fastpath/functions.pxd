@@ -1,13 +1,12 @@
 from ..backends.kinds cimport Kind
 from .._core.ndarrays cimport ndarray
 from .._core.handles cimport Handle
-from .results cimport array_of, before_write, in_rows, is_computed, is_plain, result_of
+from .results cimport Path, array_of, before_write, into, is_computed, is_plain, of_one, of_two, result_of, written
 
-cdef object PLAIN, SCALARS, _cls
-cdef Py_ssize_t _calls, least
+cdef object DECLINED, PLAIN, SCALARS
+cdef Path path
 cpdef _values(args, list found, Py_ssize_t depth=*)
 cdef _made(result, list found)
 cpdef ufunc(func, tuple inputs)
-cpdef pair(func, x, y)
 cpdef onto(func, tuple inputs, out)
 cdef _is_ours(x)

@@ -1,4 +1,4 @@
-"""The thin path of NumPy's functions and ufuncs, by which they are called or dispatched to us."""
+"""Thin path of NumPy's functions and ufuncs, whether the user calls them or NumPy dispatches them."""
 
 from __future__ import annotations
 
@@ -16,31 +16,26 @@ from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
 from ..engine.recording import tape
 from ..functions.registry import Written, spec_of
-from ..memory import views
-from ..ufuncs import rows
-from . import results
-from .results import DEEPEST, array_of, before_write, in_rows, is_computed, is_plain, is_read, result_of, waiting
+from ..memory.roots import memory_of
+from .results import (
+    DEEPEST,
+    array_of,
+    before_write,
+    into,
+    is_computed,
+    is_plain,
+    is_read,
+    of_one,
+    of_two,
+    path,
+    result_of,
+    waiting,
+    written,
+)  # fmt: skip
 
 __all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
-
-_cls: Any = None
-least = 0
-_calls = 0
-
-
-def _counted() -> int:
-    return _calls
-
-
-results.counters.append(_counted)
-
-
-@results.follows
-def _follow() -> None:
-    global _cls, least
-    _cls, least = results.array_class, results.least
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------
@@ -51,23 +46,22 @@ def _not_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _caller(func: Any, spec: Any) -> Any:
-    """``spec``: of a function; None of a method of a ufunc, which writes nothing but ``out``."""
-    run = getattr(func, "_implementation", func)  # whom to ask is known: ndarrays are all there is
+    """Make the thin call of a function; ``spec`` is None for a method of a ufunc, which writes ``out`` alone."""
+    run = getattr(func, "_implementation", func)  # without dispatch: all arguments are ndarrays
     written = (Written("out", 4 if func.__name__ == "reduceat" else 3, None),) if spec is None else spec.written
     places = [parameter.at for parameter in written]
     names = frozenset([parameter.name for parameter in written])
     before, lends = min(places, default=sys.maxsize), spec is not None and spec.mode == "function"
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        global _calls
-        if not least or len(args) > before:
+        if not path.least or len(args) > before:
             return DECLINED
         found: list[Any] = []
         hosts = _values(args, found)
         if not found or hosts is None:
             return DECLINED
         if waiting and lends and _are_read(found):
-            return DECLINED  # which lends them
+            return DECLINED  # the general call lends their memory
         if kwargs:
             if not is_plain((), kwargs) or not names.isdisjoint(kwargs):
                 return DECLINED
@@ -75,19 +69,21 @@ def _caller(func: Any, spec: Any) -> Any:
         else:
             result = run(*hosts)
         if type(result) in PLAIN:
-            _calls += 1
+            path.calls += 1
             return result
         made = _made(result, found)
         if is_computed(made):
-            _calls += 1
+            path.calls += 1
         return made
 
     return call
 
 
 def _made(result: Any, found: list[Any]) -> Any:
-    """What NumPy returned of the values of arrays."""
+    """Wrap what NumPy returned for the values of arrays."""
     first: Handle = found[0]
+    if type(result) is tuple:
+        return tuple([_part(x, found, first) for x in result])
     if type(result) is not ndarray or (result.base is not None and len(found) > 1):
         return host_values.dressed(result, found)
     if len(found) == 1:
@@ -98,11 +94,23 @@ def _made(result: Any, found: list[Any]) -> Any:
     return array_of(result, first._kind)
 
 
+def _part(result: Any, found: list[Any], first: Handle) -> Any:
+    """Wrap one of several results."""
+    if type(result) is not ndarray:
+        return host_values.dressed(result, found)
+    if result.base is not None:
+        memory = memory_of(result)
+        for a in found:
+            if memory_of(a._v) is memory:
+                return host_values.dressed(result, found)
+    return array_of(result, first._kind)
+
+
 _UFUNC_METHODS = frozenset({"reduce", "accumulate", "reduceat", "outer"})
 
 
 class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
-    """What calls a NumPy function this way, if it may go it: its body is known, and it writes nothing."""
+    """Thin calls of NumPy functions, made on first use. Functions of unknown body, and those that write, have none."""
 
     def __missing__(self, func: Any) -> Any:
         spec = None if isinstance(func, np.ufunc) else spec_of(func)
@@ -113,9 +121,9 @@ class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
 
 
 callers = _Callers()
-"""NumPy function -> what it is called by where only small values in the host state and plain ones are among the arguments.
+"""NumPy function -> its thin call, for small host values and plain arguments.
 
-It takes ``(args, kwargs)`` and returns what the call returned, or :data:`DECLINED` where it was not made.
+It takes ``(args, kwargs)`` and returns the result, or :data:`DECLINED` where it made no call.
 """
 
 
@@ -130,19 +138,19 @@ def _are_read(found: list[Any]) -> bool:
 
 
 def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | None:
-    """The arguments with ndarrays in place of arrays, or None where the general path has to look at them."""
+    """Replace arrays in arguments by ndarrays, and list them in ``found``; None where the general path is needed."""
     if not depth:
         return None
     hosts = []
     for x in args:
         cls = type(x)
-        if cls is _cls:
+        if cls is path.array_class:
             a: Handle = x
             if type(a._v) is not ndarray:
                 return None
             value: ndarray = a._v
             kind: Kind = a._kind
-            if value.size >= least or kind.standard:
+            if value.size >= path.least or kind.standard:
                 return None
             if found and (first := found[0]._kind) is not kind and first.backend is not kind.backend:
                 return None
@@ -161,124 +169,63 @@ def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | No
 
 
 def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """A ufunc of operands alone, as a function of :data:`callers`."""
-    global _calls
-    hosts = []
-    first: Kind | None = None
+    """Compute a ufunc without keywords; :data:`DECLINED` where the general path does."""
+    if len(inputs) == 2:
+        return of_two(func, inputs[0], inputs[1])
+    if len(inputs) == 1:
+        return of_one(func, inputs[0])
     for x in inputs:
-        cls = type(x)
-        if cls in SCALARS:
-            hosts.append(x)
-        elif cls is _cls:
-            a: Handle = x
-            if type(a._v) is not ndarray:
-                return DECLINED
-            value: ndarray = a._v
-            kind: Kind = a._kind
-            if value.size >= least or kind.standard:
-                return DECLINED
-            if first is None:
-                first = kind
-            elif first is not kind and first.backend is not kind.backend:
-                return DECLINED
-            hosts.append(value)
-        else:
+        if not _is_ours(x):
             return DECLINED
-    result = func(*hosts)
-    if first is None:
-        return result
-    _calls += 1
-    if type(result) is ndarray:
-        return array_of(result, first)
-    return host_values.dressed(result, []) if type(result) is tuple else result
-
-
-def pair(func: np.ufunc, x: Any, y: Any) -> Any:
-    """As :func:`ufunc`, of two operands, which most have."""
-    global _calls
-    first: Kind | None = None
-    if type(x) is _cls:
-        a: Handle = x
-        if type(a._v) is not ndarray:
-            return DECLINED
-        value: ndarray = a._v
-        first = a._kind
-        if value.size >= least or first.standard:
-            return DECLINED
-        x = value
-    elif type(x) not in SCALARS:
+    found: list[Any] = []
+    hosts = _values(inputs, found)
+    if not found or hosts is None:
         return DECLINED
-    if type(y) is _cls:
-        b: Handle = y
-        if type(b._v) is not ndarray:
-            return DECLINED
-        other: ndarray = b._v
-        kind: Kind = b._kind
-        if other.size >= least or kind.standard:
-            return DECLINED
-        if first is None:
-            first = kind
-        elif first is not kind and first.backend is not kind.backend:
-            return DECLINED
-        y = other
-    elif type(y) not in SCALARS:
-        return DECLINED
-    result = rows.call(func, x, y) if in_rows(x, y) else func(x, y)
-    if first is None:
-        return result
-    _calls += 1
-    if type(result) is ndarray:
-        return array_of(result, first)
-    return host_values.dressed(result, []) if type(result) is tuple else result
+    path.calls += 1
+    return _made(func(*hosts), found)
 
 
 def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
-    """``func.at``, into an array: whether it was done."""
-    global _calls
-    if type(a) is not _cls or type(place := a._v) is not ndarray or place.size >= least or a._kind.standard:
+    """Run ``func.at`` on an array, and return whether it was done."""
+    if (
+        type(a) is not path.array_class
+        or type(place := a._v) is not ndarray
+        or place.size >= path.least
+        or a._kind.standard
+    ):
         return False
     hosts = _values(inputs, [a])
     if hosts is None:
         return False
     before_write(a, place)
     func.at(place, *hosts)
-    _calls += 1
-    views.owner(a)._writes += 1
+    written(a)
     return True
 
 
 def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
-    """As :func:`ufunc`, into an array."""
-    global _calls
+    """Compute a ufunc into an array; :data:`DECLINED` where the general path does."""
+    if len(inputs) != func.nin:
+        return DECLINED
+    if len(inputs) == 2:
+        return out if into(func, inputs[0], inputs[1], out, False) else DECLINED
     made: Handle = out
-    if type(made._v) is not ndarray or len(inputs) != func.nin:
+    if type(made._v) is not ndarray:
         return DECLINED
     place: ndarray = made._v
-    if (place.size >= least and tape.least) or made._kind.standard:
+    if (place.size >= path.least and tape.least) or made._kind.standard:
         return DECLINED
     hosts = _values(inputs, [out])
     if hosts is None:
         return DECLINED
     before_write(made, place)
-    # By name: of a third operand np.maximum says that it is deprecated.
-    if len(hosts) == 2:
-        if in_rows(hosts[0], hosts[1]) or in_rows(place, 0):
-            rows.call(func, hosts[0], hosts[1], out=place)
-        else:
-            func(hosts[0], hosts[1], out=place)
-    else:
-        func(*hosts, out=place)
-    _calls += 1
-    base: Handle | None = made._base
-    if base is None:
-        made._writes += 1
-    else:
-        base._writes += 1
+    func(*hosts, out=place)
+    written(made)
     return out
 
 
 def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
-    """What a user calls as ``func``; it calls ``general`` where it does not go this way."""
+    """Make the function that a user calls as ``func``; it calls ``general`` where the thin path declines."""
     at_once = callers[func]
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -294,29 +241,20 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
 
 
 def _is_ours(x: Any) -> bool:
-    """Whether nobody else is to be asked what a ufunc of it is."""
-    return type(x) is _cls or type(x) in SCALARS
+    """Whether an operand is an array or a number, so that no other protocol is asked."""
+    return type(x) is path.array_class or type(x) in SCALARS
 
 
 def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
-    """As :func:`of_function`, for a ufunc."""
+    """Make the function that a user calls as the ufunc ``func``, as :func:`of_function` does."""
     if func.nin == func.nout == 1:
 
         def unary(x: Any = UNSET, /, *more: Any, **kwargs: Any) -> Any:
-            global _calls
-            if type(x) is _cls and not more and not kwargs:
-                a: Handle = x
-                value = a._v
-                if type(value) is ndarray and value.size < least:
-                    kind: Kind = a._kind
-                    result = rows.call(func, value) if in_rows(value, 0) else func(value)
-                    if type(result) is ndarray:
-                        _calls += 1
-                        return array_of(result, kind)
-                    if not kind.standard:
-                        _calls += 1
-                        return result
-                elif tape.least and (made := tape.record(func, (x,))) is not None:
+            if type(x) is path.array_class and not more and not kwargs:
+                made = of_one(func, x)
+                if made is not DECLINED:
+                    return made
+                if tape.least and (made := tape.record(func, (x,))) is not None:
                     return made
             elif type(x) in SCALARS and not more and not kwargs:
                 return func(x)
@@ -330,14 +268,14 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
         if len(args) != nin:  # an operand too few, or `out` by position
             return general(args, kwargs)
         if not kwargs:
-            made = pair(func, args[0], args[1]) if two else ufunc(func, args)
+            made = of_two(func, args[0], args[1]) if two else ufunc(func, args)
             if made is not DECLINED:
                 return made
             if recorded and tape.least and _is_ours(args[0]) and _is_ours(args[1]):
                 made = tape.record(func, args)
                 if made is not None:
                     return made
-        elif len(kwargs) == 1 and type(out := kwargs.get("out")) is _cls:
+        elif len(kwargs) == 1 and type(out := kwargs.get("out")) is path.array_class:
             made = onto(func, args, out)
             if made is not DECLINED:
                 return made
@@ -347,11 +285,11 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
 
 
 _OF_CORES = frozenset([x for x in vars(np).values() if type(x) is np.ufunc and x.signature is not None])
-"""NumPy's own ufuncs of vectors and matrices. Of others a loop may write its operands, as of numba's ``writable_args``."""
+"""NumPy's own generalized ufuncs. A loop of another one may write its operands, as with numba's ``writable_args``."""
 
 
 def array_ufunc(general: Any) -> Any:
-    """What NumPy dispatches ufuncs to."""
+    """Make the thin form of ``__array_ufunc__``."""
 
     def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
@@ -364,8 +302,8 @@ def array_ufunc(general: Any) -> Any:
         if func.signature is not None and func not in _OF_CORES:
             pass
         elif not kwargs:
-            made = pair(func, inputs[0], inputs[1]) if len(inputs) == 2 else ufunc(func, inputs)
-        elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is _cls:
+            made = ufunc(func, inputs)
+        elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is path.array_class:
             made = onto(func, inputs, out[0])
         return general(self, func, method, *inputs, **kwargs) if made is DECLINED else made
 
@@ -373,7 +311,7 @@ def array_ufunc(general: Any) -> Any:
 
 
 def array_function(general: Any) -> Any:
-    """What NumPy dispatches functions to."""
+    """Make the thin form of ``__array_function__``."""
 
     def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if len(types) == 1:

@@ -1,11 +1,10 @@
-from ..backends.kinds cimport Kind
 from .._core.ndarrays cimport ndarray
+from ..backends.kinds cimport Kind
 from .._core cimport handles
 from .._core.handles cimport Handle
-from .results cimport array_of, before_write, in_rows, is_computed, is_plain, result_of, view_of
+from .results cimport Path, array_of, before_write, into, is_computed, is_plain, of_one, of_two, result_of, view_of, written
 
-cdef object SCALARS, waiting, _cls
-cdef Py_ssize_t _calls, least
-cdef bint _is_large(object x, object y)
+cdef object DECLINED
+cdef Path path
 cdef bint _compiled
 cdef bint _holds_arrays(tuple key)

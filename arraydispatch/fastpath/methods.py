@@ -1,4 +1,4 @@
-"""The thin path's operators and methods of ``Array``, each made from a general one, which it calls wherever its test fails."""
+"""Thin forms of ``Array``'s members, each made from a general form, which it calls where its test fails."""
 
 from __future__ import annotations
 
@@ -6,30 +6,27 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from numpy import ndarray
 
 from .._core import handles
 from .._core.handles import Handle
 from ..array import exports
 from ..backends.kinds import Kind
+from ..common.sentinels import DECLINED
 from ..dispatch import host_values
-from ..engine.recording import tape
-from ..memory import views
-from ..ufuncs import rows
-from . import results
 from .results import (
-    SCALARS,
     array_of,
     before_write,
-    in_rows,
+    into,
     is_computed,
     is_plain,
-    is_read,
+    of_one,
+    of_two,
+    path,
     result_of,
     view_of,
-    waiting,
-)
+    written,
+)  # fmt: skip
 
 __all__ = [
     "binary", "getitem", "inplace", "iterating", "method_of", "of_value", "property_of_value", "reflected", "setitem", "unary", "view_property", "writer",
@@ -38,165 +35,46 @@ __all__ = [
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 _compiled = handles.compiled
-_cls: Any = None
-least = 0
-_calls = 0
-
-
-def _counted() -> int:
-    return _calls
-
-
-results.counters.append(_counted)
-
-
-@results.follows
-def _follow() -> None:
-    global _cls, least
-    _cls, least = results.array_class, results.least
-
-
-def _is_large(x: Any, y: Any) -> bool:
-    """Whether the second operand is large, or both are together: each repeated along axes of the other."""
-    if y.size >= least or x.shape == y.shape:
-        return bool(y.size >= least)
-    try:
-        return np.broadcast(x, y).size >= least
-    except ValueError:
-        return False
 
 
 # -- operators ---------------------------------------------------------------------------------------------------------
 
 
 def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
-    """``x + y``."""
+    """Make the thin form of ``x + y``."""
 
     def method(self: Handle, other: Any) -> Any:
-        global _calls
-        value = self._v
-        if type(value) is ndarray:
-            x: ndarray = value
-            if x.size >= least:
-                return general(self, other)
-            kind: Kind = self._kind
-            if type(other) is _cls:
-                their: Handle = other
-                value = their._v
-                if type(value) is not ndarray:
-                    return general(self, other)
-                y: ndarray = value
-                if x.size * y.size >= least and _is_large(x, y):
-                    return general(self, other)
-                theirs: Kind = their._kind
-                if theirs is not kind and theirs.backend is not kind.backend:
-                    return general(self, other)
-                if in_rows(x, y):
-                    result = rows.call(op, x, y)
-                else:
-                    result = op(x, y)
-            elif type(other) in SCALARS:
-                if in_rows(x, other):
-                    result = rows.call(op, x, other)
-                else:
-                    result = op(x, other)
-            else:
-                return general(self, other)
-            _calls += 1
-            if type(result) is ndarray:
-                new: ndarray = result
-                if new.dtype is not kind.dtype:
-                    return array_of(new, kind)
-                return handles.new_array(_cls, new, kind, True, None)
-            if not kind.standard:
-                return result
-        return general(self, other)
+        made = of_two(op, self, other)
+        return general(self, other) if made is DECLINED else made
 
     return method
 
 
 def reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
-    """``2 + x``."""
+    """Make the thin form of ``2 + x``."""
 
     def method(self: Handle, other: Any) -> Any:
-        global _calls
-        value = self._v
-        if type(value) is ndarray and type(other) in SCALARS:
-            x: ndarray = value
-            if x.size < least:
-                _calls += 1
-                kind: Kind = self._kind
-                if in_rows(x, other):
-                    result = rows.call(op, other, x)
-                else:
-                    result = op(other, x)
-                if type(result) is ndarray:
-                    return array_of(result, kind)
-                if not kind.standard:
-                    return result
-        return general(self, other)
+        made = of_two(op, other, self)
+        return general(self, other) if made is DECLINED else made
 
     return method
 
 
 def inplace(op: Callable[[Any, Any, Any], Any], general: Any) -> Any:
-    """``x += y``."""
+    """Make the thin form of ``x += y``."""
 
     def method(self: Handle, other: Any) -> Any:
-        global _calls
-        x = self._v
-        if type(x) is ndarray and (x.size < least or not tape.least):  # both are --min-size, where both are in force
-            if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
-                views.run_readers(self)
-            if type(other) is _cls:
-                their: Handle = other
-                y = their._v
-                if type(y) is not ndarray:
-                    return general(self, other)
-                if in_rows(x, y):
-                    rows.call(op, x, y, x)
-                else:
-                    op(x, y, x)
-            elif type(other) in SCALARS:
-                if in_rows(x, other):
-                    rows.call(op, x, other, x)
-                else:
-                    op(x, other, x)
-            else:
-                return general(self, other)
-            _calls += 1
-            base: Handle | None = self._base
-            if base is None:
-                self._writes += 1
-            else:
-                base._writes += 1
-            return self
-        del x  # of which there may be one reference alone, then
-        return general(self, other)
+        return self if into(op, self, other, self, True) else general(self, other)
 
     return method
 
 
 def unary(op: Callable[[Any], Any], general: Any) -> Any:
-    """``-x``."""
+    """Make the thin form of ``-x``."""
 
     def method(self: Handle) -> Any:
-        global _calls
-        value = self._v
-        if type(value) is ndarray:
-            x: ndarray = value
-            if x.size < least:
-                _calls += 1
-                kind: Kind = self._kind
-                if in_rows(x, 0):
-                    result = rows.call(op, x)
-                else:
-                    result = op(x)
-                if type(result) is ndarray:
-                    return array_of(result, kind)
-                if not kind.standard:
-                    return result
-        return general(self)
+        made = of_one(op, self)
+        return general(self) if made is DECLINED else made
 
     return method
 
@@ -206,16 +84,19 @@ def unary(op: Callable[[Any], Any], general: Any) -> Any:
 
 def _holds_arrays(key: tuple[Any, ...]) -> bool:
     for part in key:  # noqa: SIM110 -- compiled, a loop takes no generator
-        if type(part) is _cls:
+        if type(part) is path.array_class:
             return True
     return False
 
 
 def _of_values(key: tuple[Any, ...]) -> tuple[Any, ...]:
-    """A key with ndarrays in place of arrays: compiled, this has no frame by which :func:`arraydispatch.fastpath.exports.array_struct` knows who asks."""
+    """Replace arrays in a key by ndarrays.
+
+    Compiled code has no frame by which :func:`arraydispatch.array.exports.array_struct` would know the caller.
+    """
     parts = []
     for part in key:
-        if type(part) is _cls and type(part._v) is ndarray:
+        if type(part) is path.array_class and type(part._v) is ndarray:
             parts.append(part._v)
         else:
             parts.append(part)
@@ -223,13 +104,12 @@ def _of_values(key: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def getitem(general: Any) -> Any:
-    """``x[key]``."""
+    """Make the thin form of ``x[key]``."""
 
     def method(self: Handle, key: Any) -> Any:
-        global _calls
         x = self._v
         if type(x) is ndarray:
-            if type(key) is _cls:
+            if type(key) is path.array_class:
                 index: Handle = key
                 if type(index._v) is not ndarray:
                     return general(self, key)
@@ -239,21 +119,23 @@ def getitem(general: Any) -> Any:
             try:
                 result = x[key]
             except IndexError:
-                if type(key) is not tuple or not _holds_arrays(key):  # of which NumPy says less than of ndarrays
+                if type(key) is not tuple or not _holds_arrays(key):  # NumPy's message would name the wrong type
                     raise
             else:
                 kind: Kind = self._kind
                 if type(result) is not ndarray:
                     if kind.standard:
                         return general(self, key)
-                    _calls += 1
+                    path.calls += 1
                     return result
                 new: ndarray = result
                 owner = new.base
                 if owner is x or (owner is not None and owner is x.base):
                     base = self._base
-                    return handles.new_array(_cls, new, kind, False, self if base is None else base)  # a view: no call
-                _calls += 1
+                    return handles.new_array(
+                        path.array_class, new, kind, False, self if base is None else base
+                    )  # a view: no call
+                path.calls += 1
                 return array_of(new, kind) if owner is None else host_values.dressed(result, [self])
         return general(self, key)
 
@@ -262,38 +144,31 @@ def getitem(general: Any) -> Any:
 
 
 def setitem(general: Any) -> Any:
-    """``x[key] = value``."""
+    """Make the thin form of ``x[key] = value``."""
 
     def method(self: Handle, key: Any, value: Any) -> None:
-        global _calls
         x = self._v
         if type(x) is ndarray:
-            if type(key) is _cls:
+            if type(key) is path.array_class:
                 index: Handle = key
                 if type(index._v) is not ndarray:
                     return general(self, key, value)
                 key = index._v
             elif _compiled and type(key) is tuple and _holds_arrays(key):
                 key = _of_values(key)
-            if type(value) is _cls:
+            if type(value) is path.array_class:
                 their: Handle = value
                 if type(their._v) is not ndarray:
                     return general(self, key, value)
                 value = their._v
-            if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
-                views.run_readers(self)
+            before_write(self, x)
             try:
                 x[key] = value
             except IndexError:
                 if type(key) is not tuple or not _holds_arrays(key):
                     raise
             else:
-                _calls += 1
-                base: Handle | None = self._base
-                if base is None:
-                    self._writes += 1
-                else:
-                    base._writes += 1
+                written(self)
                 return None
         return general(self, key, value)
 
@@ -302,7 +177,7 @@ def setitem(general: Any) -> Any:
 
 
 def iterating(general: Any) -> Any:
-    """``iter(x)``."""
+    """Make the thin form of ``iter(x)``."""
 
     def method(self: Handle) -> Any:
         x = self._v
@@ -314,7 +189,7 @@ def iterating(general: Any) -> Any:
 
 
 def of_value(op: Callable[[Any], Any], general: Any) -> Any:
-    """What Python asks of a value: ``float(x)``, ``len(x)``, ``x.shape``."""
+    """Make the thin form of a member that reads the value, as ``float(x)`` and ``len(x)`` do."""
 
     def method(self: Handle) -> Any:
         x = self._v
@@ -324,7 +199,7 @@ def of_value(op: Callable[[Any], Any], general: Any) -> Any:
 
 
 def property_of_value(get: Callable[[Any], Any], general: Any) -> Any:
-    """``x.shape``, as :func:`of_value`."""
+    """Make the thin form of ``x.shape``, as :func:`of_value` does."""
     return property(of_value(get, general.fget), general.fset, doc=general.__doc__)
 
 
@@ -332,38 +207,45 @@ def property_of_value(get: Callable[[Any], Any], general: Any) -> Any:
 
 
 def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = False) -> Any:
-    """``computes``: whether the library does it on large values; ``operand``: whether its first argument may be an array."""
+    """Make the thin form of a method.
+
+    ``computes``: whether the library computes it on large values; ``operand``: whether its first argument may be an array.
+    """
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
-        global _calls
         value = self._v
         if type(value) is ndarray:
             x: ndarray = value
             kind: Kind = self._kind
-            if kind.standard or (computes and x.size >= least):
+            if kind.standard or (computes and x.size >= path.least):
                 return general(self, *args, **kwargs)
             if not args and not kwargs:
                 result = numpys(x)
                 if type(result) is ndarray:
                     new: ndarray = result
                     if new.base is None and new.dtype is kind.dtype and new is not x:
-                        _calls += 1
-                        return handles.new_array(_cls, new, kind, True, None)
-            elif operand and args and type(args[0]) is _cls:
+                        path.calls += 1
+                        return handles.new_array(path.array_class, new, kind, True, None)
+            elif operand and args and type(args[0]) is path.array_class:
                 their: Handle = args[0]
                 value = their._v
-                if type(value) is not ndarray or value.size >= least or their._kind.backend is not kind.backend:
+                if type(value) is not ndarray or value.size >= path.least or their._kind.backend is not kind.backend:
                     return general(self, *args, **kwargs)
                 if (len(args) > 1 or kwargs) and not is_plain(args[1:], kwargs):
                     return general(self, *args, **kwargs)
                 result = numpys(x, value, *args[1:], **kwargs)
             elif is_plain(args, kwargs):
-                result = numpys(x, *args, **kwargs)
+                if kwargs:
+                    result = numpys(x, *args, **kwargs)
+                elif len(args) == 1:
+                    result = numpys(x, args[0])
+                else:
+                    result = numpys(x, *args)
             else:
                 return general(self, *args, **kwargs)
-            answer = result_of(self, result, kind)  # `made` is an array's name, compiled
+            answer = result_of(self, result, kind)
             if is_computed(answer):
-                _calls += 1
+                path.calls += 1
             return answer
         return general(self, *args, **kwargs)
 
@@ -372,16 +254,14 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
 
 
 def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
-    """A method that writes its array and returns nothing."""
+    """Make the thin form of a method that writes its array and returns None."""
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> None:
-        global _calls
         x = self._v
-        if type(x) is ndarray and (x.size < least or not computes) and is_plain(args, kwargs):
+        if type(x) is ndarray and (x.size < path.least or not computes) and is_plain(args, kwargs):
             before_write(self, x)
             numpys(x, *args, **kwargs)
-            _calls += 1
-            views.owner(self)._writes += 1
+            written(self)
             return None
         return general(self, *args, **kwargs)
 
@@ -390,10 +270,21 @@ def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
 
 
 def view_property(get: Callable[[Any], Any], general: Any) -> Any:
-    """``x.T``."""
+    """Make the thin form of an attribute that is a view, as ``x.T`` and ``z.real`` are."""
 
-    def of(self: Any) -> Any:
-        x = self._v
-        return view_of(self, get(x)) if type(x) is ndarray else general.fget(self)
+    def of(self: Handle) -> Any:
+        if type(self._v) is ndarray:
+            x: ndarray = self._v
+            part = get(x)
+            if part is x:
+                return self
+            new: ndarray = part
+            kind: Any = self._kind
+            if new.dtype is not kind.dtype:
+                kind = kind.backend._kinds.get(new.dtype)
+            if kind is not None and new.base is not None and not kind.standard:
+                base = self._base
+                return handles.new_array(path.array_class, new, kind, False, self if base is None else base)
+        return general.fget(self)
 
     return property(of, general.fset, doc=general.__doc__)

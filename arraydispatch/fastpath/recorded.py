@@ -1,6 +1,6 @@
-"""What of an array's operators and methods is recorded under fused execution: a layer between the thin path and the general one.
+"""Recording forms of ``Array``'s members, for fused execution: between the thin forms and the general ones.
 
-Each method here is made from the general one, which it calls where the call is not recorded.
+Each is made from the general form, which it calls where the call is not recorded.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ import numpy as np
 from numpy import ndarray
 
 from .._core.handles import Handle
-from ..array.members import named, short_power
+from ..array.general_forms import named, short_power
 from ..common import events
 from ..common.arguments import SCALARS
+from ..common.members import REDUCTIONS, Form, Member
 from ..dispatch import host_results, host_values
 from ..engine.nodes import Node, PendingView
 from ..engine.recording import reductions, shifts, tape, updates, writes
 from ..engine.recording.tape import record
 from ..memory import views
-from ..ufuncs.facts import CLIP, OPERATORS
+from ..ufuncs.facts import CLIP
 
-__all__ = ["NAMES", "calibrate", "over"]
+__all__ = ["calibrate", "over"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -33,7 +34,7 @@ _where, _clip, _roll = np.where, np.clip, np.roll
 
 
 def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """A ufunc of arrays and numbers that is not recorded, by NumPy; None where the general way has more to decide, as of 0-d results."""
+    """Compute by NumPy a ufunc of arrays and numbers that is not recorded; None where the general path decides, as for 0-d results."""
     values: list[Any] = []
     kind: Any = None
     size = 0
@@ -64,7 +65,7 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 
 def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """A ufunc of arrays and numbers under fused execution, recorded or at once; None where the general way has more to decide."""
+    """Record a ufunc of arrays and numbers, or compute it at once; None where the general path decides."""
     if not tape.least:
         return None
     made = record(func, inputs)
@@ -143,7 +144,7 @@ def _array_function(general: Any) -> Any:
         if tape.least and len(types) == 1:
             made = None
             name = func.__name__.removeprefix("a")  # np.amax is the method max
-            if name in _reductions:
+            if name in REDUCTIONS:
                 if args and isinstance(args[0], Handle) and func in (getattr(np, name), getattr(np, func.__name__)):
                     made = _reduced(name, args[0], args[1:], kwargs, getrefcount(args[0]), "function")
             elif func is _roll:
@@ -159,18 +160,17 @@ def _array_function(general: Any) -> Any:
 
 # -- reductions --------------------------------------------------------------------------------------------------------
 
-_reductions = frozenset(reductions.NAMES)
 _alone: dict[str, int | None] = {}
-"""How many references there are to an array that only the caller has, where it is asked for; None where that cannot be told."""
+"""Number of references to an array that only the caller has, by kind of call; None where it tells nothing."""
 _known: dict[int, dict[str, int | None]] = {}
 _counting: tuple[int, list[int]] = 0, []
-"""The thread that :func:`calibrate` runs in, and what it has found."""
+"""Thread that runs :func:`calibrate`, and the numbers it found."""
 
 
 def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: str) -> Any:
     if _counting[0] and _counting[0] == get_ident():
         _counting[1].append(references)
-        return references  # which nobody looks at
+        return references  # no caller reads it
     v = a._v
     if type(v) is not Node and not (type(v) is np.ndarray and v.size >= tape.IN_THREADS):
         return None
@@ -201,10 +201,10 @@ def _reducer(name: str, general: Any) -> Any:
 
 
 def calibrate(layer: int, ask: Callable[[], None]) -> None:
-    """Learn how many references an array has that dies with the call, on this Python and with the methods of a layer in force.
+    """Count the references to an array that dies with a call, on this Python and with the forms of a layer in force.
 
-    ``ask`` calls a method and a function of an array that dies with the call, then of one that does not: as the programs of users
-    do, so in a module that is not compiled. While it runs, nobody else may put other methods in force.
+    ``ask`` calls a method and a function of an array that dies with the call, then of one that does not. It does so as user code
+    does, in a module that is not compiled. No other forms may be put in force while it runs.
     """
     global _alone, _counting
     if layer not in _known:
@@ -268,7 +268,7 @@ def _astype(general: Any) -> Any:
 
 
 def _told(name: str, general: Any) -> Any:
-    """What a node knows of its value before there is one."""
+    """Make the recording form of an attribute that a node knows before its value is computed."""
 
     def of(self: Any) -> Any:
         v = self._v
@@ -285,37 +285,22 @@ def _length(general: Any) -> Any:
     return __len__
 
 
-def _made() -> dict[str, Callable[[Any], Any]]:
-    table: dict[str, Callable[[Any], Any]] = {
-        "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__pow__": _power, "astype": _astype,
-        "clip": _clip_method, "__len__": _length, "__setitem__": _setitem,
-        "__getitem__": _getitem,
-    }  # fmt: skip
-    for name in reductions.NAMES:
-        table[name] = lambda general, name=name: _reducer(name, general)  # type: ignore[misc]
-    for name in ("shape", "ndim", "size"):
-        table[name] = lambda general, name=name: _told(name, general)  # type: ignore[misc]
-    for word, func in OPERATORS.items():
-        if func.nin == 1:
-            table[f"__{word}__"] = lambda general, func=func: _unary(func, general)  # type: ignore[misc]
-            continue
-        if word in ("matmul", "divmod"):
-            continue
-        if word != "pow":
-            table[f"__{word}__"] = lambda general, func=func: _binary(func, general)  # type: ignore[misc]
-            if word not in ("lt", "le", "gt", "ge", "eq", "ne"):
-                table[f"__i{word}__"] = lambda general, func=func: _inplace(func, general)  # type: ignore[misc]
-        if word not in ("lt", "le", "gt", "ge", "eq", "ne"):
-            table[f"__r{word}__"] = lambda general, func=func: _reflected(func, general)  # type: ignore[misc]
-    return table
+_BY_NAME: dict[str, Callable[[Any], Any]] = {
+    "__array_ufunc__": _array_ufunc, "__array_function__": _array_function, "__pow__": _power, "astype": _astype,
+    "clip": _clip_method, "__len__": _length, "__setitem__": _setitem, "__getitem__": _getitem,
+}  # fmt: skip
+_BY_FORM: dict[Form, Callable[[Member, Any], Any]] = {
+    "binary": lambda row, form: _binary(row.func, form),
+    "comparison": lambda row, form: _binary(row.func, form),
+    "reflected": lambda row, form: _reflected(row.func, form),
+    "inplace": lambda row, form: _inplace(row.func, form),
+    "unary": lambda row, form: _unary(row.func, form),
+    "reduction": lambda row, form: _reducer(row.name, form),
+    "shape": lambda row, form: _told(row.name, form),
+}
 
 
-_TABLE = _made()
-NAMES = tuple(_TABLE)
-"""What is recorded."""
-
-
-def over(name: str, general: Any) -> Any:
-    """The attribute of ``Array`` of that name, which records where it can."""
-    make = _TABLE.get(name)
-    return general if make is None else named(make(general), name)
+def over(row: Member, form: Any) -> Any:
+    """Make the form of a member that records where it can, over the general one."""
+    made = _BY_NAME[row.name](form) if row.name in _BY_NAME else _BY_FORM[row.form](row, form)
+    return named(made, row.name)

@@ -1,8 +1,25 @@
+cimport cython
 from ..backends.kinds cimport Kind
 from .._core.ndarrays cimport ndarray
 from .._core cimport handles
 from .._core.handles cimport Handle
 
+cdef class Path:
+    cdef public object array_class
+    cdef public Py_ssize_t calls, least
+
+cdef object DECLINED, PLAIN, SCALARS, _waiting
+cdef Path _path
+cdef Py_ssize_t _rows
+cdef bint _is_large(ndarray x, ndarray y) except -1
+cdef _computed(result, Kind kind)
+cpdef of_one(op, x)
+@cython.locals(size=Py_ssize_t)
+cpdef of_two(op, x, y)
+cdef _operand(x, Kind kind)
+cdef bint _are_large(x, y) except -1
+cpdef bint into(op, x, y, out, bint operator) except -1
+cpdef written(Handle a)
 cpdef array_of(ndarray value, Kind kind)
 cpdef view_of(Handle a, ndarray value)
 cpdef result_of(Handle a, result, Kind kind)
@@ -10,4 +27,3 @@ cpdef bint is_computed(made) except -1
 cpdef before_write(Handle a, ndarray x)
 cpdef bint in_rows(object x, object y) except -1
 cpdef bint is_plain(tuple args, dict kwargs, Py_ssize_t depth=*) except -1
-cdef Py_ssize_t _rows

@@ -1,10 +1,10 @@
-"""What the thin path makes of what NumPy returned, and from how many elements on it is not in force."""
+"""State of the thin path, its calls of ufuncs, and the arrays made of NumPy's results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
 from .._core import handles
@@ -13,67 +13,213 @@ from ..backends.kinds import Kind
 from ..common import events
 from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
+from ..common.sentinels import DECLINED
 from ..dispatch import host_results, host_values
+from ..engine.recording import tape
 from ..memory import views
 from ..runtime import settings
 from ..ufuncs import rows
 
 __all__ = [
-    "DEEPEST", "FOLLOWED", "SCALARS", "array_class", "array_of", "before_write", "calls", "counters", "follows", "in_rows", "is_computed", "is_plain", "is_read", "least",
-    "result_of", "view_of", "waiting",
+    "DEEPEST", "FOLLOWED", "array_of", "before_write", "calls", "in_rows", "into", "is_computed", "is_plain", "is_read", "of_one",
+    "of_two", "path", "result_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
-waiting = views.waiting
+__warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
-array_class: Any = None
-"""The class of every new array."""
+waiting = views.waiting
+_waiting = waiting
+"""The same, a C value where this module is compiled."""
 _rows = rows.LEAST
-least = 0
-"""Elements from which on a computation is the library's; 0 while the thin path is not in force."""
-counters: list[Callable[[], int]] = []
-"""Each tells how many calls a module has sent this way: it counts in a number of its own, between two lines of which no other thread runs."""
+
+
+class Path:
+    """State of the thin path; compiled modules read its fields as C values.
+
+    Attributes
+    ----------
+    array_class : type
+        Class of every new array.
+    calls : int
+        Number of calls that took the thin path. No other thread runs while one is counted.
+    least : int
+        Elements from which on a computation is the library's; 0 while the thin path is not in force.
+    """
+
+    __slots__ = ("array_class", "calls", "least")
+
+    def __init__(self) -> None:
+        made: Any = None
+        self.array_class, self.calls, self.least = made, 0, 0
+
+
+path = Path()
+_path = path
+"""The same, a C value where this module is compiled."""
 
 FOLLOWED = ("backend", "blocks_entered", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap")
-"""What puts the thin path in force, or out of it. Who runs at each call :func:`follows` that, and keeps the names above in globals of
-its own: one more look-up for each would be felt."""
-
-
-_followers: list[Callable[[], None]] = []
-
-
-def follows(follower: Callable[[], None]) -> Callable[[], None]:
-    """Decorates what is called, now and from now on, where one of the three names above has changed."""
-    _followers.append(follower)
-    follower()
-    return follower
+"""Settings of the process that put the thin path in force, or out of it."""
 
 
 @process.follows("wrapper", *FOLLOWED)
 def _follow() -> None:
-    global array_class, least
-    before = array_class, least
-    array_class = getattr(process.wrapper, "__self__", array_class)
-    least = process.min_size
-    if least and (not settings.only_values_decide() or events.told_each()):
-        least = 0
-    if before != (array_class, least):
-        for follower in _followers:
-            follower()
+    _path.array_class = getattr(process.wrapper, "__self__", _path.array_class)
+    in_force = process.min_size and settings.only_values_decide() and not events.told_each()
+    _path.least = process.min_size if in_force else 0
 
 
 _follow()
 
 
 def calls() -> int:
-    """How many calls went this way so far."""
-    return sum(count() for count in counters)
+    """Return how many calls took the thin path so far."""
+    return _path.calls
+
+
+# -- ufuncs ------------------------------------------------------------------------------------------------------------
+
+
+def _is_large(x: Any, y: Any) -> bool:
+    """Whether the second operand is large, or both are together: each repeated along axes of the other."""
+    if y.size >= _path.least or x.shape == y.shape:
+        return bool(y.size >= _path.least)
+    try:
+        return np.broadcast(x, y).size >= _path.least
+    except ValueError:
+        return False
+
+
+def _computed(result: Any, kind: Kind) -> Any:
+    """Count a call and wrap its result."""
+    _path.calls += 1
+    if type(result) is ndarray:
+        new: ndarray = result
+        if new.dtype is not kind.dtype:
+            return array_of(new, kind)
+        return handles.new_array(_path.array_class, new, kind, True, None)
+    return host_values.dressed(result, []) if type(result) is tuple else result
+
+
+def of_one(op: Any, x: Any) -> Any:
+    """Compute a ufunc, or an operator, of one array; :data:`DECLINED` where the general path does."""
+    if type(x) is _path.array_class:
+        a: Handle = x
+        if type(a._v) is ndarray:
+            value: ndarray = a._v
+            kind: Kind = a._kind
+            if value.size < _path.least and not kind.standard:
+                result = op(value) if value.ndim < 2 or not in_rows(value, 0) else rows.call(op, value)
+                return _computed(result, kind)
+    return DECLINED
+
+
+def of_two(op: Any, x: Any, y: Any) -> Any:
+    """Compute a ufunc, or an operator, of two arrays or numbers; :data:`DECLINED` where the general path does."""
+    if type(x) is _path.array_class:
+        a: Handle = x
+        if type(a._v) is not ndarray:
+            return DECLINED
+        left: ndarray = a._v
+        kind: Kind = a._kind
+        size = left.size
+        if size >= _path.least or kind.standard:
+            return DECLINED
+        if type(y) is _path.array_class:
+            b: Handle = y
+            if type(b._v) is not ndarray:
+                return DECLINED
+            right: ndarray = b._v
+            if size * right.size >= _path.least and _is_large(left, right):
+                return DECLINED
+            theirs: Kind = b._kind
+            if theirs is not kind and (theirs.backend is not kind.backend or theirs.standard):
+                return DECLINED
+            if left.ndim < 2 > right.ndim or not in_rows(left, right):
+                result = op(left, right)
+            else:
+                result = rows.call(op, left, right)
+            if type(result) is ndarray:
+                new: ndarray = result
+                if new.dtype is kind.dtype:
+                    _path.calls += 1
+                    return handles.new_array(_path.array_class, new, kind, True, None)
+            return _computed(result, kind)
+        if type(y) not in SCALARS:
+            return DECLINED
+        return _computed(op(left, y) if left.ndim < 2 or not in_rows(left, y) else rows.call(op, left, y), kind)
+    if type(x) not in SCALARS:
+        return DECLINED
+    if type(y) is _path.array_class:
+        c: Handle = y
+        if type(c._v) is not ndarray:
+            return DECLINED
+        last: ndarray = c._v
+        whose: Kind = c._kind
+        if last.size >= _path.least or whose.standard:
+            return DECLINED
+        return _computed(op(x, last) if last.ndim < 2 or not in_rows(last, x) else rows.call(op, x, last), whose)
+    return op(x, y) if type(y) in SCALARS else DECLINED
+
+
+def _operand(x: Any, kind: Kind) -> Any:
+    """Return the value of an operand of a call that writes an array of this kind, None where the general path takes it."""
+    if type(x) is _path.array_class:  # first: the hash of that class is made in Python under a launcher
+        a: Handle = x
+        if type(a._v) is ndarray:  # a pending array's kind is a node
+            theirs: Kind = a._kind
+            if theirs is kind or (theirs.backend is kind.backend and not theirs.standard):
+                return a._v
+    elif type(x) in SCALARS:
+        return x
+    return None
+
+
+def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
+    """Compute a ufunc of two operands into an array, and say whether it was done; ``operator``: as ``x += y``."""
+    if type(out) is not _path.array_class:
+        return False
+    made: Handle = out
+    if type(made._v) is not ndarray:
+        return False
+    place: ndarray = made._v
+    kind: Kind = made._kind
+    if kind.standard or (place.size >= _path.least and tape.least):  # both are --min-size, where both are in force
+        return False
+    left = place if x is out else _operand(x, kind)
+    right = _operand(y, kind)
+    if left is None or right is None or (x is not out and _are_large(left, right)):
+        return False
+    before_write(made, place)
+    if place.ndim > 1 and (in_rows(left, right) or in_rows(place, 0)):
+        rows.call(op, left, right, out=place)
+    elif operator:
+        op(left, right, place)
+    else:  # by name: of a third operand np.maximum says that it is deprecated
+        op(left, right, out=place)
+    written(made)
+    return True
+
+
+def _are_large(x: Any, y: Any) -> bool:
+    """Whether one of two operands is large, which the library computes with."""
+    return (type(x) is ndarray and x.size >= _path.least) or (type(y) is ndarray and y.size >= _path.least)
+
+
+def written(a: Handle) -> None:
+    """Count a call that wrote an array."""
+    _path.calls += 1
+    base: Handle | None = a._base
+    if base is None:
+        a._writes += 1
+    else:
+        base._writes += 1
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
 
 
 def array_of(value: ndarray, kind: Kind) -> Any:
-    """An array of a new ndarray; ``kind`` is that of an operand."""
+    """Wrap a new ndarray; ``kind`` is that of an operand."""
     dtype = value.dtype
     if dtype is not kind.dtype:
         known = kind.backend._kinds.get(dtype)
@@ -82,17 +228,17 @@ def array_of(value: ndarray, kind: Kind) -> Any:
                 host_results.placed(value, kind.backend) if not kind.standard else views.wrapper(value, kind.of(dtype))
             )
         kind = known
-    return handles.new_array(array_class, value, kind, True, None)
+    return handles.new_array(_path.array_class, value, kind, True, None)
 
 
 def view_of(a: Handle, value: ndarray) -> Any:
-    """The view of an array that an ndarray view of its value is."""
+    """Wrap a view of an array's value."""
     base = a._base
-    return handles.new_array(array_class, value, a._kind, False, a if base is None else base)
+    return handles.new_array(_path.array_class, value, a._kind, False, a if base is None else base)
 
 
 def result_of(a: Handle, result: Any, kind: Kind) -> Any:
-    """What a method returned for the value of ``a``."""
+    """Wrap the result of a method of the value of ``a``."""
     if type(result) is ndarray:
         value: ndarray = result
         x: ndarray = a._v
@@ -107,8 +253,8 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
 
 
 def is_computed(made: Any) -> bool:
-    """Whether a call returned more than views, which are no calls of the report's."""
-    if type(made) is array_class:
+    """Whether a call computed; one that returned views alone is not counted."""
+    if type(made) is _path.array_class:
         a: Handle = made
         return a._base is None
     if type(made) is not list and type(made) is not tuple:
@@ -120,16 +266,16 @@ def is_computed(made: Any) -> bool:
 
 
 def is_read(memory: Any) -> bool:
-    """Whether something pending may read what a value is a view of; ``memory`` is None for a value that is read itself."""
+    """Whether a pending call may read this memory, the base of a value; None for a value that is read itself."""
     return memory is None or type(memory) is not ndarray or memory.base is not None or id(memory) in waiting
 
 
 DEEPEST = 64
-"""As many dimensions as arrays have. Compiled code may call itself without end: it ends with the stack, and the process."""
+"""Maximum depth of nested arguments, NumPy's maximum number of dimensions; deeper recursion of compiled code could end the process."""
 
 
 def in_rows(x: Any, y: Any) -> bool:
-    """Whether a ufunc of these, ndarrays or numbers, is one for :func:`arraydispatch.ufuncs.rows.call`."""
+    """Whether :func:`arraydispatch.ufuncs.rows.call` computes a ufunc of these ndarrays or numbers faster."""
     if type(x) is not ndarray:
         x, y = y, x
         if type(x) is not ndarray:
@@ -142,15 +288,17 @@ def in_rows(x: Any, y: Any) -> bool:
 
 
 def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None, depth: Any = DEEPEST) -> bool:
-    """Whether no argument is an array, or may hold one."""
+    """Whether no argument is an array or may contain one."""
     for x in args:
         cls = type(x)
-        if cls is array_class or (cls not in PLAIN and not (cls is tuple and depth and is_plain(x, None, depth - 1))):
+        if cls is _path.array_class or (
+            cls not in PLAIN and not (cls is tuple and depth and is_plain(x, None, depth - 1))
+        ):
             return False
     return not kwargs or ("out" not in kwargs and is_plain(tuple(kwargs.values()), None))
 
 
 def before_write(a: Handle, x: ndarray) -> None:
-    """Have run what reads the memory of an array, whose value is ``x``."""
-    if waiting and ((memory := x.base) is not None or id(x) in waiting) and is_read(memory):
+    """Run the pending calls that read the memory of an array, whose value is ``x``."""
+    if _waiting and ((memory := x.base) is not None or id(x) in _waiting) and is_read(memory):
         views.run_readers(a)

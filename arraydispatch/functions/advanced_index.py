@@ -36,7 +36,7 @@ _NEW, _SLICE, _INT, _ARRAY = range(4)
 
 
 class _Parsed(NamedTuple):
-    """A key against a shape: first slice, then index, then put dimensions in place."""
+    """Key parsed for a shape: first slice, then index, then move the dimensions into place."""
 
     key: tuple[slice, ...]  # positive steps; an axis of an index array is whole
     whole: bool  # every slice is whole, and no integers
@@ -50,7 +50,7 @@ class _Parsed(NamedTuple):
     integers: tuple[int, ...]  # of the array's axes, those that integers take away
 
     def kept(self) -> tuple[int, ...]:
-        """Lengths of the axes that no index array walks along."""
+        """Lengths of the axes without an index array."""
         return tuple(n for i, n in enumerate(self.shape) if i not in self.indexed)
 
     def result(self) -> tuple[int, ...]:
@@ -74,7 +74,7 @@ def _is_bool(item: Any) -> bool:
 
 
 def _index_array(xp: Any, item: Any) -> tuple[Any, np.dtype[Any], tuple[int, ...]]:
-    """An index that is no plain integer, as a native array or an ndarray, with its dtype and shape."""
+    """Return an index other than a plain integer as a native array or an ndarray, with its dtype and shape."""
     if xp.is_array(item):
         return item, xp.dtype_of(item), xp.shape_of(item)
     if isinstance(item, str | bytes):
@@ -96,7 +96,7 @@ def _index_array(xp: Any, item: Any) -> tuple[Any, np.dtype[Any], tuple[int, ...
 
 
 _MOST = 63
-"""Index arrays in one key, the lone True and False counted: NumPy's own limit."""
+"""NumPy's limit on index arrays in one key, including the lone True and False."""
 
 
 def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
@@ -150,9 +150,9 @@ def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
 
 
 def _adjacent(items: list[tuple[int, Any, int]], ellipsis: int) -> bool:
-    """Whether integers and index arrays stand side by side: then their dimensions stay where they are.
+    """Whether integers and index arrays are adjacent, so that their dimensions stay in place.
 
-    An ellipsis separates even where it stands for no axis, as in NumPy.
+    An ellipsis separates them even where it covers no axis, as in NumPy.
     """
     found = [i for i, (kind, _, _) in enumerate(items) if kind in (_INT, _ARRAY)]
     first, last = found[0], found[-1]
@@ -234,7 +234,7 @@ def _lay_out(xp: Any, a: Native, shape: tuple[int, ...], items: list[tuple[int, 
 
 
 def _positive(item: slice, n: int) -> tuple[int, int, int]:
-    """First element in memory order, number of elements, and step of a slice of an axis of length n."""
+    """Return first element in memory order, number of elements, and step of a slice of an axis of length n."""
     start, stop, step = item.indices(n)
     length = len(range(start, stop, step))
     if length == 0:
@@ -245,7 +245,7 @@ def _positive(item: slice, n: int) -> tuple[int, int, int]:
 
 
 def _columns(xp: Any, index: Any, shape: tuple[int, ...], axis: int) -> list[Any]:
-    """The integer index arrays that an index stands for: itself, or the coordinates where a mask is true."""
+    """Return the integer index arrays of an index: itself, or the coordinates where a mask is true."""
     native = xp.is_array(index)
     dtype = xp.dtype_of(index) if native else index.dtype
     if dtype.kind != "b":
@@ -261,7 +261,7 @@ def _columns(xp: Any, index: Any, shape: tuple[int, ...], axis: int) -> list[Any
 
 
 def in_bounds(xp: Any, index: Any, n: int, axis: int | None = None) -> Any:
-    """An integer array as int64 with negative entries wrapped; IndexError if one is out of bounds.
+    """Return an integer array as int64 with negative entries wrapped; raise IndexError if one is out of bounds.
 
     ``index`` is a native array or an ndarray, and so is the result. Values of a tracer are wrapped and not checked.
     """
@@ -302,7 +302,7 @@ def in_bounds(xp: Any, index: Any, n: int, axis: int | None = None) -> Any:
 def _same_shape(
     xp: Any, given: list[tuple[Any, int, int]], lone: list[tuple[int, ...]], a: Native
 ) -> tuple[tuple[Native, ...], tuple[int, ...]]:
-    """Index arrays in bounds and broadcast against each other, as native arrays."""
+    """Check the bounds of index arrays and broadcast them against each other, as native arrays."""
     shapes = [tuple(xp.shape_of(x) if xp.is_array(x) else x.shape) for x, _, _ in given] + lone
     if not shapes:
         return (), ()
@@ -328,7 +328,7 @@ def _same_shape(
 
 
 def getitem(xp: Any, a: Native, key: Any) -> Native:
-    """``a[key]`` for every key that ``ndarray`` takes; may alias ``a`` where NumPy's result is a view."""
+    """Return ``a[key]`` for every key that ``ndarray`` takes; the result may alias ``a`` where NumPy's is a view."""
     prim = xp.prim
     key = _mask_alone(xp, key, a)
     if xp.is_array(key):
@@ -351,7 +351,7 @@ def getitem(xp: Any, a: Native, key: Any) -> Native:
     if 0 in parsed.result():
         return filled(xp, parsed.full(), 0, xp.dtype_of(a), a)
     x = _sliced(xp, a, parsed)
-    if parsed.broadcast and not parsed.indices:  # a lone True: a copy, as of every advanced index
+    if parsed.broadcast and not parsed.indices:  # a lone True: a copy, as for every advanced index
         x = unshared(xp, x)
     if parsed.flips:
         x = prim.flip(x, parsed.flips)
@@ -370,7 +370,7 @@ def getitem(xp: Any, a: Native, key: Any) -> Native:
 
 
 def _mask_alone(xp: Any, key: Any, a: Native) -> Any:
-    """The key itself, or where it is one index array in a tuple or one mask on the host, that as a native array."""
+    """Return the key itself; if it is one index array in a tuple or one mask on the host, return that as a native array."""
     if type(key) is tuple and len(key) == 1 and (xp.is_array(key[0]) or isinstance(key[0], np.ndarray | list)):
         key = key[0]
     if isinstance(key, list) and key and first_native(xp, key) is None:
@@ -382,13 +382,13 @@ def _mask_alone(xp: Any, key: Any, a: Native) -> Any:
 
 
 def _sliced(xp: Any, a: Native, parsed: _Parsed) -> Native:
-    """The slices and integers of a key applied, without its flips."""
+    """Apply the slices and integers of a key, without its flips."""
     x = a if parsed.whole else xp.prim.slice(a, parsed.key)
     return x if xp.shape_of(x) == parsed.shape else xp.prim.reshape(x, parsed.shape)
 
 
 def _front(xp: Any, x: Native, axes: tuple[int, ...]) -> Native:
-    """The axes moved to the front."""
+    """Move the axes to the front."""
     if axes == tuple(range(len(axes))):
         return x
     rest = tuple(i for i in range(len(xp.shape_of(x))) if i not in axes)
@@ -396,7 +396,7 @@ def _front(xp: Any, x: Native, axes: tuple[int, ...]) -> Native:
 
 
 def _block_moved(xp: Any, x: Native, source: int, width: int, destination: int) -> Native:
-    """``width`` neighbouring axes moved to begin at another place."""
+    """Move ``width`` neighbouring axes to another position."""
     if source == destination or not width:
         return x
     ndim = len(xp.shape_of(x))
@@ -409,10 +409,10 @@ def _block_moved(xp: Any, x: Native, source: int, width: int, destination: int) 
 
 
 def setitem(xp: Any, a: Native, key: Any, value: Any, donate: bool = False) -> Native:
-    """The array that ``a`` is after ``a[key] = value``; a mutable array may have been written in place.
+    """Return the array after ``a[key] = value``; a mutable array may have been written in place.
 
-    ``donate``: nobody else can see the buffer of ``a``, which may be reused. The result is ``a`` itself if there was
-    nothing to write, and else shares no buffer with ``value``.
+    ``donate``: nothing else refers to the buffer of ``a``, so it may be reused. The result is ``a`` itself if there was
+    nothing to write, and otherwise shares no buffer with ``value``.
     """
     prim = xp.prim
     shape, dtype = xp.shape_of(a), xp.dtype_of(a)
@@ -466,17 +466,17 @@ def setitem(xp: Any, a: Native, key: Any, value: Any, donate: bool = False) -> N
 
 
 def _scatter(xp: Any, a: Native, indices: tuple[Any, ...], value: Native, donate: bool) -> Native:
-    """``a[indices] = value``; libraries of immutable arrays have a second primitive for a buffer that may be reused."""
+    """Compute ``a[indices] = value``; libraries of immutable arrays have a second primitive for a buffer that may be reused."""
     scatter = getattr(xp.prim, "scatter_donated", xp.prim.scatter) if donate else xp.prim.scatter
     return scatter(a, indices, value, "set")
 
 
 _FEW = 16
-"""A result of fewer elements than this part of the array is written one by one, rather than the array taken apart."""
+"""A result of fewer elements than this fraction of the array is scattered one by one; the array is not split."""
 
 
 def _everywhere(xp: Any, a: Native, parsed: _Parsed, result: tuple[int, ...]) -> tuple[Native, ...]:
-    """One index array of the result's shape for each axis of the array."""
+    """Return one index array of the result's shape for each axis of the array."""
     prim, ndim, width, place = xp.prim, len(result), len(parsed.broadcast), parsed.place
     found: list[Native] = []
     stays = dims = 0  # axes so far that no integer takes away, and those of them with a dimension of their own
@@ -499,7 +499,7 @@ def _everywhere(xp: Any, a: Native, parsed: _Parsed, result: tuple[int, ...]) ->
 
 
 def element_value(xp: Any, value: Any, dtype: np.dtype[Any], like: Native) -> Native:
-    """What is assigned to elements of an array, in its dtype: any cast is allowed, as in ``a[...] = value``."""
+    """Cast a value to the dtype of the array it is assigned to; any cast is allowed, as in ``a[...] = value``."""
     if isinstance(value, list | tuple) and first_native(xp, value) is not None:
         value = xp.asarray(value, like=like)
     if xp.is_array(value):
@@ -516,9 +516,9 @@ def element_value(xp: Any, value: Any, dtype: np.dtype[Any], like: Native) -> Na
 
 
 def _fitted(xp: Any, value: Native, target: tuple[int, ...]) -> Native:
-    """A value broadcast to the shape it is assigned to.
+    """Broadcast a value to the shape it is assigned to.
 
-    As in NumPy, leading axes are dropped where the rest has as many elements: axes of length 1, and of no elements any.
+    As in NumPy, leading axes are dropped if the rest has as many elements: axes of length 1, and any axis of an empty value.
     """
     shape = xp.shape_of(value)
     if shape == target:
@@ -538,7 +538,7 @@ def _fitted(xp: Any, value: Native, target: tuple[int, ...]) -> Native:
 
 
 def _check_masked_element(xp: Any, key: Any, shape: tuple[int, ...]) -> None:
-    """The errors of a mask of rank 0 on an array of rank 0."""
+    """Raise NumPy's errors for a mask of rank 0 on an array of rank 0."""
     lone = key[0] if type(key) is tuple and len(key) == 1 else key
     if _is_bool(lone) or (isinstance(lone, np.ndarray) and lone.dtype.kind == "b" and not lone.ndim):
         _check_masked(shape, int(bool(lone)))
@@ -547,7 +547,7 @@ def _check_masked_element(xp: Any, key: Any, shape: tuple[int, ...]) -> None:
 
 
 def _check_masked(shape: tuple[int, ...], count: int) -> None:
-    """Raise NumPy's errors for values of this shape that a mask puts in ``count`` places."""
+    """Raise NumPy's errors for values of this shape assigned to the ``count`` elements of a mask."""
     if len(shape) > 1:
         raise TypeError(
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, "
@@ -561,7 +561,7 @@ def _check_masked(shape: tuple[int, ...], count: int) -> None:
 
 
 def _set_where(xp: Any, a: Native, mask: Native, value: Native) -> Native:
-    """``a[mask] = value`` for a mask over the leading axes."""
+    """Compute ``a[mask] = value`` for a mask over the leading axes."""
     prim = xp.prim
     shape, its_shape, value_shape = xp.shape_of(a), xp.shape_of(mask), xp.shape_of(value)
     rest = shape[len(its_shape) :]

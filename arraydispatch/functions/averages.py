@@ -24,7 +24,7 @@ Shape = tuple[int, ...]
 
 
 def _count(xp: XP, a: Native, axis: Any, keepdims: bool, where: Any) -> Any:
-    """How many elements each result is made of: an int, or an int64 array if ``where`` tells."""
+    """Count the elements that each result averages: an int, or an int64 array with ``where``."""
     shape = xp.shape_of(a)
     if where is not NoValue and where is not True:
         mask = xp.prim.broadcast_to(xp.prim.astype(xp.asarray(where, like=a), dtypes.BOOL), shape)
@@ -36,7 +36,7 @@ def _count(xp: XP, a: Native, axis: Any, keepdims: bool, where: Any) -> Any:
 
 
 def _divided(xp: XP, total: Native, count: Any) -> Native:
-    """A sum over a count, in the sum's dtype. NumPy divides by an int64, so in float64, and rounds back."""
+    """Divide a sum by a count, in the sum's dtype. NumPy divides by an int64, so in float64, and rounds back."""
     dtype = xp.dtype_of(total)
     _report(xp, total, count)
     if dtype.kind in "fc" and dtype.itemsize > 2:
@@ -48,7 +48,7 @@ def _divided(xp: XP, total: Native, count: Any) -> Native:
 
 
 def _report(xp: XP, total: Native, count: Any) -> None:
-    """NumPy's report of a sum that is divided by a count of 0; libraries make none."""
+    """Report a sum divided by a count of 0 as NumPy does; libraries do not report it."""
     backend = xp.backend
     none = known_any(xp, xp.equal(count, 0), wait=False) if backend.is_native(count) else not count
     if none:
@@ -56,7 +56,7 @@ def _report(xp: XP, total: Native, count: Any) -> None:
 
 
 def report(xp: XP, ufunc: np.ufunc, name: str, *operands: Any) -> None:
-    """The floating-point errors of a step of NumPy's function, by NumPy itself; for steps that are known to have some."""
+    """Report the floating-point errors of a step of NumPy's function by running NumPy; for steps known to have some."""
     backend = xp.backend
     if not backend.native_is_ndarray and all(backend.is_concrete(x) for x in operands if backend.is_native(x)):
         hosts = [backend.to_numpy(x) if backend.is_native(x) else x for x in operands]
@@ -64,13 +64,13 @@ def report(xp: XP, ufunc: np.ufunc, name: str, *operands: Any) -> None:
 
 
 def warn_if(xp: XP, condition: Any, message: str) -> None:
-    """A warning that depends on values, where they can be looked at for nothing."""
+    """Warn depending on values, if reading them costs nothing."""
     if known_any(xp, condition, wait=False):
         warn(message)
 
 
 def warn_each(xp: XP, condition: Any, message: str) -> None:
-    """As :func:`warn_if`, once for each element that is true, as NumPy does where it goes slice by slice."""
+    """Warn as :func:`warn_if`, once for each true element, as NumPy does where it goes slice by slice."""
     if known_any(xp, condition, wait=False):
         for _ in range(int(np.count_nonzero(xp.backend.to_numpy(condition)))):
             warn(message)
@@ -80,7 +80,7 @@ def warn_each(xp: XP, condition: Any, message: str) -> None:
 
 
 def _mean_of_all(xp: XP, a: Any) -> Native | None:
-    """All elements through the kernels themselves; None where there is more to decide."""
+    """Compute the mean of all elements by the kernels directly; return None for any other case."""
     backend = xp.backend
     if not backend.is_native(a):
         return None
@@ -100,7 +100,7 @@ def _mean_of_all(xp: XP, a: Any) -> Native | None:
 
 
 def _mean_plan(kind: Kind) -> WholePlan | None:
-    """The short way of the mean of all elements, where there is one for arrays of a kind."""
+    """Return the fast path of the mean of all elements, if arrays of this kind have one."""
     backend = kind.backend
     if kind.dtype.char not in "fd" or backend.hosted:
         return None
@@ -142,7 +142,7 @@ def _ddof(ddof: Any, correction: Any) -> Any:
 
 
 def _squared(xp: XP, x: Native) -> Native:
-    """The square of the absolute value, real."""
+    """Compute the square of the absolute value, which is real."""
     if xp.dtype_of(x).kind != "c":
         return xp.multiply(x, x)
     re, im = xp.prim.real(x), xp.prim.imag(x)
@@ -150,7 +150,7 @@ def _squared(xp: XP, x: Native) -> Native:
 
 
 def _rooted(xp: XP, variance: Native) -> Native:
-    """The square root in the dtype of its operand, as NumPy's in-place square root has it."""
+    """Compute the square root in the dtype of its operand, as NumPy's in-place square root does."""
     root, dtype = xp.sqrt(variance), xp.dtype_of(variance)
     if xp.dtype_of(root) == dtype:
         return root
@@ -214,7 +214,7 @@ def std(
 
 
 def checked_weights(xp: XP, weights: Any, a: Native, axis: Shape | None) -> Native:
-    """Weights in a shape that broadcasts with ``a``."""
+    """Return the weights in a shape that broadcasts with ``a``."""
     weights = xp.asarray(weights, like=a)
     shape, have = xp.shape_of(a), xp.shape_of(weights)
     if have == shape:
@@ -282,7 +282,7 @@ def nanmean(
 
 
 def _quietly_divided(xp: XP, total: Native, count: Native) -> Native:
-    """The quotient, without the warnings of a count of 0, of which there is one already."""
+    """Divide without warning of a count of 0, which has been reported already."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return _divided(xp, total, count)
 

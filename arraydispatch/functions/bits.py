@@ -68,7 +68,7 @@ def unpackbits(xp: XP, a: Any, /, axis: Any = None, count: Any = None, bitorder:
 
 
 def byteswapped(xp: XP, a: Native) -> Native:
-    """``ndarray.byteswap``: each element's bytes in the other order; of a complex number, those of each part."""
+    """Implement ``ndarray.byteswap``: reverse each element's bytes; for a complex number, those of each part."""
     dtype = xp.dtype_of(a)
     if dtype.kind == "c":
         return xp.prim.complex(byteswapped(xp, xp.prim.real(a)), byteswapped(xp, xp.prim.imag(a)))

@@ -68,7 +68,7 @@ def diff(xp: Any, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NoValue, ap
 
 
 def _spacing(xp: Any, f: Native, varargs: tuple[Any, ...], axes: tuple[int, ...]) -> list[Any]:
-    """A scalar, or the differences between coordinates, for each axis."""
+    """Return a scalar, or the differences between coordinates, for each axis."""
     n = len(varargs)
     if n == 0:
         return [1.0] * len(axes)
@@ -94,7 +94,7 @@ def _spacing(xp: Any, f: Native, varargs: tuple[Any, ...], axes: tuple[int, ...]
 
 
 def _uniform(xp: Any, steps: Native) -> Any:
-    """The one step if all are equal, as far as is known now; NumPy then takes differences alone, and no zero times infinity."""
+    """Return the common step if all are known to be equal; NumPy then uses plain differences, without zero times infinity."""
     backend = xp.backend
     if not xp.shape_of(steps)[0] or not backend.is_concrete(steps):
         return steps
@@ -137,14 +137,14 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
         return along(xp, f, axis, i, i + 1)
 
     def step(i: int) -> Native:
-        """The i-th difference of coordinates, a scalar when they are equally spaced."""
+        """Return the i-th difference of coordinates, a scalar when they are equally spaced."""
         return dx if uniform else xp.prim.reshape(along(xp, dx, 0, i, i + 1), (1,) * ndim)
 
     def combined(a: Any, b: Any, c: Any, x: Native, y: Native, z: Native) -> Native:
         return xp.add(xp.add(xp.multiply(a, x), xp.multiply(b, y)), xp.multiply(c, z))
 
     def over(number: float) -> Any:
-        """A number over the step, which stays a Python number, and so takes the array's dtype, if the step is one."""
+        """Divide a number by the step; for a Python number the quotient is one too, and so takes the array's dtype."""
         return xp.true_divide(number, dx) if xp.is_array(dx) else number / dx
 
     parts = []
@@ -349,13 +349,13 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
 
 
 def _moving(ns: Any, step: Native, f: Native) -> Native:
-    """``f``, a zero's sign as it is, and a step of zero whose derivative counts."""
+    """Return ``f`` with the sign of zeros kept, plus a step of zero that carries its derivative."""
     mirrored = ns.negative(ns.subtract(ns.negative(f), step))
     return ns.prim.where(ns.signbit(f), mirrored, ns.add(step, f))
 
 
 def _interp_complex(ns: Any, x: Any, xp: Any, fp: Native, left: Any, right: Any, period: Any) -> Native:
-    """Both parts by themselves, so that an infinity in one leaves the other alone."""
+    """Interpolate both parts separately, so that an infinity in one does not affect the other."""
 
     def part(y: Any, name: str) -> Any:
         return y if y is None else getattr(ns.prim, name)(_float(ns, y, dtypes.COMPLEX128, fp))

@@ -23,7 +23,7 @@ Shape = tuple[int, ...]
 
 
 def common_operands(xp: XP, a: Any, b: Any) -> tuple[Any, Any]:
-    """Both as arrays of their common dtype; a Python scalar is not weak here (``np.dot(float32, 2.0)`` is float64)."""
+    """Return both as arrays of their common dtype; a Python scalar is not weak here (``np.dot(float32, 2.0)`` is float64)."""
     if not xp.is_array(a):
         a = xp.asarray(a, like=b if xp.is_array(b) else None)
     if not xp.is_array(b):
@@ -36,12 +36,12 @@ def common_operands(xp: XP, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def conjugate(xp: XP, a: Any) -> Any:
-    """The complex conjugate; the array itself if it is real."""
+    """Return the complex conjugate; the array itself if it is real."""
     return xp.conjugate(a) if xp.dtype_of(a).kind == "c" else a
 
 
 def sum_in_dtype(xp: XP, a: Any, axes: int | Shape) -> Any:
-    """The sum in the array's own dtype, as products have it: small integers wrap, booleans are or-ed."""
+    """Sum in the array's own dtype, as products do: small integers wrap, booleans are or-ed."""
     dtype = xp.dtype_of(a)
     if dtype == dtypes.BOOL:
         return xp.logical_or.reduce(a, axis=axes)
@@ -56,7 +56,7 @@ Ops = tuple[tuple[str, Any], ...]  # (primitive or "sum", its argument)
 
 
 class _Step(NamedTuple):
-    """One contraction: which operands leave the list, what each goes through, how they meet, what follows."""
+    """Contraction step: the operands it takes, how each is prepared, how they are combined, and what follows."""
 
     positions: Shape
     prepare: tuple[Ops, ...]
@@ -121,7 +121,7 @@ def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
 
 
 def _by_numpy(xp: XP, arrays: list[Any], run: Callable[[list[Any]], Any]) -> Any:
-    """What NumPy makes of arrays in host memory; None where the library is to do it."""
+    """Compute by NumPy on arrays in host memory; return None where the library should compute."""
     backend = xp.backend
     lent = [backend.lent(x) for x in arrays]
     if any(x is None or dtypes.category(x.dtype) == "other" or dtypes.is_bfloat16(x.dtype) for x in lent):
@@ -141,8 +141,8 @@ def _is_short(subscripts: str, shapes: tuple[Shape, ...]) -> bool:
     """Whether each element is a sum of few products, or there are few products at all.
 
     Such sums are often meant to cancel, as the cross product of parallel vectors does: NumPy rounds each product and
-    adds them in the order of memory, where libraries' matrix products contract a product and a sum to one rounding,
-    which leaves 1e-13 for 0. And NumPy's loop over them is as fast.
+    adds them in the order of memory. Libraries' matrix products round a product and a sum once,
+    which leaves 1e-13 for 0, and NumPy's loop is as fast.
     """
     inputs, output = _einsum_parse(subscripts, shapes)
     sizes = _einsum_sizes(inputs, shapes)
@@ -180,7 +180,7 @@ def _hashable(optimize: Any) -> Any:
 
 
 def _subscripts_of_lists(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
-    """``einsum(a, [0, 1], b, [1, 2], [0, 2])`` as a string: 0 to 25 are A to Z, 26 to 51 are a to z."""
+    """Return the subscripts of ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` as a string: 0 to 25 are A to Z, 26 to 51 are a to z."""
     if len(operands) < 2:
         raise ValueError("must provide at least an operand and a subscripts list to einsum")
     pairs = len(operands) // 2
@@ -319,7 +319,7 @@ def _einsum_step(
 ) -> tuple[_Step, Labels, Shape]:
     ready = []
     for i, (labels, shape) in enumerate(terms):
-        # An axis of length 1 that broadcasts is dropped: nobody meets it.
+        # An axis of length 1 that broadcasts is dropped.
         others = {s for j, x in enumerate(terms) if j != i for s, n in zip(*x) if n == sizes[s]}
         ready.append(_einsum_prepare(labels, shape, needed | others, sizes))
     if len(ready) == 1:
@@ -365,7 +365,7 @@ def _reshaped(shape: Shape, to: Shape) -> Ops:
 def _einsum_prepare(
     labels: Labels, shape: Shape, keep: set[Label], sizes: dict[Label, int]
 ) -> tuple[Ops, Labels, Shape]:
-    """What one operand can do alone: take diagonals, drop axes that broadcast, sum what nobody else needs."""
+    """Simplify one operand alone: take diagonals, drop axes that broadcast, sum axes that no other operand or result has."""
     ops: Ops = ()
     for s in dict.fromkeys(labels):
         where = [i for i, x in enumerate(labels) if x == s]

@@ -48,7 +48,7 @@ def _check_depth(xp: XP, *arrays: Any) -> None:
 
 
 def _wanted(n: int, m: int, mode: Any) -> tuple[int, int]:
-    """Which part of the full convolution of n >= m elements the mode asks for."""
+    """Return the part of the full convolution of n >= m elements that the mode selects."""
     number = mode if isinstance(mode, int) else {"valid": 0, "same": 1, "full": 2}.get(mode)
     if number not in (0, 1, 2):
         np.correlate([0], [0], mode)  # raises NumPy's own error
@@ -62,17 +62,17 @@ def _wanted(n: int, m: int, mode: Any) -> tuple[int, int]:
 
 
 _FEW = 1 << 14
-"""Up to this many products, fewer calls win over fewer operations."""
+"""Number of products up to which fewer calls are faster than fewer operations."""
 
 _TAPS = 8
-"""Up to this many taps, shifted sums win over a matrix product."""
+"""Number of taps up to which shifted sums are faster than a matrix product."""
 
 _AT_ONCE = 1 << 22
 """Products held in memory at a time."""
 
 
 def _full_convolution(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:
-    """Elements ``begin`` to ``end`` of the full convolution; ``v`` is the shorter one."""
+    """Compute elements ``begin`` to ``end`` of the full convolution; ``v`` is the shorter operand."""
     n, m = xp.shape_of(a)[0], xp.shape_of(v)[0]
     if n * m > _FEW and _all_finite(xp, a, v):
         return (_by_taps if m <= _TAPS else _by_blocks)(xp, a, v, begin, end)
@@ -89,7 +89,7 @@ def _full_convolution(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:
 
 
 def _skewed_sum(xp: XP, a: Any, v: Any) -> Any:
-    """All products, each row moved one place to the right of the one above (by a reshape), summed by columns."""
+    """Compute all products, shift each row one place to the right of the one above (by a reshape), and sum the columns."""
     n, m = xp.shape_of(a)[0], xp.shape_of(v)[0]
     products = xp.multiply(xp.prim.reshape(v, (m, 1)), xp.prim.reshape(a, (1, n)))
     zero = xp.dtype_of(products).type(0).item()
@@ -99,7 +99,7 @@ def _skewed_sum(xp: XP, a: Any, v: Any) -> Any:
 
 
 def _all_finite(xp: XP, *arrays: Any) -> bool:
-    """Whether zeros may multiply the elements; not looked at under a trace, where the answer is no."""
+    """Whether all elements are finite, so that zeros may multiply them; False under a trace."""
     for x in arrays:
         if xp.dtype_of(x).kind in "biu":
             continue
@@ -109,7 +109,7 @@ def _all_finite(xp: XP, *arrays: Any) -> bool:
 
 
 def _by_taps(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:
-    """One multiplication and one sum for each element of ``v``."""
+    """Compute by one multiplication and one sum for each element of ``v``."""
     prim, n, m, length = xp.prim, xp.shape_of(a)[0], xp.shape_of(v)[0], end - begin
     # The inputs of output `begin` start at begin - m + 1.
     before, after = m - 1 - begin, end - n
@@ -125,7 +125,7 @@ def _by_taps(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:
 
 
 def _by_blocks(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:
-    """One matrix product: overlapping blocks of ``a`` times the Toeplitz matrix of ``v`` (which has zeros in it)."""
+    """Compute by one matrix product: overlapping blocks of ``a`` times the Toeplitz matrix of ``v`` (which contains zeros)."""
     prim, n, m, length = xp.prim, xp.shape_of(a)[0], xp.shape_of(v)[0], end - begin
     zero = xp.dtype_of(a).type(0).item()
     width = min(length, 1024, max(m, 32))

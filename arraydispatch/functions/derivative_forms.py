@@ -1,7 +1,7 @@
-"""What equals a result of linear algebra where it is, by products alone: for its derivatives.
+"""Forms of linear algebra results by products alone, equal to the results at the point, for their derivatives.
 
-Those of a factorisation are quotients by the differences of singular values, of an inverse by the values themselves: they do not exist
-where two are equal, as of an identity, or one is zero, where those of a determinant and of a pseudo-inverse do.
+Derivatives of a factorisation divide by differences of singular values, those of an inverse by the values themselves. They do not
+exist where two values are equal, as for an identity matrix, or one is zero; those of a determinant and a pseudo-inverse do.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from .operands import upload
 from .registry import XP
 
 _SMALL = 1e-10
-"""A pseudo-inverse that leaves out what is larger, of the largest singular value, is no inverse of what is left."""
+"""If a pseudo-inverse drops singular values above this fraction of the largest one, these forms do not hold."""
 
 _LARGEST_DETERMINANT = 32
-"""By products alone it is n products of matrices."""
+"""Largest size of a determinant by products alone, which takes n matrix products."""
 
 
 def determinant(xp: XP, a: Any) -> Any | None:
-    """The determinant of square matrices (Bird, Information Processing Letters 111, 2011); None of large ones.
+    """Compute the determinant of square matrices (Bird, Information Processing Letters 111, 2011); return None for large ones.
 
-    Between the singular vectors, which are constants, the matrix is its singular values, of which the products have one sign:
-    nothing cancels.
+    Between the singular vectors, which are constants, the matrix is the diagonal of its singular values, whose products have one
+    sign, so nothing cancels.
     """
     n = xp.shape_of(a)[-1]
     if n > _LARGEST_DETERMINANT:
@@ -53,9 +53,9 @@ def _conjugated(xp: XP, a: Any) -> Any:
 
 
 def pseudo_inverse(xp: XP, a: Any, inverse: Any) -> Any:
-    """The pseudo-inverse of what a matrix becomes while its rank stays, of its pseudo-inverse ``inverse``, a constant.
+    """Compute the pseudo-inverse of a matrix of constant rank from its pseudo-inverse ``inverse``, a constant.
 
-    It begins with a matrix between the same spaces, and comes by Newton's steps to the seventh derivative.
+    It starts from a matrix between the same spaces; Newton's steps make it right up to the seventh derivative.
     """
     back = adjoint(xp, inverse)
     x = xp.prim.matmul(xp.prim.matmul(back, inverse), back)
@@ -66,12 +66,12 @@ def pseudo_inverse(xp: XP, a: Any, inverse: Any) -> Any:
 
 
 def leaves_nothing_out(rcond: Any) -> bool:
-    """Whether a tolerance is for what is zero but for rounding."""
+    """Whether a tolerance drops only singular values that are zero up to rounding."""
     return isinstance(rcond, int | float | np.floating) and 0.0 <= float(rcond) <= _SMALL
 
 
 def from_triangle(xp: XP, a: Any) -> Any:
-    """The Hermitian matrix of which NumPy reads the lower triangle."""
+    """Return the Hermitian matrix whose lower triangle NumPy reads."""
     n = xp.shape_of(a)[-1]
     kind = xp.dtype_of(a)
     low, half = (upload(xp, x.astype(kind), a) for x in (np.tril(np.ones((n, n)), -1), np.eye(n) / 2))

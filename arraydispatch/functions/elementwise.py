@@ -1,4 +1,4 @@
-"""Elementwise functions that are no ufuncs, choices by condition, and functions applied along axes.
+"""Elementwise functions that are not ufuncs, choices by condition, and functions applied along axes.
 
 Differences, integrals and interpolation are in ``calculus``, which is loaded with this topic.
 """
@@ -175,7 +175,7 @@ def real_if_close(xp: Any, a: Any, tol: Any = 100) -> Native:
 
 
 def nearly_real(xp: Any, a: Native, tol: Any = 100) -> bool:
-    """Whether the imaginary parts of a complex array are as good as zero."""
+    """Whether the imaginary parts of a complex array are negligible."""
     dtype = xp.dtype_of(a)
     if dtypes.category(dtype) != "complex":
         return False
@@ -218,7 +218,7 @@ def _sine_by(xp: Any, x: Native) -> Native:
 
 
 def _square_near(xp: Any, x: Native, limit: float) -> tuple[Native, Native]:
-    """Where a number is near zero, and its square there: quotients and absolute values have no second derivative at zero."""
+    """Return the mask of numbers near zero, and their squares: quotients and absolute values have no second derivative at zero."""
     near = xp.less(xp.absolute(x), limit)
     x = xp.prim.where(near, x, scalar(xp, 0, xp.dtype_of(x), x))
     return near, xp.multiply(x, x)

@@ -30,7 +30,7 @@ factorisation = family(min_bits=32, layout=layouts.c)
 
 
 def result_dtype(*given: DType) -> DType:
-    """NumPy's dtype of a linear algebra result: integers count as float64, float16 is refused."""
+    """Return NumPy's dtype of a linear algebra result: integers count as float64, float16 is refused."""
     for dtype in given:
         if dtypes.category(dtype) == "other" or dtype == dtypes.FLOAT16:
             raise TypeError(f"array type {dtype.name} is unsupported in linalg")
@@ -38,7 +38,7 @@ def result_dtype(*given: DType) -> DType:
 
 
 def computable(xp: XP, a: Any) -> tuple[Any, DType]:
-    """The array in the dtype it is computed in, and the dtype of the result (they differ for bfloat16)."""
+    """Return the array in the dtype of the computation, and the dtype of the result (they differ for bfloat16)."""
     given = xp.dtype_of(a)
     if given in (dtypes.FLOAT64, dtypes.FLOAT32):
         return a, given
@@ -47,14 +47,14 @@ def computable(xp: XP, a: Any) -> tuple[Any, DType]:
 
 
 def real_of(dtype: DType) -> DType:
-    """The real dtype of the same precision."""
+    """Return the real dtype of the same precision."""
     if dtype.kind != "c":
         return dtype
     return dtypes.FLOAT32 if dtype.itemsize == 8 else dtypes.FLOAT64
 
 
 def complex_of(dtype: DType) -> DType:
-    """The complex dtype of the same precision."""
+    """Return the complex dtype of the same precision."""
     if dtype.kind == "c":
         return dtype
     return dtypes.COMPLEX128 if dtype == dtypes.FLOAT64 else dtypes.COMPLEX64
@@ -81,30 +81,30 @@ def check_2d(*shapes: Shape) -> None:
 
 
 def filled(xp: XP, shape: Shape, value: Any, dtype: DType, like: Any) -> Any:
-    """An array of one value, on the device of another."""
+    """Return an array filled with one value, on the device of another."""
     return xp.prim.full(shape, value, dtype, xp.backend.device_of(like))
 
 
 def identity(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
-    """Identity matrices: a stack of this shape."""
+    """Return a stack of identity matrices of this shape."""
     n = shape[-1]
     eye = xp.backend.from_numpy(np.eye(n, dtype=dtype), xp.backend.device_of(like))
     return xp.prim.broadcast_to(eye, shape) if len(shape) > 2 else eye
 
 
 def swapped(xp: XP, a: Any) -> Any:
-    """The matrices transposed."""
+    """Transpose the matrices."""
     n = xp.ndim_of(a)
     return xp.prim.transpose(a, (*range(n - 2), n - 1, n - 2))
 
 
 def adjoint(xp: XP, a: Any) -> Any:
-    """The matrices transposed and conjugated."""
+    """Transpose and conjugate the matrices."""
     return conjugate(xp, swapped(xp, a))
 
 
 def is_true(xp: XP, condition: Any) -> bool:
-    """The value of a 0-d condition."""
+    """Return the value of a 0-d condition."""
     return bool(xp.backend.to_numpy(condition))
 
 
@@ -161,14 +161,14 @@ def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
 
 
 def _complete_qr(xp: XP, a: Any) -> tuple[Any, Any]:
-    """The complete factors of a tall matrix, of which libraries have no derivative."""
+    """Compute the complete factors of a tall matrix, whose derivative libraries lack."""
     q, r = xp.prim.qr(a, False)
     whole, zeros = xp.prim.qr(xp.backend.transforms.stop_gradient(a), True)
     return _completed(xp, q, whole), xp.prim.concatenate([r, _beyond(xp, zeros, -2, r)], xp.ndim_of(r) - 2)
 
 
 def _full_svd(xp: XP, a: Any) -> tuple[Any, Any, Any]:
-    """The full factors of a matrix that is not square, of which libraries have no derivative."""
+    """Compute the full factors of a non-square matrix, whose derivative libraries lack."""
     u, s, vh = xp.prim.svd(a, False)
     all_u, _, all_vh = xp.prim.svd(xp.backend.transforms.stop_gradient(a), True)
     if xp.shape_of(a)[-2] > xp.shape_of(a)[-1]:
@@ -177,9 +177,9 @@ def _full_svd(xp: XP, a: Any) -> tuple[Any, Any, Any]:
 
 
 def _completed(xp: XP, q: Any, whole: Any) -> Any:
-    """Orthonormal columns, followed by those of a whole basis that are beside them; their derivatives are those of an orthonormal basis.
+    """Complete orthonormal columns to a basis; the derivatives are those of an orthonormal basis.
 
-    Which basis of the rest it is nobody knows: what depends on their span alone has one derivative, of any order.
+    The basis of the complement is arbitrary; functions of its span alone have a unique derivative of any order.
     """
     prim, rest = xp.prim, _beyond(xp, whole, -1, q)
     beside = xp.subtract(rest, prim.matmul(q, prim.matmul(adjoint(xp, q), rest)))
@@ -189,12 +189,12 @@ def _completed(xp: XP, q: Any, whole: Any) -> Any:
 
 
 def _beyond(xp: XP, whole: Any, axis: int, first: Any) -> Any:
-    """The rows or columns of a matrix that are not those of its first part."""
+    """Return the rows or columns of a matrix after those of its first part."""
     return along(xp, whole, xp.ndim_of(whole) + axis, xp.shape_of(first)[axis], xp.shape_of(whole)[axis])
 
 
 def _householder(xp: XP, a: Any) -> tuple[Any, Any]:
-    """LAPACK's ``geqrf``, which the libraries do not give: R with the reflectors below it, and their scales."""
+    """Compute LAPACK's ``geqrf``, which the libraries lack: R with the reflectors below it, and their scales."""
     prim, kind = xp.prim, xp.dtype_of(a).kind
     *stack, m, n = xp.shape_of(a)
     rows = prim.reshape(xp.asarray(np.arange(m), like=a), (m, 1))
@@ -230,7 +230,7 @@ def _householder(xp: XP, a: Any) -> tuple[Any, Any]:
 
 
 def _identity_columns(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
-    """The orthogonal factor of an empty matrix."""
+    """Return the orthogonal factor of an empty matrix."""
     square = identity(xp, (*shape[:-1], shape[-2]), dtype, like)
     return xp.prim.slice(square, tuple(slice(0, n, 1) for n in shape))
 
@@ -288,7 +288,7 @@ def svdvals(xp: XP, x: Any, /) -> Any:
 
 
 def _triangle(UPLO: Any) -> bool:
-    """Whether it is the lower one."""
+    """Whether ``UPLO`` selects the lower triangle."""
     UPLO = UPLO.upper()
     if UPLO not in ("L", "U"):
         raise ValueError("UPLO argument must be 'L' or 'U'")
@@ -331,7 +331,7 @@ def _finite_square(xp: XP, a: Any) -> tuple[Any, DType]:
 
 
 def _all_real(xp: XP, to: DType, w: Any) -> bool:
-    """NumPy's eigenvalues of a real matrix are real if all of them are."""
+    """Return real eigenvalues of a real matrix if all are real, as NumPy does."""
     return to.kind != "c" and not is_true(xp, xp.logical_or.reduce(xp.prim.imag(w), axis=None))
 
 

@@ -24,14 +24,14 @@ fourier = family(min_bits=32, layout=layouts.spectrum, error="sum", apart=True)
 
 
 def _real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype NumPy gives real results: float64 for integers, float16 stays."""
+    """Return NumPy's dtype of real results: float64 for integers, float16 stays."""
     if dtype.kind == "c":
         return dtypes.FLOAT32 if dtype.itemsize == 8 else dtypes.FLOAT64
     return dtypes.inexact(dtype)
 
 
 def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The real dtype in which a library transforms."""
+    """Return the real dtype in which a library transforms."""
     return dtypes.widen_half(_real_dtype(dtype))
 
 
@@ -47,7 +47,7 @@ def _swap(norm: Any) -> str:
 
 
 def _factor(norm: Any, n: int, forward: bool) -> float:
-    """What to multiply with where the library does nothing forward and divides by n backward."""
+    """Return the factor for a norm, if the library does not scale forward and divides by n backward."""
     if norm not in _SWAPPED:
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     if norm == "ortho":
@@ -64,7 +64,7 @@ def _points(n: Any) -> int:
 
 
 def _sized(xp: XP, a: Any, sizes: dict[int, int]) -> Any:
-    """The array cropped or padded with zeros to these lengths of axes."""
+    """Crop the array, or pad it with zeros, to these lengths of axes."""
     shape = xp.shape_of(a)
     if any(sizes[i] < shape[i] for i in sizes):
         a = xp.prim.slice(a, tuple(slice(0, min(n, sizes.get(i, n)), 1) for i, n in enumerate(shape)))
@@ -88,7 +88,7 @@ def _scaled(xp: XP, a: Any, factor: float) -> Any:
 
 
 def _transform(xp: XP, a: Any, sizes: dict[int, int], norm: Any, forward: bool) -> Any:
-    """Complex transforms along distinct axes (axis -> number of points)."""
+    """Run complex transforms along distinct axes (axis -> number of points)."""
     to = _complex_dtype(xp.dtype_of(a))
     factor = math.prod(_factor(norm, n, forward) for n in sizes.values())
     a = _sized(xp, a, sizes)
@@ -175,7 +175,7 @@ def _conjugate(xp: XP, a: Any) -> Any:
 
 
 def _lengths(xp: XP, a: Any, s: Any, axes: Any, real_inverse: bool = False) -> tuple[list[Any], list[Any]]:
-    """Number of points and axis of each transform, by NumPy's rules."""
+    """Return number of points and axis of each transform, by NumPy's rules."""
     shape = xp.shape_of(a)
     shapeless = s is None
     if shapeless:
@@ -210,7 +210,7 @@ def _lengths(xp: XP, a: Any, s: Any, axes: Any, real_inverse: bool = False) -> t
 
 
 def _several(xp: XP, a: Any, s: list[Any], axes: list[Any], norm: Any, forward: bool) -> Any:
-    """Transforms along several axes: at once where they differ, else one after the other, the last first."""
+    """Run transforms along several axes: at once if they are distinct, else one after the other, the last first."""
     shape = xp.shape_of(a)
     for n, axis in zip(reversed(s), reversed(axes)):  # errors in NumPy's order
         points = _points(shape[axis] if n is None else n)
@@ -228,7 +228,7 @@ def _several(xp: XP, a: Any, s: list[Any], axes: list[Any], norm: Any, forward: 
 
 
 def _untransformed(made: Any, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
-    """The argument where there is no axis to transform, as NumPy has it."""
+    """Return NumPy's result for no axis to transform: the argument."""
     return itself(not (np.ndim(a) if axes is None and s is None else np.size(s if axes is None else axes)), made, a)
 
 

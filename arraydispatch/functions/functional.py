@@ -1,7 +1,7 @@
-"""Functions that call functions of the caller's (NumPy's reference topic "Functional programming").
+"""Functions that call the caller's functions (NumPy's reference topic "Functional programming").
 
-What they hand on is an array as NumPy hands it: a view of the argument where NumPy's is one, so that what the caller's
-function writes is written to the argument.
+They pass the caller's function what NumPy would pass: a view of the argument where NumPy's is one, so that
+writes of the function reach the argument.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Native = Any
 
 
 def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
-    """What a caller's function returned, as a native array."""
+    """Return the result of the caller's function as a native array."""
     if isinstance(x, handles.Handle):
         x = views.native(x)
     elif isinstance(x, list | tuple):
@@ -36,7 +36,7 @@ def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
 
 
 def _kept(xp: Any, x: Any, like: Native) -> Native:
-    """What a caller's function returned, as a value that later writes to it do not reach."""
+    """Return the result of the caller's function as a value that later writes to it do not change."""
     with views.exchange:
         value = _unwrapped(xp, x, like)
         if isinstance(x, handles.Handle):
@@ -93,7 +93,7 @@ def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *
     made = xp.prim.reshape(xp.prim.concatenate(rows, 0), (*rest, *inner))
     outer = list(range(len(rest)))
     within = list(range(len(rest), len(rest) + len(inner)))
-    # The array and not its values: it has the memory order of NumPy's.
+    # The array and not its values: it has NumPy's memory order.
     return np.transpose(wrapped(xp, made), outer[:axis] + within + outer[axis:])
 
 

@@ -64,7 +64,7 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
 
 
 def _known(xp: XP, x: Any) -> np.ndarray[Any, Any] | None:
-    """The values, where a trace runs that was made with them."""
+    """Return the values if the running trace knows them."""
     if not tracing.running:
         return None
     if xp.is_array(x):
@@ -74,7 +74,7 @@ def _known(xp: XP, x: Any) -> np.ndarray[Any, Any] | None:
 
 
 def _summed(xp: XP, places: Native, weights: Native, length: int) -> Native:
-    """``bincount`` with weights, of a known length."""
+    """Compute ``bincount`` with weights, for a known length."""
     if not xp.backend.recorded(weights):
         return xp.prim.bincount(places, weights, length)
     # No library's own has a derivative.
@@ -101,7 +101,7 @@ def _as_weights(xp: XP, weights: Any, x: Native) -> Native:
 
 
 def _counted(xp: XP, places: Native, weights: Native | None, length: int) -> Native:
-    """``bincount`` of a known length, in the dtype of the weights."""
+    """Compute ``bincount`` for a known length, in the dtype of the weights."""
     if weights is None:
         return xp.prim.bincount(places, None, length)
     dtype = xp.dtype_of(weights)
@@ -116,12 +116,12 @@ def _counted(xp: XP, places: Native, weights: Native | None, length: int) -> Nat
 
 
 def _fetched(xp: XP, x: Any) -> Any:
-    """A NumPy scalar of a 0-d native array; Python and NumPy scalars as they are."""
+    """Return a 0-d native array as a NumPy scalar; Python and NumPy scalars unchanged."""
     return xp.backend.to_numpy(x)[()] if xp.is_array(x) else x
 
 
 def _difference(xp: XP, a: Any, b: Any) -> Any:
-    """``a - b``, unsigned for signed integers, whose difference might not fit. On NumPy scalars or native arrays."""
+    """Compute ``a - b`` of NumPy scalars or native arrays, unsigned for signed integers, whose difference might not fit."""
     native = xp.is_array(a) or xp.is_array(b)
     kinds = [xp.dtype_of(x) if xp.is_array(x) else dtypes.operand_type(x) for x in (a, b)]
     to = dtypes.promote(*kinds)
@@ -151,7 +151,7 @@ def _raveled(xp: XP, a: Any, weights: Any) -> tuple[Native, Native | None]:
 
 
 def _outer_edges(xp: XP, a: Native, limits: Any) -> tuple[Any, Any]:
-    """The first and the last edge: scalars, or 0-d arrays where the data is not known now."""
+    """Return the first and the last edge: scalars, or 0-d arrays if the data is not known now."""
     first: Any
     last: Any
     if limits is not None:
@@ -177,7 +177,7 @@ def _outer_edges(xp: XP, a: Native, limits: Any) -> tuple[Any, Any]:
 
 
 def _even_edges(xp: XP, first: Any, last: Any, bins: int, dtype: Any, like: Native) -> Native:
-    """``linspace(first, last, bins + 1)`` on the device of ``like``."""
+    """Compute ``linspace(first, last, bins + 1)`` on the device of ``like``."""
     if not xp.is_array(first):
         edges = np.linspace(first, last, bins + 1, endpoint=True, dtype=dtype)
         if dtype is not None and (edges[:-1] >= edges[1:]).any():
@@ -191,7 +191,7 @@ def _even_edges(xp: XP, first: Any, last: Any, bins: int, dtype: Any, like: Nati
 
 
 def _given_edges(xp: XP, bins: Any, like: Native, message: str) -> Native:
-    """Edges that the caller gave, checked."""
+    """Check edges given by the caller."""
     edges = xp.asarray(bins, like=like)
     n = xp.shape_of(edges)[0]
     if n > 1:
@@ -210,12 +210,12 @@ def _dimensions(xp: XP, x: Any) -> int:
 
 
 def _ndim(x: Any) -> int:
-    """Number of dimensions of an array; -1 of anything else."""
+    """Return the number of dimensions of an array; -1 for anything else."""
     return len(x.shape) if isinstance(x, Handle | np.ndarray) else -1  # type: ignore[union-attr]
 
 
 def _kept(edges: Any, bins: Any) -> Any:
-    """The caller's own array of edges, which NumPy returns."""
+    """Return the caller's own array of edges, as NumPy does."""
     return itself(_ndim(bins) == 1, edges, bins)
 
 
@@ -225,7 +225,7 @@ def _all_kept(edges: list[Any], bins: Any) -> list[Any]:
 
 
 def _bin_edges(xp: XP, a: Native, bins: Any, limits: Any, weights: Any) -> tuple[Native, tuple[Any, Any, int] | None]:
-    """The edges; and first edge, last edge and number where all bins have one width."""
+    """Return the edges; also first edge, last edge and number if all bins have one width."""
     if isinstance(bins, str):
         if bins not in _ESTIMATORS:
             raise ValueError(f"{bins!r} is not a valid estimator for `bins`")
@@ -360,7 +360,7 @@ _ESTIMATORS = {
 
 
 def _even_places(xp: XP, a: Native, edges: Native, first: Any, last: Any, bins: int) -> Native:
-    """The bin of each element, ``bins`` for those out of range; by arithmetic, then put right by comparing."""
+    """Compute the bin of each element, ``bins`` for those out of range, by arithmetic corrected by comparison."""
     keep = xp.logical_and(xp.greater_equal(a, first), xp.less_equal(a, last))
     a = xp.prim.astype(a, xp.dtype_of(edges))
     position = xp.multiply(xp.true_divide(_difference(xp, a, first), _difference(xp, last, first)), bins)
@@ -383,7 +383,7 @@ def _or_outside(xp: XP, keep: Native, places: Native, outside: int) -> Native:
 
 
 def _searched(xp: XP, edges: Native, a: Native) -> tuple[Native, Native]:
-    """For each element how many edges are not greater; and whether it equals the last edge."""
+    """Count for each element the edges that are not greater; also return whether it equals the last edge."""
     to = dtypes.promote(xp.dtype_of(edges), xp.dtype_of(a))
     edges, a = xp.prim.astype(edges, to), xp.prim.astype(a, to)
     n = xp.shape_of(edges)[0]
@@ -433,7 +433,7 @@ def _steps(xp: XP, edges: Native) -> Native:
 
 
 def _sample(xp: XP, sample: Any) -> list[Native]:
-    """The coordinates, each 1-d, of an (N, D) array or of D sequences."""
+    """Return the 1-d coordinates of an (N, D) array or of D sequences."""
     if xp.is_array(sample) and xp.ndim_of(sample) == 2:
         n, d = xp.shape_of(sample)
         columns = [xp.prim.slice(sample, (slice(0, n, 1), slice(i, i + 1, 1))) for i in range(d)]
@@ -513,7 +513,7 @@ def histogramdd(
 
 
 def _items(xp: XP, x: Any) -> list[Any]:
-    """The items of a sequence, which may be a native array."""
+    """Return the items of a sequence, which may be a native array."""
     if not xp.is_array(x):
         return list(x)
     n, *rest = xp.shape_of(x)
@@ -522,7 +522,7 @@ def _items(xp: XP, x: Any) -> list[Any]:
 
 
 def _length(xp: XP, x: Any) -> int:
-    """``len``, of native arrays too."""
+    """Return ``len``, also of native arrays."""
     if not xp.is_array(x):
         return len(x)
     if not xp.ndim_of(x):

@@ -1,7 +1,7 @@
 """Functions that NumPy runs on the host on every backend, each for a reason that no implementation could remove.
 
-A function that could run on a device but does not yet is not listed here: the registry says so of whatever it does not
-know. Functions that write into an argument say which (``writes``), so that the array on the device is written too.
+Functions that could run on a device but do not yet are not listed here: the registry reports every function it does not
+know. Functions that write into an argument name it by ``writes``, so that the array on the device is written too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .registry import describe, on_host
 
 
 def _dispatched(*modules: Any) -> tuple[Any, ...]:
-    """The functions of these modules that NumPy dispatches, each once."""
+    """Return the functions of these modules that NumPy dispatches, each once."""
     functions = [f for module in modules for f in vars(module).values() if type(f) is type(np.sum)]
     return tuple(dict.fromkeys(functions))
 

@@ -1,4 +1,4 @@
-"""The functions that select or replace elements by position; the engine of ``a[key]`` is in ``advanced_index``.
+"""Functions that select or replace elements by position; the engine of ``a[key]`` is in ``advanced_index``.
 
 Bodies with ``mode="update"`` return the new value of their first argument; on a backend whose arrays are mutable they
 may have written it in place.
@@ -54,7 +54,7 @@ moving = family(moves=True)
 
 
 def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Native) -> Native:
-    """The index argument of ``take`` and ``put`` as native int64 in ``[0, n)``, by mode."""
+    """Return the index argument of ``take`` and ``put`` as native int64 in ``[0, n)``, by mode."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
     if xp.is_array(index) or isinstance(index, np.ndarray | np.generic):
@@ -93,7 +93,7 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
 
 
 def _along_axis_key(xp: Any, shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any, ...]:
-    """The advanced index that ``take_along_axis`` stands for."""
+    """Return the advanced index that is equivalent to ``take_along_axis``."""
     if not hasattr(indices, "dtype"):
         raise AttributeError(f"'{type(indices).__name__}' object has no attribute 'dtype'")
     if xp.dtype_of(indices).kind not in "iu":
@@ -189,7 +189,7 @@ def choose(xp: Any, a: Any, choices: Any, mode: str = "raise") -> Native:
 
 
 def _cycled(xp: Any, values: Native, n: int) -> Native:
-    """The first ``n`` of the values repeated for ever."""
+    """Repeat the values to a length of ``n``."""
     have = xp.shape_of(values)[0]
     if have == n:
         return values
@@ -228,7 +228,7 @@ def put_along_axis(xp: Any, arr: Native, indices: Any, values: Any, axis: Any) -
 
 
 def _check_safe(xp: Any, values: Any, target: Native) -> None:
-    """``putmask`` and ``place`` cast sequences and scalars freely, but arrays only where nothing is lost."""
+    """Check the cast of ``putmask`` and ``place``: free for sequences and scalars, for arrays only if nothing is lost."""
     if xp.is_array(values) or isinstance(values, np.ndarray):
         have, to = xp.dtype_of(values) if xp.is_array(values) else values.dtype, xp.dtype_of(target)
         if not np.can_cast(have, to, "safe"):
@@ -421,9 +421,9 @@ _SCATTER: dict[np.ufunc, str] = {
 
 
 def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, known: Any = None) -> Native:
-    """The array that ``a`` is after ``ufunc.at(a, indices, b)``: repeated indices accumulate, casts are unsafe.
+    """Return the array after ``ufunc.at(a, indices, b)``: repeated indices accumulate, casts are unsafe.
 
-    ``known``: the places that the indices name, in NumPy, where a library traces and would not know them.
+    ``known`` holds the places of the indices as NumPy arrays, where a library traces and would not know them.
     """
     prim, backend = xp.prim, xp.backend
     shape, dtype = xp.shape_of(a), xp.dtype_of(a)
@@ -461,7 +461,7 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, kn
 
 
 def _in_rounds(xp: XP, ufunc: np.ufunc, line: Native, places: Any, value: Native | None = None) -> Native:
-    """Apply a ufunc at places of which some repeat: all first visits at once, then all second ones, and so on."""
+    """Apply a ufunc at places with repetitions: all first visits at once, then all second ones, and so on."""
     prim, dtype = xp.prim, xp.dtype_of(line)
     call = Bound(ufunc, xp.backend)
     if places is None:

@@ -23,7 +23,7 @@ moving = family(moves=True)
 
 
 def at_least(xp: Any, a: Native, ndim: int) -> Native:
-    """``np.atleast_1d``, ``_2d`` and ``_3d`` of one native array."""
+    """Implement ``np.atleast_1d``, ``_2d`` and ``_3d`` for one native array."""
     shape = xp.shape_of(a)
     if len(shape) >= ndim:
         return a
@@ -37,7 +37,7 @@ def at_least(xp: Any, a: Native, ndim: int) -> Native:
 
 
 def rows_of(xp: Any, xs: Any) -> list[Any]:
-    """The sequence of arrays that joining functions take: an array stands for its parts along the first axis."""
+    """Return the sequence of arrays to join; an array stands for its parts along the first axis."""
     if not xp.is_array(xs):
         if not hasattr(xs, "__getitem__"):
             raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
@@ -177,7 +177,7 @@ def block(xp: Any, arrays: Any) -> Native:
 
 
 def _block_depth(xp: Any, item: Any, where: str) -> tuple[int, int]:
-    """Depth of the lists, the same everywhere, and the largest number of dimensions in them."""
+    """Return the depth of the lists, which is the same everywhere, and the largest number of dimensions in them."""
     if isinstance(item, tuple):
         raise TypeError(f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow "
                         "implicit conversion from tuple to ndarray.")  # fmt: skip
@@ -283,7 +283,7 @@ def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Native, ...]:
 
 
 def _host_index(xp: Any, obj: Any) -> Any:
-    """Positions as NumPy takes them: they decide the shape of the result."""
+    """Return positions as NumPy interprets them: they decide the shape of the result."""
     if xp.is_array(obj):
         return to_host(xp, obj)
     if isinstance(obj, list | tuple) and first_native(xp, obj) is not None:
@@ -345,9 +345,9 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
 
 
 def _insertion_order(n: int, obj: Any, count: int | None) -> np.ndarray[Any, Any]:
-    """Where each element of the result comes from: below ``n`` from the array, from ``n`` on from the values.
+    """Return the source of each element of the result: below ``n`` the array, from ``n`` on the values.
 
-    NumPy itself places numbers; ``count`` is how many values go to one single position.
+    NumPy itself computes it on indices; ``count`` is the number of values for a single position.
     """
     if count is not None:
         position = np.asarray(obj).reshape(-1)

@@ -1,7 +1,7 @@
-"""The memory orders that NumPy gives new results, one rule per kind of function; registrations name them by ``layout=``.
+"""Memory orders of NumPy's new results, one rule per kind of function; registrations name them by ``layout=``.
 
-A rule gets the result, and the call's arguments with stand-ins (:mod:`arraydispatch.memory.ghosts`) for the arrays. It gives an ndarray
-whose memory order is the result's; None: C order.
+A rule gets the result, and the call's arguments with stand-ins (:mod:`arraydispatch.memory.ghosts`) for the arrays. It returns an ndarray
+with the memory order of the result; None means C order.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ Rule = Callable[[Any, list[Any], dict[str, Any]], Ghost | None]
 
 
 class Layout(NamedTuple):
-    """The memory order of the results of a function."""
+    """Memory order of the results of a function."""
 
     rules: tuple[Rule, ...]
-    """One for each result; the last one is that of all further ones."""
+    """One rule for each result; the last one applies to all further results."""
     differs: bool = False
-    """Whether a library whose arrays have an order gives the result another one than NumPy does, LAPACK's say."""
+    """Whether a library whose arrays have an order returns another one than NumPy, for example LAPACK's."""
     from_c_order: bool = False
-    """Whether operands in C order may give a result in another one."""
+    """Whether operands in C order may give a result in another order."""
     without_first: bool = False
     """Whether the first argument need not be an array."""
 
 
 def together(operands: Iterable[Any], order: Any = "K") -> Ghost:
-    """What NumPy's iterator allocates for operands that are broadcast against each other."""
+    """Return the order that NumPy's iterator allocates for operands broadcast against each other."""
     arrays = [x if isinstance(x, np.ndarray) else np.asarray(x) for x in operands if isinstance(x, np.ndarray | list)]
     try:
         return _allocated(arrays, order)
@@ -56,7 +56,7 @@ def _allocated(arrays: list[Ghost], order: Any) -> Ghost:
 
 
 def _reduced(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """What NumPy's iterator allocates for the axes that stay."""
+    """Return the order that NumPy's iterator allocates for the axes that are kept."""
     g, axis = args[0], args[1] if len(args) > 1 else kwargs.get("axis")
     axes = tuple(range(g.ndim)) if axis is None else tuple({i % g.ndim for i in np.atleast_1d(axis).tolist()})
     few = np.lib.stride_tricks.as_strided(g, tuple(min(n, 2) for n in g.shape), g.strides, writeable=False)
@@ -74,12 +74,12 @@ def _first(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _walked(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """As the iterator walks through the first array, which of repeated elements is another order than a copy's."""
+    """Return the order in which the iterator walks the first array; for repeated elements it differs from a copy's."""
     return ghosts.stand_in_like(together(args[:1]), shape=made.shape)
 
 
 def _copied(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Of reductions of a copy: without NaNs, as booleans, partly sorted."""
+    """Return the order of a reduction of a copy: without NaNs, as booleans, or partly sorted."""
     return _reduced(made, [ghosts.stand_in_like(args[0]), *args[1:]], kwargs)
 
 
@@ -89,7 +89,7 @@ def _rolled(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 
 def _fortran(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Fortran order of an array in it, C order of any other."""
+    """Return Fortran order for an array in Fortran order, C order for any other."""
     return ghosts.stand_in_like(args[0], order="A", shape=made.shape)
 
 
@@ -107,7 +107,7 @@ def _triangular(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """What ``np.concatenate`` gives of small arrays with strides in the order of the parts'."""
+    """Return the order that ``np.concatenate`` gives for small arrays with strides in the order of the parts'."""
     parts = [x for x in args[0] if isinstance(x, np.ndarray) and x.ndim == made.ndim]
     if not parts:  # each got new axes on the way
         return ghosts.stand_in(made.shape, bool)
@@ -117,7 +117,7 @@ def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def ranked(g: Ghost, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """A small array with strides in the order of an array's: 0 where they are, 1 for the least other one, and so on."""
+    """Return a small array whose strides rank an array's: 0 where they are 0, 1 for the least other one, and so on."""
     ranks = {s: i for i, s in enumerate(sorted({0, *map(abs, g.strides)}))}
     strides = tuple(ranks[abs(s)] for s in g.strides)
     memory = np.zeros(1 + sum(strides), bool)  # for two items an axis
@@ -131,12 +131,12 @@ def _stacked(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _deep(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Parts of at least three axes."""
+    """Return the parts with at least three axes."""
     return _joined(made, [[np.atleast_3d(x) for x in args[0]]], {})
 
 
 def _blocks(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """``np.block`` itself, of small arrays; large ones are not joined but copied, to Fortran order if all parts are in it."""
+    """Call ``np.block`` itself on small arrays; it copies large ones, to Fortran order if all parts are in it."""
     blocks, depth, part = args[0], 0, args[0]
     while isinstance(part, list):
         part, depth = part[0] if part else None, depth + 1
@@ -152,12 +152,12 @@ def _appended(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _columns(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Of one array for each column."""
+    """Return the order for one array for each column."""
     return ghosts.stand_in(made.shape, bool, "F")
 
 
 def _tiled(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """A copy of what is taken once."""
+    """Return the order of ``np.tile``: a plain copy if nothing is repeated."""
     a, reps = args[0], np.ravel(args[1] if len(args) > 1 else kwargs["reps"])
     return ghosts.stand_in_like(np.array(_small(a), ndmin=made.ndim), shape=made.shape) if (reps == 1).all() else None
 
@@ -174,7 +174,7 @@ def _spaced(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 
 def _under_curves(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Of ``np.trapezoid``: the sum along an axis of products of means and widths."""
+    """Return the order of ``np.trapezoid``: a sum along an axis of products of means and widths."""
     names = ("y", "x", "dx", "axis")
     given = dict(zip(names, args)) | kwargs
     y, x, axis = given["y"], given.get("x"), given.get("axis", -1)
@@ -187,17 +187,17 @@ def _under_curves(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _second(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """As the second argument."""
+    """Return the order of the second argument."""
     x = args[1] if len(args) > 1 else kwargs["x"]
     return ghosts.stand_in_like(x, shape=made.shape) if isinstance(x, np.ndarray) and x.ndim == made.ndim else None
 
 
 def in_c_order(made: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
-    """Whatever the order of the operands."""
+    """Return C order, whatever the order of the operands."""
 
 
 def _normed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """``np.linalg.norm`` and ``vector_norm``: of one axis as any reduction, of others from a copy in C order."""
+    """Return the order of ``np.linalg.norm`` and ``vector_norm``: for one axis as any reduction, otherwise that of a C-order copy."""
     axis = args[2] if len(args) > 2 else kwargs.get("axis")
     if axis is None or np.ndim(axis):
         return None
@@ -205,13 +205,13 @@ def _normed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 
 def _mirrored(made: Any) -> Ghost:
-    """Of stacked matrices each in Fortran order."""
+    """Return the order of stacked matrices that are each in Fortran order."""
     *stack, m, n = made.shape
     return ghosts.stand_in((*stack, n, m), bool).swapaxes(-1, -2)
 
 
 def _factor(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """The first result of ``np.linalg.qr``: LAPACK's own matrix in mode "raw", the triangular one in mode "r"."""
+    """Return the order of the first result of ``np.linalg.qr``: LAPACK's matrix in mode "raw", the triangular one in mode "r"."""
     mode = args[1] if len(args) > 1 else kwargs.get("mode")
     if mode == "raw":
         return together(args[:1]).swapaxes(-1, -2)
@@ -219,13 +219,13 @@ def _factor(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 
 def _triangle(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """The second one."""
+    """Return the order of the second result of ``np.linalg.qr``."""
     a = args[0]
     return _triangular(made, [together([a])[..., : made.shape[-2], :]], kwargs) if a.ndim == made.ndim else None
 
 
 def _adjoint(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """The last of ``np.linalg.svd(a, hermitian=True)``, which are the first ones transposed."""
+    """Return the order of the last result of ``np.linalg.svd(a, hermitian=True)``, the transposed first one."""
     return _mirrored(made) if (args[3] if len(args) > 3 else kwargs.get("hermitian", False)) else None
 
 
@@ -234,7 +234,7 @@ def _power(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 
 def _crossed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """The axis of the components is the last one, moved."""
+    """Return the order of a cross product, whose axis of components is the last one, moved."""
     names = ("axisa", "axisb", "axisc", "axis")
     given = dict(zip(names, args[2:])) | kwargs
     axis = given.get("axisc", -1) if given.get("axis") is None else given["axis"]
@@ -244,13 +244,13 @@ def _crossed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None
 
 
 def _small(x: Any) -> Ghost:
-    """An operand of at most two items an axis."""
+    """Return an operand cut to at most two items per axis."""
     shape = tuple(min(n, 2) for n in np.shape(x))
     return ranked(x, shape) if isinstance(x, np.ndarray) else np.empty(shape, bool)
 
 
 def _summed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """``np.einsum`` itself, of arrays of at most two items an axis."""
+    """Call ``np.einsum`` itself on arrays of at most two items per axis."""
     by_word = isinstance(args[0], str)  # else each operand is followed by its axes, and the result's may come last
     small = [_small(x) if (i > 0 if by_word else i % 2 == 0 and i + 1 < len(args)) else x for i, x in enumerate(args)]
     told = np.einsum(*small, optimize=kwargs.get("optimize", False), order=kwargs.get("order", "K"))

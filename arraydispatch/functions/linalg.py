@@ -159,7 +159,7 @@ def _by_singular_values(xp: XP, a: Any, rcond: Any, hermitian: bool) -> Any:
 
 
 def _per_matrix(xp: XP, tolerance: Any, like: Any) -> Any:
-    """A tolerance for each matrix as a column that broadcasts against its singular values."""
+    """Return a tolerance for each matrix as a column that broadcasts against its singular values."""
     if isinstance(tolerance, int | float | np.generic):
         return np.asarray(tolerance)[()]
     tolerance = xp.asarray(tolerance, like=like)
@@ -397,7 +397,7 @@ def _column(xp: XP, s: Any, i: int, batch: Shape) -> Any:
 
 
 def _inverse_or_nan(xp: XP, a: Any) -> Any:
-    """Inverses, and NaN for the matrices of the stack that have none."""
+    """Invert the matrices of a stack, with NaN for those that are singular."""
     prim = xp.prim
     try:
         return prim.inv(a)
@@ -499,7 +499,7 @@ def multi_dot(xp: XP, arrays: Any) -> Any:
 
 
 def _chain_order(p: list[int]) -> dict[tuple[int, int], int]:
-    """Where to split the product of matrices i to j of sizes p[k] × p[k + 1] (Cormen et al., 15.2)."""
+    """Compute the optimal splits of the product of matrices i to j of sizes p[k] × p[k + 1] (Cormen et al., 15.2)."""
     n = len(p) - 1
     cost = {(i, i): 0 for i in range(n)}
     split: dict[tuple[int, int], int] = {}

@@ -71,7 +71,7 @@ def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equ
 
 
 def _check_tolerances(xp: Any, atol: Any, rtol: Any) -> None:
-    """NumPy's report of a tolerance that is not finite, as ``np.errstate`` wants it."""
+    """Report a tolerance that is not finite as NumPy does under ``np.errstate``."""
     for z in (atol, rtol):
         if not np.isfinite(to_host(xp, z) if is_concrete(xp, z) else 0.0).all():
             break

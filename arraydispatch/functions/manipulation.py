@@ -1,6 +1,6 @@
-"""Array manipulation: shapes, axes, tiling, rolling, triangles, and what is known from shapes and dtypes alone.
+"""Array manipulation: shapes, axes, tiling, rolling, triangles, and functions of shapes and dtypes alone.
 
-Functions that may return views are asked of NumPy itself on ghosts; their bodies run where NumPy copies, and inside
+For functions that may return views NumPy itself is called on ghosts; their bodies run where NumPy copies, and inside
 compositions. Joining and splitting are in ``joining``, which is loaded with this topic.
 """
 
@@ -47,7 +47,7 @@ moving = family(moves=True)
 
 
 def _ghost(shape: Shape) -> np.ndarray[Any, Any]:
-    """An ndarray of any shape that costs no memory: NumPy checks arguments on it and raises its own errors."""
+    """Return an ndarray of any shape that costs no memory; NumPy checks arguments on it and raises its own errors."""
     return np.broadcast_to(np.empty(()), shape)
 
 
@@ -61,7 +61,7 @@ def copy(xp: Any, a: Any, order: str = "K", subok: bool = False) -> Native:
 
 
 def _as_method(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """The method, whose ``copy=False`` gives the array itself where nothing changes."""
+    """Call the method, whose ``copy=False`` returns the array itself if nothing changes."""
     if device not in (None, "cpu"):
         raise ValueError(f"Device not understood. Only 'cpu' is allowed, but received: {device}")
     return x.astype(dtype, copy=copy)
@@ -134,7 +134,7 @@ def _reversed(xp: Any, a: Native) -> Native:
 
 
 def _is_fortran(xp: Any, a: Native) -> bool:
-    """Whether memory runs along the first axis first, and not along the last."""
+    """Whether the array is in Fortran order and not in C order."""
     strides = xp.backend.strides_of(a)
     if strides is None:
         return False
@@ -364,7 +364,7 @@ def tile(xp: Any, A: Any, reps: Any) -> Native:
 
 
 def _repeated(xp: Any, a: Native, apart: list[int], wide: list[int], final: Shape) -> Native:
-    """``a`` with axes of length 1 put in, these made longer, and all merged into ``final``."""
+    """Insert axes of length 1 into ``a``, repeat along them, and merge all axes into the shape ``final``."""
     if 0 in final:
         return filled(xp, final, 0, xp.dtype_of(a), a)
     spread = xp.prim.broadcast_to(xp.prim.reshape(a, tuple(apart)), tuple(wide))
@@ -418,7 +418,7 @@ def trim_zeros(xp: Any, filt: Any, trim: str = "fb", axis: Any = None) -> Native
 
 
 def trimmed(xp: Any, a: Native, trim: str = "fb", axis: Any = None) -> tuple[slice, ...]:
-    """The key of what ``trim_zeros`` leaves."""
+    """Return the key of the part that ``trim_zeros`` keeps."""
     trim = trim.lower()
     if trim not in {"fb", "bf", "f", "b"}:
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
@@ -485,7 +485,7 @@ def diag(xp: Any, v: Any, k: int = 0) -> Native:
 
 
 def triangle(xp: Any, rows: int, columns: int, k: int, like: Native) -> Native:
-    """True at and below the k-th diagonal."""
+    """Return the mask of elements at and below the k-th diagonal."""
     i = xp.prim.reshape(counting(xp, rows, like), (rows, 1))
     return xp.greater_equal(i, xp.subtract(counting(xp, columns, like), k))
 

@@ -1,4 +1,4 @@
-"""What bodies need before they compute: operands on one device, axes, slices along an axis, host copies of small values."""
+"""Helpers that prepare the operands of bodies: placement on one device, axes, slices along an axis, host copies of small values."""
 
 from __future__ import annotations
 
@@ -24,26 +24,16 @@ BOOL = dtypes.BOOL
 
 
 def first_native(xp: Any, xs: Iterable[Any]) -> Native | None:
-    """The first native array among the values and the sequences of values: it says on which device we compute."""
+    """Return the first native array among the values and the sequences of values; it decides the device."""
     return first(xp.is_array, xs)
 
 
 def arrays(xp: Any, *xs: Any) -> list[Native]:
-    """Every operand as a native array, those that are not on the device of the first that is."""
+    """Return every operand as a native array on the device of the first native array."""
     if all(xp.is_array(x) for x in xs):
         return list(xs)
     like = first_native(xp, xs)
     return [x if xp.is_array(x) else xp.asarray(x, like=like) for x in xs]
-
-
-def promoted(xp: Any, *xs: Any) -> list[Native]:
-    """Operands as native arrays of the dtype ``np.result_type`` gives, Python scalars being weak."""
-    like = first_native(xp, xs)
-    given = [
-        xp.asarray(x, like=like) if isinstance(x, list | tuple | np.ndarray) and not xp.is_array(x) else x for x in xs
-    ]
-    to = dtypes.promote(*[xp.dtype_of(x) if xp.is_array(x) else dtypes.operand_type(x) for x in given])
-    return [xp.prim.astype(x, to) if xp.is_array(x) else scalar(xp, x, to, like) for x in given]
 
 
 look_at_cast: Callable[[Native, DType, Any], None] | None = None
@@ -51,7 +41,7 @@ look_at_cast: Callable[[Native, DType, Any], None] | None = None
 
 
 def cast_into(xp: Any, value: Native, dtype: DType) -> Native:
-    """As ``a[...] = value`` casts, any cast being allowed: NumPy warns of imaginary parts, and of floats beyond integers."""
+    """Cast as ``a[...] = value`` does, with any cast allowed: NumPy warns of imaginary parts, and of floats beyond integers."""
     have = xp.dtype_of(value)
     warn_of_cast(have, dtype)
     made = xp.prim.astype(value, dtype)
@@ -61,7 +51,7 @@ def cast_into(xp: Any, value: Native, dtype: DType) -> Native:
 
 
 def scalar(xp: Any, value: Any, dtype: DType, like: Native | None) -> Native:
-    """A 0-d native array of a scalar, converted as NumPy converts elements (OverflowError for an int out of range)."""
+    """Convert a scalar to a 0-d native array as NumPy converts elements (OverflowError for an int out of range)."""
     device = None if like is None else xp.backend.device_of(like)
     if dtypes.category(dtype) == "other":
         return xp.backend.from_numpy(np.asarray(value, dtype), device)
@@ -69,22 +59,22 @@ def scalar(xp: Any, value: Any, dtype: DType, like: Native | None) -> Native:
 
 
 def filled(xp: Any, shape: tuple[int, ...], value: Any, dtype: DType, like: Native) -> Native:
-    """An array of one value on the device of another."""
+    """Return an array filled with one value on the device of another."""
     return xp.prim.full(shape, value, dtype, xp.backend.device_of(like))
 
 
 def counting(xp: Any, n: int, like: Native) -> Native:
-    """0, 1, … n-1 as int64 on the device of another array."""
+    """Return 0, 1, … n-1 as int64 on the device of another array."""
     return xp.prim.iota(n, INTP, xp.backend.device_of(like))
 
 
 def upload(xp: Any, host: np.ndarray[Any, Any], like: Native) -> Native:
-    """A host array that nobody else keeps, on the device of another array."""
+    """Move a host array without other references to the device of another array."""
     return xp.backend.from_numpy(host, xp.backend.device_of(like), False)
 
 
 def to_host(xp: Any, x: Any) -> np.ndarray[Any, Any]:
-    """An ndarray of a native array, a scalar or a sequence: for values that decide shapes."""
+    """Return a native array, a scalar or a sequence as an ndarray, for values that decide shapes."""
     if xp.is_array(x):
         found = tracing.known(x) if tracing.running else None
         return np.asarray(xp.backend.to_numpy(x)) if found is None else found
@@ -94,12 +84,12 @@ def to_host(xp: Any, x: Any) -> np.ndarray[Any, Any]:
 
 
 def axis_of(axis: Any, ndim: int) -> int:
-    """A normalised axis; AxisError as NumPy raises it."""
+    """Normalise an axis; raise AxisError as NumPy does."""
     return normalize_axis_index(axis, ndim)
 
 
 def lined(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
-    """The array and axis that an axis of None or, in NumPy's older C functions, of a 0-d array stands for."""
+    """Return the array and axis for an axis of None, or for a 0-d array in NumPy's older C functions."""
     if axis is None:
         return flat(xp, a), 0
     shape = xp.shape_of(a)
@@ -107,7 +97,7 @@ def lined(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
 
 
 def along(xp: Any, a: Native, axis: int, start: int, stop: int, step: int = 1) -> Native:
-    """``a[..., start:stop:step, ...]`` on one (normalised) axis, for explicit bounds and a positive step."""
+    """Return ``a[..., start:stop:step, ...]`` on one (normalised) axis, for explicit bounds and a positive step."""
     shape = xp.shape_of(a)
     if start == 0 and stop == shape[axis] and step == 1:
         return a
@@ -117,7 +107,7 @@ def along(xp: Any, a: Native, axis: int, start: int, stop: int, step: int = 1) -
 
 
 def size_of(xp: Any, a: Native) -> int:
-    """Number of elements."""
+    """Return the number of elements."""
     size = 1
     for n in xp.shape_of(a):
         size *= n
@@ -125,13 +115,13 @@ def size_of(xp: Any, a: Native) -> int:
 
 
 def flat(xp: Any, a: Native) -> Native:
-    """The elements in C order; may alias."""
+    """Return the elements in C order; the result may alias."""
     shape = xp.shape_of(a)
     return a if len(shape) == 1 else xp.prim.reshape(a, (size_of(xp, a),))
 
 
 def moved(xp: Any, a: Native, source: int, destination: int) -> Native:
-    """One (normalised) axis moved; may alias."""
+    """Move one (normalised) axis; the result may alias."""
     if source == destination:
         return a
     perm = [i for i in range(len(xp.shape_of(a))) if i != source]
@@ -139,18 +129,13 @@ def moved(xp: Any, a: Native, source: int, destination: int) -> Native:
     return xp.prim.transpose(a, tuple(perm))
 
 
-def with_axes(xp: Any, a: Native, before: int, after: int) -> Native:
-    """The array with axes of length 1 put before and after its own."""
-    return xp.prim.reshape(a, (1,) * before + tuple(xp.shape_of(a)) + (1,) * after)
-
-
 def unshared(xp: Any, a: Native) -> Native:
-    """The value in a buffer of its own, where the backend's arrays can be written in place."""
+    """Copy the value to its own buffer if the backend's arrays can be written in place."""
     return xp.prim.copy(a) if xp.backend.mutable else a
 
 
 def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
-    """An argument as an array of the backend: itself if it is one."""
+    """Return an argument as an array of the backend; itself if it is one."""
     if isinstance(x, handles.Handle):
         kind, value = views.held(x)
         if kind.backend is xp.backend or (kind.backend.hosted and kind.backend.home is xp.backend):
@@ -161,13 +146,13 @@ def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
 
 
 def native_of(xp: Any, a: handles.Handle) -> Native:
-    """The native value of what :func:`wrapped` gives."""
+    """Return the native value of a result of :func:`wrapped`."""
     kind, value = views.held(a)
     return views.lifted(a) if kind.backend.hosted and not xp.backend.hosted else value
 
 
 def sequence(xp: Any, xs: Any) -> list[Any]:
-    """A list of its items; an array stands for its parts along the first axis."""
+    """Return a list of the items; an array stands for its parts along the first axis."""
     if not xp.is_array(xs):
         return list(xs)
     n, *rest = xp.shape_of(xs)
@@ -175,7 +160,7 @@ def sequence(xp: Any, xs: Any) -> list[Any]:
 
 
 def itself(found: bool, made: Any, a: Any) -> Any:
-    """The argument where NumPy returns it, if it is an array; else what was made of it."""
+    """Return the argument if it is an array and NumPy returns it too; else the result made from it."""
     return a if found and isinstance(a, handles.Handle | np.ndarray) else made
 
 
@@ -201,12 +186,12 @@ def is_recorded(xp: Any, a: Native) -> bool:
 
 
 def is_followed(xp: Any, *xs: Native) -> bool:
-    """Whether a derivative depends on the values, or may: of a program, and of many at once, one may be taken later."""
+    """Whether a derivative depends on the values, or may: one of a program, or of a batch, may be taken later."""
     return any(xp.backend.recorded(x) or xp.backend.followed(x) for x in xs)
 
 
 def valued(xp: Any, value: Native, twin: Native) -> Native:
-    """The value, to the last bit, with the derivatives of what equals it; with none where that is not finite."""
+    """Return the value, to the last bit, with the derivatives of an equal expression; with none where that is not finite."""
     nothing = xp.subtract(xp.backend.transforms.stop_gradient(twin), twin)
     zero = scalar(xp, 0, xp.dtype_of(nothing), nothing)
     return xp.subtract(
@@ -215,12 +200,12 @@ def valued(xp: Any, value: Native, twin: Native) -> Native:
 
 
 def truth(xp: Any, a: Native) -> Native:
-    """``a`` as bool."""
+    """Return ``a`` as bool."""
     return xp.prim.astype(a, BOOL)
 
 
 def chosen(xp: Any, condition: Any, like: Native) -> Native:
-    """The places in C order where a condition holds; how many there are is known in a trace too, where the values are."""
+    """Return the places in C order where a condition holds; in a trace their number is known only if the values are."""
     if not xp.is_array(condition):
         if first_native(xp, (condition,)) is None:
             return upload(xp, np.flatnonzero(condition), like)

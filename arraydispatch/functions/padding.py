@@ -1,4 +1,4 @@
-"""``np.pad``: each axis is put together from slices, in NumPy's order, so corners and repeats come out alike."""
+"""``np.pad``: each axis is assembled from slices in NumPy's order, so that corners and repeats agree."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def pad(xp: XP, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: An
 
 
 def _widths(xp: XP, pad_width: Any, ndim: int) -> list[Pair]:
-    if type(pad_width) is int and pad_width >= 0:  # the commonest, without a detour through an ndarray
+    if type(pad_width) is int and pad_width >= 0:  # the commonest case, without conversion to an ndarray
         return [(pad_width, pad_width)] * ndim
     if isinstance(pad_width, dict):
         pairs = [(0, 0)] * ndim
@@ -80,7 +80,7 @@ def _widths(xp: XP, pad_width: Any, ndim: int) -> list[Pair]:
 
 
 def _pairs(x: Any, ndim: int, index: bool = False) -> Any:
-    """One pair for each axis, by NumPy's rules of broadcasting."""
+    """Return one pair for each axis, by NumPy's broadcasting rules."""
     if x is None:
         return [(None, None)] * ndim
     x = np.asarray(x)
@@ -92,7 +92,7 @@ def _pairs(x: Any, ndim: int, index: bool = False) -> Any:
 
 
 def _scalar(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A value as an element of the array, with an assignment's cast and errors."""
+    """Convert a value to an element of the array, with the cast and errors of an assignment."""
     slot = np.empty(1, dtype)
     slot[0] = value
     return float(slot[0]) if dtypes.is_bfloat16(dtype) else slot.item()
@@ -117,7 +117,7 @@ def _joined(xp: XP, before: Any, a: Any, after: Any, axis: int) -> Any:
 
 
 def _spread(xp: XP, a: Any, values: tuple[Any, Any], axis: int, pair: Pair) -> Any:
-    """The array with each value (one entry along the axis) repeated on its side."""
+    """Pad the array on each side by repeating a value with one entry along the axis."""
     shape = xp.shape_of(a)
     dtype = xp.dtype_of(a)
     sides = [
@@ -180,7 +180,7 @@ def _linear_ramp(xp: XP, a: Any, widths: list[Pair], _mode: str, kwargs: dict[st
 
 
 def _ramp(xp: XP, end: Any, edge: Any, width: int, axis: int) -> Any:
-    """``np.linspace(end, edge, width, endpoint=False)`` along the axis, with NumPy's own order of operations."""
+    """Compute ``np.linspace(end, edge, width, endpoint=False)`` along the axis, in NumPy's order of operations."""
     dtype = xp.dtype_of(edge)
     to = dtypes.promote((np.ones((), end.dtype) * 1.0).dtype, dtypes.inexact(dtype))
     stop = xp.prim.astype(edge, to)

@@ -1,7 +1,7 @@
 """Polynomials as arrays of coefficients, highest power first (``np.polyfit`` and its like), and the bivariate ones of
 ``numpy.polynomial.polynomial``, lowest power first.
 
-A ``np.poly1d`` is an object on the host: of one, these functions return one, so NumPy runs them.
+A ``np.poly1d`` is an object on the host. For such an argument these functions return one, so NumPy runs them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Native = Any
 
 
 def _coefficients(xp: XP, *xs: Any) -> list[Native]:
-    """Operands as native arrays; a ``np.poly1d`` among them decides that the result is one."""
+    """Return operands as native arrays; if one is a ``np.poly1d``, the result is one too."""
     if any(isinstance(x, np.poly1d) for x in xs):
         raise Unsupported("a np.poly1d is an object on the host")
     return arrays(xp, *xs)
@@ -33,7 +33,7 @@ def _lines(xp: XP, *xs: Any) -> list[Native]:
 
 
 def _with_zeros(xp: XP, a: Native, n: int) -> Native:
-    """``n`` zeros in front of the first axis."""
+    """Prepend ``n`` zeros along the first axis."""
     return xp.prim.pad(a, [(n, 0)] + [(0, 0)] * (xp.ndim_of(a) - 1), 0) if n > 0 else a
 
 
@@ -59,7 +59,7 @@ def polysub(xp: XP, a1: Any, a2: Any) -> Native:
 
 
 def _trimmed(xp: XP, a: Native) -> Native:
-    """Without leading zeros, as ``np.poly1d`` keeps its coefficients; value-dependent."""
+    """Remove leading zeros, as ``np.poly1d`` does; the shape of the result depends on values."""
     a = xp.atleast_1d(a)
     if xp.ndim_of(a) > 1:
         raise ValueError("Polynomial must be 1d only.")
@@ -256,7 +256,7 @@ def polyfit(
 
 
 def _series(xp: XP, x: Native, c: Native, tensor: bool = True) -> Native:
-    """``numpy.polynomial.polynomial.polyval``: Clenshaw's order of operations, lowest power first."""
+    """Evaluate as ``numpy.polynomial.polynomial.polyval``: in Clenshaw's order of operations, lowest power first."""
     if xp.dtype_of(c).kind in "biu":
         c = xp.add(c, 0.0)
     shape = xp.shape_of(c)

@@ -41,7 +41,7 @@ def _swap_last(xp: XP, a: Any) -> Any:
 
 
 def diagonal_of(xp: XP, a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
-    """``np.diagonal``: one strided slice of the two axes laid flat."""
+    """Implement ``np.diagonal`` as one strided slice of the two axes merged."""
     shape = xp.shape_of(a)
     ndim = len(shape)
     if ndim < 2:
@@ -300,7 +300,7 @@ def linalg_cross(xp: XP, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 
 def _loop_operands(xp: XP, ufunc: np.ufunc, a: Any, b: Any, dtype: Any) -> tuple[Any, Any]:
-    """Both operands in the dtype of NumPy's loop."""
+    """Return both operands in the dtype of NumPy's loop."""
     if not xp.is_array(a):
         a = xp.asarray(a, like=b if xp.is_array(b) else None)
     if not xp.is_array(b):
@@ -332,7 +332,7 @@ def _check_core(ufunc: np.ufunc, n: int, m: int, dimension: int = 0) -> None:
 def _arranged(
     xp: XP, ufunc: np.ufunc, a: Any, b: Any, cores: tuple[int, int, int], axes: Any
 ) -> tuple[Any, Any, Shape | None]:
-    """The operands with their core axes last, and where NumPy's ``axes=`` wants those of the result."""
+    """Move the core axes of the operands last; also return the places of the result's core axes by ``axes=``."""
     if not isinstance(axes, list):
         raise TypeError("axes should be a list.")
     # An output without core axes may be left out only if the signature itself gives it none.

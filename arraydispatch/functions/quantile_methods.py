@@ -1,4 +1,4 @@
-"""Where quantiles lie between the sorted elements: the thirteen methods of NumPy, as formulas over a namespace.
+"""Positions of quantiles between the sorted elements: the thirteen methods of NumPy, as formulas over a namespace.
 
 For a sample of ``n`` and a quantile ``q`` a method gives a *virtual index*: its whole part is the element to the left,
 its fraction the weight of the one to the right. The first argument is NumPy where ``n`` and ``q`` are known now, so
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 
 class Method(NamedTuple):
-    """A method: its virtual index, and its weight where that is not the fraction itself.
+    """Quantile method: its virtual index, and its weight if that is not the fraction itself.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ def _position(m: Any, n: Any, q: Any) -> Any:
 
 
 def _step(m: Any, index: Any, stays: Any) -> Any:
-    """The element to the left where ``stays``, else the one to the right."""
+    """Return the element to the left where ``stays``, else the one to the right."""
     return m.add(m.floor(index), m.logical_not(stays))
 
 
@@ -93,7 +93,7 @@ METHODS: dict[str, Method] = {
 
 
 def method_named(name: Any) -> Method:
-    """The method, or NumPy's ValueError with the names there are."""
+    """Return the method, or raise NumPy's ValueError with the valid names."""
     found = METHODS.get(name) if isinstance(name, str) else None
     if found is None:
         raise ValueError(f"{name!r} is not a valid method. Use one of: {METHODS.keys()}")

@@ -21,7 +21,7 @@ from .registry import XP, family
 NoValue: Any = np._NoValue
 
 ALL_AXES = tuple(tuple(range(ndim)) for ndim in range(65))
-"""For each number of dimensions its axes, as the reduction kernels take them."""
+"""Tuple of all axes for each number of dimensions, as the reduction kernels take them."""
 
 _INFINITE = {np.maximum: -np.inf, np.minimum: np.inf}
 
@@ -33,7 +33,7 @@ accumulation = family(into=("accumulates",), layout=layouts.walked)
 
 
 def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
-    """Whether an element of a condition is true, as far as that is known now (under a trace nothing is).
+    """Whether an element of a condition is known to be true (under a trace nothing is known).
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
 
 
 def native_of(xp: XP, a: Any) -> Native:
-    """The native array of an argument that may be a list or a scalar."""
+    """Return an argument that may be a list or a scalar as a native array."""
     return a if xp.backend.is_native(a) else xp.asarray(a)
 
 
@@ -71,7 +71,7 @@ def reduced(
     initial: Any = NoValue,
     where: Any = NoValue,
 ) -> Native:
-    """``ufunc.reduce`` with the defaults of NumPy's functions."""
+    """Run ``ufunc.reduce`` with the defaults of NumPy's functions."""
     return ufunc.reduce(
         native_of(xp, a),
         axis=axis,
@@ -83,7 +83,7 @@ def reduced(
 
 
 def _whole(xp: XP, ufunc: Any, a: Any, widen: bool) -> Native | None:
-    """All elements through the kernel itself; None where the engine's rules have to look (lists, empty arrays)."""
+    """Reduce all elements by the kernel directly; return None where the general rules are needed (lists, empty arrays)."""
     backend = xp.backend
     if not backend.is_native(a):
         return None
@@ -185,7 +185,7 @@ def cumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
 
 
 def nans_replaced(xp: XP, a: Any, value: float) -> tuple[Native, Native | None]:
-    """The array with another value in place of NaN, and where they were; None for dtypes without NaN."""
+    """Replace NaNs by another value; also return their mask, None for dtypes without NaN."""
     a = native_of(xp, a)
     dtype = xp.dtype_of(a)
     if not dtypes.is_floating(dtype):
@@ -246,7 +246,7 @@ def _ones_for_nans(xp: XP, a: Any) -> Native:
 
 
 def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Native:
-    """NumPy's is ``fmax.reduce`` or ``fmin.reduce``, whose NaN results are the slices that hold nothing else."""
+    """Compute as NumPy's ``fmax.reduce`` or ``fmin.reduce``, whose NaN results are the slices of NaNs alone."""
     given, (a, nans) = a, nans_replaced(xp, a, _INFINITE[ufunc.ufunc])
     if nans is None:
         return reduced(xp, ufunc, a, axis, None, keepdims, initial, where)

@@ -1,6 +1,6 @@
-"""One rule for N functions x M backends.
+"""Registry of function bodies: one rule for N functions x M backends.
 
-For (function object, backend) the registry answers once, and the backend keeps the answer, an :class:`Entry`:
+The registry resolves (function object, backend) once to an :class:`Entry`, which the backend keeps:
 
 1. the backend's *override*: code for this function on this library, in ``Backend.OVERRIDES`` (NumPy's backend alone has some) or
    ``Backend.science``; it may leave a call to the next, by :class:`Unsupported`;
@@ -52,10 +52,10 @@ __all__ = [
 B = TypeVar("B", bound=Body)
 
 SPECS: dict[Any, Spec] = {}
-"""NumPy function object -> what is registered for it."""
+"""NumPy function object -> its registration."""
 
 HOST: dict[Any, OnHost] = {}
-"""NumPy function object -> why it runs on the host on every backend: no device could do its work."""
+"""NumPy function object -> reason to run it on the host on every backend: no device could do its work."""
 
 OTHERS: dict[Any, Facts] = {
     ufunc: Facts(checks=Checks(error=row.error, sign=row.sign, jumps=row.jumps, raw=row.raw))
@@ -64,19 +64,19 @@ OTHERS: dict[Any, Facts] = {
 """Ufuncs, and functions that NumPy does not dispatch -> the facts about them."""
 
 SCIENTIFIC: set[Any] = set()
-"""SciPy's functions, which :mod:`arraydispatch.scipy_support` has entered."""
+"""SciPy's functions that :mod:`arraydispatch.scipy_support` has registered."""
 
 METHODS: set[Any] = set()
-"""Those of them that are methods, whose first argument is an object of SciPy's."""
+"""SciPy methods among them, whose first argument is an object of SciPy's."""
 
 SCIPYS = "it is SciPy's own code, for the host"
-"""Why most of SciPy's functions run on the host."""
+"""Reason why most of SciPy's functions run on the host."""
 
 GUFUNCS: dict[np.ufunc, Body] = {}
 """Generalized ufunc -> body with NumPy's ``axes= axis= keepdims= dtype=``; the topic ``products`` enters them."""
 
 REFUSED: dict[Any, str] = {}
-"""NumPy function object -> why it is refused on every backend."""
+"""NumPy function object -> reason to refuse it on every backend."""
 
 
 def implements(*funcs: Any, **facts: Any) -> Callable[[B], B]:
@@ -102,14 +102,14 @@ def implements(*funcs: Any, **facts: Any) -> Callable[[B], B]:
 
 
 class Registers(Protocol):
-    """:func:`implements`, with facts of its own."""
+    """Variant of :func:`implements` with facts of its own."""
 
     def __call__(self, *funcs: Any, **facts: Any) -> Callable[[B], B]:
         """Register a body."""
 
 
 def family(register: Registers = implements, /, **shared: Any) -> Registers:
-    """Give an :func:`implements` for functions that share facts; a registration may say otherwise."""
+    """Return an :func:`implements` for functions that share facts; a registration may override them."""
 
     def implements_member(*funcs: Any, **facts: Any) -> Callable[[B], B]:
         return register(*funcs, **{**shared, **facts})
@@ -118,13 +118,13 @@ def family(register: Registers = implements, /, **shared: Any) -> Registers:
 
 
 def _left(body: Any) -> bool:
-    """Whether a body is of an import that an exception ended, as Ctrl-C does: its module is another now, or will be."""
+    """Whether a body comes from an import that an exception such as Ctrl-C ended; its module is or will be another."""
     module = sys.modules.get(body.__module__)
     return module is None or vars(module) is not body.__globals__
 
 
 def position_of(func: Any, name: str) -> int | None:
-    """Where a parameter stands among the positional ones of a function of NumPy's."""
+    """Return the position of a parameter among the positional ones of a NumPy function."""
     try:
         parameters = inspect.signature(func).parameters
     except (ValueError, TypeError):  # C functions without a text signature
@@ -135,7 +135,7 @@ def position_of(func: Any, name: str) -> int | None:
 
 
 def _written(func: Any, uncopied: bool) -> tuple[Written, ...]:
-    """The parameters by which a function may write into its arguments; ``uncopied``: with ``copy=False`` too."""
+    """Return the parameters by which a function may write into its arguments; ``uncopied``: also ``copy=False``."""
     try:
         names = list(inspect.signature(func).parameters)
     except (ValueError, TypeError):
@@ -153,7 +153,7 @@ _OF_C_FUNCTIONS: dict[Any, int] = {(np.concatenate, "out"): 2, (np.dot, "out"): 
 
 
 def on_host(reason: str, *funcs: Any, writes: tuple[int, ...] = (), **facts: Any) -> None:
-    """Declare functions that NumPy runs on the host, and why. See :class:`Facts` for the other parameters."""
+    """Declare functions that NumPy runs on the host, with the reason. See :class:`Facts` for the other parameters."""
     for func in funcs:
         HOST[func] = OnHost(reason=dtypes.OnlyOnHost(reason), writes=writes, **sorted_out(OnHost, facts))
 
@@ -168,7 +168,7 @@ _NOTHING = Facts()
 
 
 def facts_of(func: Any) -> Facts:
-    """What is true of a function, ufunc or, if it is a name, method of arrays."""
+    """Return the facts about a function, a ufunc or, given a name, a method of arrays."""
     if not _topics_loaded:
         load_topics()
     if isinstance(func, str):
@@ -178,7 +178,7 @@ def facts_of(func: Any) -> Facts:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The answer for one function on one backend: what the dispatch runs."""
+    """Resolution of one function on one backend, which the dispatch runs."""
 
     func: Any
     kind: Literal["override", "native", "composed", "host", "refused"]
@@ -192,7 +192,7 @@ class Entry:
     most: int = 99
     """Positional arguments that come before ``out``."""
     typed: int = 99
-    """Where a dtype stands among the positional arguments."""
+    """Position of the dtype among the positional arguments."""
 
     @property
     def pure(self) -> bool:
@@ -201,7 +201,7 @@ class Entry:
 
 
 class XP:
-    """The resolver bound to a backend: NumPy's functions on its native arrays.
+    """Resolver bound to a backend: NumPy's functions on its native arrays.
 
     ``xp.median(a)`` and ``xp.linalg.svd(a)`` follow NumPy's rules on native arrays; ``xp.add(a, 2)`` promotes as NumPy
     does. ``xp.prim`` holds the backend's strict primitives. Attributes are plain after first use.
@@ -227,7 +227,7 @@ class XP:
         return bound
 
     def ndim_of(self, a: Any) -> int:
-        """Number of dimensions of a native array."""
+        """Return the number of dimensions of a native array."""
         return len(self.shape_of(a))
 
     def is_array(self, x: Any) -> bool:
@@ -235,7 +235,7 @@ class XP:
         return self.backend.is_native(x)
 
     def asarray(self, x: Any, dtype: np.dtype[Any] | None = None, like: Any = None) -> Any:
-        """A native array from a native array, a scalar, or a nested sequence of these; ``like`` gives the device."""
+        """Make a native array from a native array, a scalar, or a nested sequence of these; ``like`` gives the device."""
         backend = self.backend
         if not backend.is_native(x):
             if isinstance(x, list | tuple) and (held := self._held(x)) is not None:
@@ -249,7 +249,7 @@ class XP:
         return x if dtype is None else self.prim.astype(x, dtype)
 
     def _held(self, x: Any) -> Any:
-        """The first native array in a nested sequence; None if there is none."""
+        """Return the first native array in a nested sequence; None if there is none."""
         if isinstance(x, list | tuple):
             return next((held for y in x if (held := self._held(y)) is not None), None)
         return x if self.backend.is_native(x) else None
@@ -269,7 +269,7 @@ class XP:
         return self.prim.concatenate(rows, 0)
 
     def call(self, ufunc: np.ufunc, *operands: Any) -> Any:
-        """A ufunc by object."""
+        """Call a ufunc, given as an object."""
         return bind(ufunc, self.backend)(*operands)
 
 
@@ -277,7 +277,7 @@ Backend.resolver = XP
 
 
 def bind(func: Any, backend: Backend) -> Body:
-    """A function on native arrays of this backend; raises :class:`Unsupported` where it has none."""
+    """Return a function on native arrays of this backend; raise :class:`Unsupported` if it has none."""
     if isinstance(func, np.ufunc):
         return Bound(func, backend) if func.signature is None else _of_cores(func, backend)
     entry = resolve(func, backend)
@@ -294,7 +294,7 @@ def bind(func: Any, backend: Backend) -> Body:
 
 
 def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
-    """``matmul`` and its like, which are no kernels of elements: their bodies, on native arrays."""
+    """Return the bodies of ``matmul`` and its like, which are not elementwise kernels, on native arrays."""
     imported("arraydispatch.functions.products")
 
     def run(*operands: Any, **options: Any) -> Any:
@@ -333,14 +333,14 @@ def _load_topics() -> None:
 
 
 def spec_of(func: Any) -> Spec | None:
-    """What is registered for a function."""
+    """Return the registration of a function."""
     if not _topics_loaded:
         load_topics()
     return SPECS.get(func)
 
 
 def resolve(func: Any, backend: Backend) -> Entry:
-    """The entry of a function on a backend, resolved once."""
+    """Return the entry of a function on a backend, resolved once."""
     entry: Entry | None = backend.entries.get(func)
     if entry is None:
         if not _topics_loaded:
@@ -360,7 +360,7 @@ def _runs(
 
 
 def _or_else(override: Body, body: Body) -> Body:
-    """The override, or the body where the override has no answer."""
+    """Return a function that runs the override, and the body where the override declines."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         try:

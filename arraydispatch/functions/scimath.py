@@ -1,4 +1,4 @@
-"""``numpy.lib.scimath``: functions that leave the real line where it ends. Whether they do depends on the values."""
+"""``numpy.lib.scimath``: functions whose results are complex outside their real domain, which depends on the values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ complex_domain = family(returns="scalar", pure=False)
 
 
 def _leaves(xp: XP, x: Native, outside: Native) -> bool:
-    """Whether any element with no imaginary part is outside."""
+    """Whether any real element is outside the domain."""
     if not is_concrete(xp, x):
         raise Unsupported("whether its result is complex depends on values")
     return bool(to_host(xp, xp.any(xp.logical_and(xp.isreal(x), outside))))

@@ -20,7 +20,7 @@ _UNIQUE_COUNTS = type(np.unique_counts(np.zeros(1)))
 _UNIQUE_INVERSE = type(np.unique_inverse(np.zeros(1)))
 
 _FEW = 8
-"""Up to this many elements to look for are compared one by one."""
+"""Number of sought elements up to which they are compared one by one."""
 
 set_routine = family(pure=False)
 
@@ -29,7 +29,7 @@ set_routine = family(pure=False)
 
 
 def _first_of_equals(xp: Any, ordered: Native, equal_nan: bool) -> Native:
-    """True where a sorted line has another value than before; NaNs, which come last, may count as one value."""
+    """Mark the first of each run of equal values in a sorted line; NaNs, which come last, may count as one value."""
     n = xp.shape_of(ordered)[0]
     if n < 2:
         return filled(xp, (n,), True, BOOL, ordered)
@@ -43,7 +43,7 @@ def _first_of_equals(xp: Any, ordered: Native, equal_nan: bool) -> Native:
 def _described(
     xp: Any, mask: Native, order: Native | None, index: bool, inverse: bool, counts: bool
 ) -> tuple[Native | None, Native | None, Native | None]:
-    """First positions, inverse and counts of sorted elements of which ``mask`` marks the first of each value."""
+    """Return first positions, inverse and counts of sorted elements; ``mask`` marks the first of each value."""
     n = xp.shape_of(mask)[0]
     firsts = xp.prim.nonzero(mask)[0]
     first = xp.prim.take(order, firsts, 0) if index else None
@@ -104,7 +104,7 @@ def unique(
 
 
 def _sorted_rows(xp: Any, rows: Native) -> tuple[Native, Native]:
-    """The order that sorts rows lexicographically, and where a row differs from the one before."""
+    """Return the order that sorts rows lexicographically, and the mask of rows that differ from the one before."""
     n, width = xp.shape_of(rows)
     order = counting(xp, n, rows)
     if not n:
@@ -177,7 +177,7 @@ def isin(
 
 
 def _check_table(xp: Any, tests: Native, dtype: np.dtype[Any]) -> None:
-    """NumPy's own limit of its table, which ours does not have."""
+    """Raise as NumPy does beyond the limit of its table, which this implementation does not have."""
     if is_concrete(xp, tests) and dtype != BOOL:
         host = to_host(xp, tests)
         if int(host.max()) - int(host.min()) > np.iinfo(dtype).max:

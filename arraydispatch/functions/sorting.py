@@ -188,7 +188,7 @@ def searchsorted(xp: Any, a: Any, v: Any, side: str = "left", sorter: Any = None
 
 
 def _ranks(xp: Any, a: Native) -> Native:
-    """Integers in the order of a line of complex numbers, equal for equal ones, where the library only sorts them."""
+    """Rank a line of complex numbers by integers, equal for equal numbers, where the library can only sort them."""
     n = xp.shape_of(a)[0]
     order = xp.prim.argsort(a, 0)
     ordered = xp.prim.take(a, order, 0)
@@ -231,7 +231,7 @@ def _arg(xp: Any, a: Any, axis: Any, keepdims: Any, name: str) -> Native:
 
 
 def _arg_complex(xp: Any, a: Native, axis: int, name: str) -> Native:
-    """The position of an extreme complex number where the library sorts them but has no order to compare by."""
+    """Find the position of an extreme complex number where the library can sort but not compare them."""
     order = xp.prim.argsort(a, axis)
     n = xp.shape_of(a)[axis]
     end = along(xp, order, axis, n - 1, n) if name == "argmax" else along(xp, order, axis, 0, 1)
@@ -323,7 +323,7 @@ def _is_like_array(z: Any) -> bool:
 
 
 def _check_held(z: Any) -> None:
-    """Refuse what only the host can hold: None, strings, other objects."""
+    """Raise for values that only the host can hold: None, strings, other objects."""
     if not isinstance(z, list | tuple) and dtypes.category(dtype := np.asarray(z).dtype) == "other":
         raise Unsupported(dtypes.only_on_host(dtype))
 

@@ -1,4 +1,4 @@
-"""The records of which the registration of a NumPy function consists, each for those who read it."""
+"""Records of the registration of a NumPy function, one for each reader."""
 
 from __future__ import annotations
 
@@ -31,20 +31,19 @@ class Checks(NamedTuple):
     Attributes
     ----------
     raw : bool
-        Its result says something about the dtype itself, so NumPy gets the values as they are.
+        The result depends on the dtype itself, so NumPy gets the values in their own dtype.
     unverified : str
-        Why it is not run a second time.
+        Reason not to run it a second time.
     error : {"sum", "square", "spread", "remainder", "period"} or None
-        What rounding errors are relative to, besides the result. ``sum``: it adds terms, so to the same call on absolute
-        values. ``square``, ``spread``: to the largest value, squared or not. ``remainder``: to the largest operand.
-        ``period``: to 1.
+        Scale of rounding errors, besides the result. ``sum``: the same call on absolute values, because it adds terms.
+        ``square``, ``spread``: the largest value, squared or not. ``remainder``: the largest operand.
+        ``period``: 1.
     sign : float
-        Of a sum of two terms: the sign with which the second one's absolute value adds to that of the first.
+        For a sum of two terms: the sign with which the second one's absolute value adds to that of the first.
     jumps : {"unit", "exact", "operand"} or None
-        Its result changes by more than a little where an argument changes by a little: by about 1 or a digit, to another
-        value altogether, by about an operand.
+        Size of discontinuities of the result: about 1 or a digit, arbitrary, or about an operand.
     defined : str
-        The check that holds a result that is not unique against what defines it.
+        Check of a result that is not unique against its definition.
     """
 
     raw: bool = False
@@ -61,11 +60,11 @@ class Parallel(NamedTuple):
     Attributes
     ----------
     apart : bool or {"same", "half", "twice"}
-        Each line along its axis, or axes one after the other, is computed for itself. Not a bool: and written to where ``out=`` says.
-        ``same``: it is as long as it was, or as ``n`` says. ``half``: of real numbers, half of that and one more. ``twice``: twice as
-        long as it was, but for two, or as ``n`` says.
+        Lines along the axis, or along several axes one after the other, are independent. A string also means that ``out=`` is
+        supported, and gives the length of the result: ``same`` as the line, or ``n``; ``half`` of that and one more, of real
+        numbers; ``twice`` the line less two, or ``n``.
     each : int or None
-        The position of the argument each element of which gives an element of the result, whatever its other elements are.
+        Position of the argument whose elements give the elements of the result independently.
     """
 
     apart: bool | Lines = False
@@ -78,13 +77,13 @@ class Views(NamedTuple):
     Attributes
     ----------
     many : bool
-        All positional arguments are arrays to view; of the other functions the first one is.
+        All positional arguments are arrays to view; otherwise the first one is.
     scalars : bool
-        It calls the method of its argument, so of a scalar it makes scalars.
+        It calls the method of its argument, so for a scalar it returns scalars.
     view_if : callable or None
         ``view_if(args, kwargs)``: whether it returns views in this call.
     part : callable or None
-        ``part(xp, a, value, *args, **kwargs)``: the part of ``a`` that the values say is viewed.
+        ``part(xp, a, value, *args, **kwargs)``: the part of ``a`` that is viewed, which depends on values.
     """
 
     many: bool = False
@@ -98,24 +97,24 @@ _CHECKS, _PARALLEL, _VIEWS = Checks(), Parallel(), Views()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is true of a function wherever it runs.
+    """Facts about a function on every backend.
 
     Attributes
     ----------
     memory : bool
-        It tells where arrays are in memory.
+        Its result depends on the memory addresses of arrays.
     grows : bool
-        Loops grow arrays by it.
+        Loops use it to grow arrays.
     looks : bool
-        It tells something about arrays without computing on them.
+        It inspects arrays without computing on them.
     sequence : bool
         Its first argument is a sequence of arrays, or none at all.
     makes : bool
-        NumPy makes its arrays, of a file, of text, or of Python's objects one by one.
+        NumPy makes its arrays from a file, from text, or from Python objects one by one.
     files : bool
         It writes files.
     checks : Checks
-        How verification judges its results.
+        Rules for verification of its results.
     """
 
     memory: bool = False
@@ -128,23 +127,23 @@ class Facts:
 
 
 class Written(NamedTuple):
-    """A parameter by which a call may write into its arguments: ``out``, ``overwrite_input``."""
+    """Parameter by which a call may write into its arguments: ``out``, ``overwrite_input``."""
 
     name: str
     at: int
-    """Its position; beyond all of them, where it is given by name alone."""
+    """Position; beyond all others for a keyword-only parameter."""
     harmless: Any
-    """Its default, with which nothing is written."""
+    """Default, with which nothing is written."""
 
     def asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether a call gives another value than the default."""
+        """Whether a call passes a value other than the default."""
         value = args[self.at] if len(args) > self.at else kwargs.get(self.name, self.harmless)
         return value is not self.harmless
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spec(Facts):
-    """What is registered for one NumPy function, whatever the backend.
+    """Registration of one NumPy function, for all backends.
 
     Attributes
     ----------
@@ -165,37 +164,37 @@ class Spec(Facts):
     returns : {"array", "scalar", "any"}
         Whether a 0-d result is a scalar, as NumPy has it for this function; "any": it is not an array.
     mode : {"function", "like", "view", "attribute", "update", "meta", "arrays", "output"}
-        ``like``: the result has the memory order of the first argument, or as ``order=`` says.
-        ``view``: NumPy may return a view, so the ghosts decide. ``attribute``: the argument's own, of the same name. ``update``: the body returns the new value of its first
-        argument, which is written in place. ``meta``: answered from shapes and dtypes alone. ``arrays``: the body takes
-        arrays of ours as they are, since it hands views of them on, to the caller or to a function of the caller's.
+        ``like``: the result has the memory order of the first argument, or that of ``order=``.
+        ``view``: NumPy may return a view, so the ghosts decide. ``attribute``: the argument's own attribute of that name. ``update``:
+        the body returns the new value of its first argument, which is written in place. ``meta``: computed from shapes and dtypes
+        alone. ``arrays``: the body takes `Array` objects, since it passes views of them to the caller or to a function of the caller's.
         ``output``: a function whose ``output=`` names a dtype, or an array that takes the result, as in ``scipy.ndimage``.
     moves : bool
-        It moves values and makes no new ones, so a library gains nothing by it on an array that the host holds.
+        It moves values without computing new ones, so the library is no faster on an array held by the host.
     min_bits : int
         Compute at no fewer bits than this when a precision policy narrows floats (32 for linear algebra and FFT).
     into : frozenset of {"made", "accumulates", "positions", "divides", "casts", "fills"}
-        What NumPy does for ``out=``. ``made``: it makes the result in its dtype, and ``casting=`` holds for each argument.
-        ``accumulates``: it accumulates in a dtype for both operand and ``out=`` if no ``dtype=`` is given, which stands
-        before it. ``positions``: it wants integers. ``divides``: it keeps a sum there before it divides it. ``casts``: it
-        writes the result there with casting="unsafe", as it does in the last three cases. ``fills``: its last step, a ufunc
-        or an assignment, broadcasts the result.
+        NumPy's rules for ``out=``. ``made``: the result is made in its dtype, and ``casting=`` applies to each argument.
+        ``accumulates``: the accumulation has a dtype for both operand and ``out=`` unless ``dtype=``, the parameter
+        before it, is given. ``positions``: it must have integers. ``divides``: the sum is kept there before it is divided.
+        ``casts``: the result is written there with casting="unsafe", as in the last three cases. ``fills``: the last step, a
+        ufunc or an assignment, broadcasts the result.
     layout : Layout or None
-        The memory order that NumPy gives new results.
+        Memory order of NumPy's new results.
     reported : bool
-        Floating-point errors are looked for always: the results are small beside the operands.
+        Results are always checked for floating-point errors, because they are small compared with the operands.
     uncopied : bool
         It writes into its first argument if called with ``copy=False``, which is its second parameter.
     whole : ufunc, callable or None
-        If the function with nothing but an array reduces all of it: the ufunc that does, or what gives the plan for a kind.
+        If the function of an array alone reduces all of it: the ufunc of the reduction, or a function that returns the plan for a kind.
     orders : bool
-        Integers among its arguments may be degrees and orders, whose values it needs: of NumPy's own arrays it gets them as they are.
+        Integers among its arguments may be degrees and orders, whose values it needs: ndarrays of them are not converted.
     keeps : callable or None
-        ``keeps(made, *args, **kwargs)``: the result with those of the arguments in it that NumPy itself returns.
+        ``keeps(made, *args, **kwargs)``: the result with the arguments in it that NumPy itself returns.
     views : Views
-        What is viewed, of a function of the mode ``view``.
+        Facts about the views of a function of the mode ``view``.
     parallel : Parallel
-        How its work on the host is shared among threads.
+        Facts for sharing its work on the host among threads.
     """
 
     func: Any
@@ -221,11 +220,11 @@ class Spec(Facts):
 
     @property
     def computes(self) -> bool:
-        """Whether the function makes new values of its arguments', and does more than move, view or write them."""
+        """Whether the function computes new values, rather than moving, viewing or writing those of its arguments."""
         return self.mode in ("function", "output") and not self.moves
 
     def may_write(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether a call may write into its arguments, or give what can: a view of them, or they themselves to a callback."""
+        """Whether a call may write into its arguments, or make that possible by a view of them or by passing them to a callback."""
         if self.mode != "function":
             return True
         for parameter in self.written:  # noqa: SIM110 -- a third of the time of any()
@@ -236,12 +235,12 @@ class Spec(Facts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnHost(Facts):
-    """A function that NumPy runs on the host on every backend.
+    """Function that NumPy runs on the host on every backend.
 
     Attributes
     ----------
     reason : str
-        Why it does.
+        Reason for the host.
     writes : tuple of int
         Positions of the arguments that it writes into.
     """
@@ -254,7 +253,7 @@ _RECORDS: dict[str, Any] = {"checks": Checks, "parallel": Parallel, "views": Vie
 
 
 def sorted_out(cls: type[Facts], facts: dict[str, Any]) -> dict[str, Any]:
-    """Put the facts that a registration lists into the records of a class that hold them."""
+    """Distribute the facts of a registration to the records of a class."""
     left = dict(facts)
     for name in [field.name for field in fields(cls) if field.name in _RECORDS]:
         given = {key: left.pop(key) for key in _RECORDS[name]._fields if key in left}

@@ -36,7 +36,7 @@ def ptp(xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue) -> Native:
 
 
 def _lanes(xp: XP, a: Native, axis: Any, keepdims: Any) -> tuple[Native, Shape]:
-    """The array with the axes to reduce merged and moved last, and the shape of the result."""
+    """Merge the axes to reduce and move them last; also return the shape of the result."""
     shape = xp.shape_of(a)
     kept = keepdims and keepdims is not NoValue
     if axis is None:
@@ -65,21 +65,21 @@ def _sorted(xp: XP, lanes: Native) -> Native:
 
 
 def _element(xp: XP, lanes: Native, i: int) -> Native:
-    """Element ``i`` of each lane."""
+    """Return element ``i`` of each lane."""
     shape = xp.shape_of(lanes)
     key = (*map(slice, repeat(0), shape[:-1], repeat(1)), slice(i, i + 1, 1))
     return xp.prim.reshape(xp.prim.slice(lanes, key), shape[:-1])
 
 
 def _or_nan(xp: XP, last: Native, result: Native) -> Native:
-    """The result, or NaN where the greatest element is one (NaNs sort last)."""
+    """Return the result, or NaN where the greatest element is NaN (NaNs sort last)."""
     if not dtypes.is_floating(xp.dtype_of(last)):
         return result
     return xp.prim.where(xp.isnan(last), xp.prim.astype(last, xp.dtype_of(result)), result)
 
 
 def _of_nothing(xp: XP, a: Native, func: Any, *args: Any, **kwargs: Any) -> Native:
-    """What NumPy gives, or raises, for an array without elements: only shape and dtype matter."""
+    """Return NumPy's result, or raise its error, for an array without elements, which depends only on shape and dtype."""
     empty = np.empty(xp.shape_of(a), xp.dtype_of(a))
     return xp.asarray(np.asarray(func(empty, *args, **kwargs)), like=a)
 
@@ -133,7 +133,7 @@ def nanmedian(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, ke
 
 
 def _without_nans(xp: XP, lanes: Native) -> tuple[Native, Native]:
-    """The lanes sorted, and in a last axis of length 1 how many of each are not NaN; warns of lanes without any."""
+    """Sort the lanes, and count in a last axis of length 1 the elements that are not NaN; warn of lanes without any."""
     lanes = _sorted(xp, lanes)
     real = xp.logical_not(xp.isnan(lanes))
     count = xp.add.reduce(real, axis=-1, dtype=dtypes.INTP, keepdims=True)
@@ -145,7 +145,7 @@ def _without_nans(xp: XP, lanes: Native) -> tuple[Native, Native]:
 
 
 def _known(xp: XP, q: Any) -> Any:
-    """The quantiles as an ndarray where their values are known now, else the native array."""
+    """Return the quantiles as an ndarray if their values are known now, else the native array."""
     if isinstance(q, list | tuple):
         q = [_known(xp, x) for x in q]
         if any(xp.is_array(x) for x in q):
@@ -156,7 +156,7 @@ def _known(xp: XP, q: Any) -> Any:
 
 
 def _check_quantiles(q: Any, message: str) -> None:
-    """NumPy's check, which looks at values: nothing is said of those that are not known now."""
+    """Run NumPy's check of the quantiles' values; unknown values are not checked."""
     if not isinstance(q, np.ndarray):
         return
     if q.ndim == 1:
@@ -170,7 +170,7 @@ def _check_quantiles(q: Any, message: str) -> None:
 def _quantiles(
     xp: XP, a: Any, q: Any, axis: Any, method: Any, keepdims: Any, weights: Any, percent: bool, skip_nans: bool
 ) -> Native:
-    """All four of quantile, percentile, nanquantile and nanpercentile."""
+    """Implement quantile, percentile, nanquantile and nanpercentile."""
     a = native_of(xp, a)
     dtype = xp.dtype_of(a)
     if dtype.kind == "c":
@@ -222,7 +222,7 @@ def _quantiles(
 
 
 def _quantiles_first(xp: XP, result: Native, asked: Shape, shape: Shape) -> Native:
-    """From one result for each lane and quantile, the quantiles last, to NumPy's order of axes."""
+    """Move the axis of quantiles from last, with one result for each lane, to NumPy's order of axes."""
     if not asked:
         return xp.prim.reshape(result, shape)
     ndim = xp.ndim_of(result)
@@ -232,7 +232,7 @@ def _quantiles_first(xp: XP, result: Native, asked: Shape, shape: Shape) -> Nati
 
 
 def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak: bool, linear: bool) -> Native:
-    """Known quantiles of sorted lanes: which elements, and how much of each, is computed by NumPy."""
+    """Pick known quantiles of sorted lanes; NumPy computes the elements and their weights."""
     n = xp.shape_of(lanes)[-1]
     index = method.place(np, n, q)
     last = _element(xp, lanes, n - 1)
@@ -252,7 +252,7 @@ def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak
 
 
 def _columns(xp: XP, lanes: Native, index: np.ndarray[Any, Any]) -> Native:
-    """The elements at known places of each lane, in a last axis."""
+    """Take the elements at known places of each lane, in a last axis."""
     if index.size == 1:
         shape, i = xp.shape_of(lanes), int(index[0])
         return xp.prim.slice(lanes, (*(slice(0, n, 1) for n in shape[:-1]), slice(i, i + 1, 1)))
@@ -260,7 +260,7 @@ def _columns(xp: XP, lanes: Native, index: np.ndarray[Any, Any]) -> Native:
 
 
 def _blended(xp: XP, below: Native, above: Native, weight: Any) -> Native:
-    """Linear interpolation, from the nearer end, as NumPy does it: exact at both ends."""
+    """Interpolate linearly from the nearer end, as NumPy does: exact at both ends."""
     step = xp.subtract(above, below)
     if isinstance(weight, float):
         if weight >= 0.5:
@@ -275,7 +275,7 @@ def _blended(xp: XP, below: Native, above: Native, weight: Any) -> Native:
 
 
 def _interpolated(xp: XP, lanes: Native, count: Any, q: Native, method: Method, weak: bool, linear: bool) -> Native:
-    """Quantiles of sorted lanes, all computed on the device: for counts that differ, or quantiles not known now.
+    """Compute quantiles of sorted lanes on the device, for counts that differ or quantiles not known now.
 
     ``count`` is an int or, for each lane, an int64 in a last axis of length 1; ``q`` is 1-d.
     """
@@ -304,7 +304,7 @@ def _along(xp: XP, lanes: Native, index: Native, last: Any) -> Native:
 
 
 def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -> Native:
-    """The inverse of the weighted distribution function, for each lane and quantile."""
+    """Invert the weighted distribution function, for each lane and quantile."""
     prim = xp.prim
     axis = xp.ndim_of(lanes) - 1
     n = xp.shape_of(lanes)[-1]
@@ -412,7 +412,7 @@ def nanpercentile(
 
 
 def _observations(xp: XP, x: Any, dtype: np.dtype[Any]) -> Native:
-    """As a matrix with a variable in each row."""
+    """Return the observations as a matrix with a variable in each row."""
     shape = xp.shape_of(x)
     return xp.prim.astype(xp.prim.reshape(x, shape if len(shape) == 2 else (1, math.prod(shape))), dtype)
 
@@ -501,7 +501,7 @@ def cov(
 
 
 def _centre_and_factor(xp: XP, x: Native, w: Native | None, aweights: Native | None, ddof: Any) -> tuple[Native, Any]:
-    """The mean of each row, and one over the degrees of freedom."""
+    """Return the mean of each row, and one over the degrees of freedom."""
     if w is None:
         free = xp.shape_of(x)[1] - ddof
         if free <= 0:
@@ -547,5 +547,5 @@ def corrcoef(xp: XP, x: Any, y: Any = None, rowvar: Any = True, *, dtype: Any = 
 
 
 def _clipped(xp: XP, x: Native) -> Native:
-    """Into [-1, 1], which rounding may have left."""
+    """Clip to [-1, 1], which rounding may exceed."""
     return xp.minimum(xp.maximum(x, -1), 1)

@@ -1,28 +1,34 @@
-"""Notices that SciPy, dask, xarray or PyTorch is imported, and imports nothing for it.
+"""Notices of imports: SciPy, dask, xarray and PyTorch are opened for arrays when they are there, and not imported for it.
 
-``import arraydispatch`` puts one finder before the others, which answers nothing itself: of the few modules whose functions are to
-take arrays it has :mod:`arraydispatch.interop.scipy_stand_ins` told once they have run.
+While a request is in force (:func:`begin`), one finder stands before the others. It finds nothing itself; once one of the
+modules whose functions are to take arrays has run, it calls :mod:`arraydispatch.interop.scipy_stand_ins`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from ..common.process_state import process
 from ..common.signal_safety import imported
 
-__all__ = ["WATCHED", "watch"]
+__all__ = ["WATCHED", "begin", "end", "follow"]
 
 WATCHED = frozenset(
     "dask.utils scipy.cluster.hierarchy scipy.cluster.vq scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize"
     " scipy.signal scipy.signal.windows scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats torch"
     " xarray".split()
 )
-"""What :data:`arraydispatch.scipy_support.MODULES` and :data:`arraydispatch.interop.packages.MODULES` list, which a test compares: to name them must
-not load those."""
+"""The modules that :data:`arraydispatch.scipy_support.MODULES` and :data:`arraydispatch.interop.packages.MODULES` list, which a test compares:
+naming them must not load those."""
+
+_changing = threading.RLock()
+_followers: list[Callable[[], None]] = []
+"""Functions that open what this package itself offers to others, such as sparse arrays."""
 
 
 class _Finder:
@@ -52,18 +58,44 @@ class _Finder:
             )  # this thread holds an import
             from .scipy_stand_ins import open_module
 
-            open_module(module)
+            if process.interop:
+                open_module(module)
 
         loader.exec_module = exec_module
         return spec
 
 
-def watch() -> None:
-    """Notice imports from now on, and what has been imported already."""
-    if _Finder not in sys.meta_path:
-        sys.meta_path.insert(0, _Finder)
-        if not WATCHED.isdisjoint(sys.modules):  # imported before this package
+def begin() -> None:
+    """Open the modules that have been imported, and those that will be, until :func:`end` has been called as often."""
+    with _changing:
+        process.add("interop", 1)
+        if _Finder not in sys.meta_path:
+            sys.meta_path.insert(0, _Finder)
+        if not WATCHED.isdisjoint(sys.modules):
             imported("arraydispatch.interop.scipy_stand_ins")
             from .scipy_stand_ins import open_all
 
             open_all()
+        for follower in _followers:
+            follower()
+
+
+def end() -> None:
+    """Withdraw a request; with the last one, everything is the packages' own again."""
+    with _changing:
+        process.add("interop", -1)
+        if process.interop:
+            return
+        if _Finder in sys.meta_path:
+            sys.meta_path.remove(_Finder)
+        stand_ins = sys.modules.get("arraydispatch.interop.scipy_stand_ins")
+        if stand_ins is not None:
+            stand_ins.close()
+
+
+def follow(opener: Callable[[], None]) -> None:
+    """Have a function called whenever a request comes into force, and now if one is."""
+    with _changing:
+        _followers.append(opener)
+        if process.interop:
+            opener()

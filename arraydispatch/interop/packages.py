@@ -1,15 +1,14 @@
-"""What packages are told of arrays of ours that ask for something else than an ndarray.
+"""Exchanges for packages that decide by the class or the memory of an array, where no protocol can answer.
 
-*xarray* asks what it holds for the namespace of the array-API standard, and calls that. The standard has fewer functions than xarray
-wants (windows, ``any`` with ``out=``) and promotes integers and floats to nothing. So of an array of ours it is told NumPy, whose
-functions come back to the array by NEP 13 and NEP 18; arrays of a namespace keep theirs.
+*xarray* asks an array for its array-API namespace, and calls that. The standard has fewer functions than xarray uses (windows,
+``any`` with ``out=``) and does not promote integers with floats. So xarray gets NumPy as the namespace of an `Array`, whose
+functions dispatch by NEP 13 and NEP 18; arrays of an array-API namespace keep theirs.
 
-*scipy.optimize* hands what ``jac`` returns to compiled code, as it is where ``np.atleast_1d`` leaves it as it is, and asks of a matrix
-of derivatives whether it is an ndarray: it gets one.
+*scipy.optimize* passes the result of ``jac`` to compiled code and checks whether a matrix of derivatives is an ndarray: it gets one.
 
-*dask* looks up what it does with a chunk by the chunk's class: for an array of ours it finds what it has for ndarrays.
+*dask* looks up the functions for a chunk by the chunk's class: for an `Array` it finds those for ndarrays.
 
-*PyTorch's asarray* takes whatever has Python's buffer protocol for bytes of ``float32``: it gets what its ``as_tensor`` makes of the array.
+*torch.asarray* reads any object with the buffer protocol as bytes of ``float32``: it gets the tensor that ``as_tensor`` makes.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _NUMPYS = np.empty(0)
 
 
 def exchanges(package: ModuleType) -> Iterator[Exchange]:
-    """What is exchanged once a package has been imported; nothing that another version of it lacks."""
+    """Yield the exchanges for an imported package; attributes that its version lacks are left out when they are put in place."""
     for name, attribute, make in _TOLD[package.__name__]:
         module, _, owner = name.partition(":")
         holder: Any = sys.modules.get(module, package)
@@ -55,7 +54,7 @@ def _indexing(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def adapter(array: Any) -> Any:
-        """NumPy's indexing: by several arrays at once too, and with arrays of no dimensions, not scalars, as results."""
+        """Choose NumPy's indexing for an `Array`: by several arrays at once, with 0-d arrays as results."""
         return (numpys if isinstance(array, Handle) and not array._kind.standard else real)(array)
 
     return adapter
@@ -67,7 +66,7 @@ def _showing(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def inline_variable_array_repr(var: Any, max_width: int) -> Any:
-        """In one line, of what is in memory, the first numbers and the last."""
+        """Show the first and the last numbers of an array in memory, in one line."""
         held = getattr(var, "_data", None)
         return flat(var, max_width) if isinstance(held, Handle) else real(var, max_width)
 
@@ -86,7 +85,7 @@ def _gradient(exchange: Exchange) -> Any:
 
 
 class _Answering:
-    """A function, of whose results SciPy gets ndarrays; where it goes to workers, so does this."""
+    """Wrapper of a user's function that returns ndarrays in place of arrays; it can be pickled if the function can."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -112,7 +111,7 @@ def _looking_up(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def dispatch(self: Any, cls: type) -> Any:
-        """As for an ndarray, unless something is there for arrays of ours."""
+        """Look up the functions for an ndarray, unless some are registered for `Array`."""
         ours = issubclass(cls, Handle) and self._lookup.keys().isdisjoint(
             kind for kind in cls.__mro__ if kind is not object
         )
@@ -132,7 +131,7 @@ def _registering(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def register(self: Any, type: Any, *args: Any, **kwargs: Any) -> Any:
-        """For ndarrays too, where a program of the launcher's says ``np.ndarray``."""
+        """Register for ndarrays too, if a launched program says ``np.ndarray``."""
         return real(self, _told_of(type), *args, **kwargs)
 
     return register
@@ -166,11 +165,11 @@ _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
         ("scipy.optimize._differentiable_functions:VectorFunction", "__init__", _functions),
     ),
 }
-"""Package -> (module, or ``module:class``; attribute; what makes the exchange's function)."""
+"""Package -> (module, or ``module:class``; attribute; factory of the replacement)."""
 for _row in loader.KNOWN.values():
     if _row.misreads:
         _TOLD[_row.library] = tuple(
             (_row.library, name, functools.partial(_read_by, other)) for name, other in _row.misreads.items()
         )
 MODULES = frozenset(_TOLD)
-"""The packages that are guests."""
+"""Packages with exchanges."""

@@ -1,8 +1,8 @@
-"""Compiled functions of SciPy's that take NumPy's own arrays alone, or write into the memory of anything else: they get ndarrays.
+"""SciPy's compiled functions that accept ndarrays only, or write into the memory of other arrays: they get ndarrays.
 
-LAPACK's and BLAS's routines copy an ndarray before they write into it, and take whatever ``__array__`` gives of anything else for a
-copy already. What ``splu`` makes takes ndarrays by type. Their results go back where the arrays were, as those of all that runs on
-the host, and what they were told to overwrite is overwritten.
+LAPACK and BLAS routines copy an ndarray before they write into it, but take the result of ``__array__`` for a copy already. The
+objects that ``splu`` returns accept ndarrays by type. Results go back to the backend of the arrays, as for all host calls, and
+arguments that a routine was told to overwrite are overwritten.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _FORTRAN = "fortran"
 
 
 class Compiled:
-    """A compiled function or object of SciPy's; what is called of it may be given arrays.
+    """Stand-in for a compiled SciPy function or object, which accepts arrays.
 
     Parameters
     ----------
     real : object
-        SciPy's.
+        Function or object of SciPy.
     name : str
-        As users know it.
+        Public name.
     methods : tuple of str
-        What of an object takes arrays.
+        Methods of an object that accept arrays.
     """
 
     __slots__ = ("_methods", "_name", "_real")
@@ -60,7 +60,7 @@ class Compiled:
         return repr(self._real)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the real one makes."""
+        """Call the compiled function with ndarrays, and write back the arguments that it changed."""
         found: list[Any] = []
         arrays_among((*args, *kwargs.values()), found)
         if not found:
@@ -98,7 +98,7 @@ def _routines(exchange: Exchange) -> Any:
 
 
 def _making(methods: tuple[str, ...]) -> Callable[[Exchange], Any]:
-    """Of a function of arrays that makes a compiled object."""
+    """Return the factory of the stand-in for a function that makes a compiled object."""
 
     def make(exchange: Exchange) -> Any:
         real = exchange.real
@@ -117,7 +117,7 @@ _OF_TREES = ("query", "query_ball_point", "query_ball_tree", "query_pairs", "cou
 
 
 class _AsReal(type):
-    """Of a class that stands in for one whose methods cannot be exchanged: instances of either are instances."""
+    """Metaclass of a stand-in for a class whose methods cannot be replaced: instances of either are instances."""
 
     def _asked(cls) -> type:
         return cls.__mro__[1] if "_stands_in" in vars(cls) else cls
@@ -161,11 +161,11 @@ HELD: dict[str, dict[str, Callable[[Exchange], Any]]] = {
     "scipy.spatial": {"cKDTree": _tree},
     "scipy.sparse.linalg": {"factorized": _making(()), "spilu": _making(("solve",)), "splu": _making(("solve",))},
 }
-"""Module -> function or class that is compiled, or gives what is -> what makes what takes its place."""
+"""Module -> compiled function or class, or one that returns compiled objects -> factory of its replacement."""
 
 
 def exchanges(module: ModuleType) -> Iterator[Exchange]:
-    """What is exchanged once a module has been imported."""
+    """Yield the exchanges for an imported module."""
     held = HELD.get(module.__name__, {})
     for name, make in held.items():
         yield Exchange(module, name, make, "compiled functions of SciPy")

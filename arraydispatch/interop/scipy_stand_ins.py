@@ -1,16 +1,16 @@
-"""SciPy's functions take arrays: their stand-ins are put where users look them up, as soon as SciPy is there.
+"""Installation of the stand-ins for SciPy's functions where users look them up, as soon as SciPy has been imported.
 
 A stand-in (:mod:`arraydispatch.scipy_support`) takes the place of a public function in the module that users import it from, and of the
 methods of the classes there. SciPy's own modules have its functions from where they are defined, so within SciPy nothing changes.
-Whoever had imported a function by name before is seen to as well, if he is a program's module and not a library's. Where SciPy
-itself takes arrays of any library (``SCIPY_ARRAY_API=1``), it is left alone.
+Names under which a program's modules (not a library's) had imported a function before are exchanged as well. If SciPy itself
+accepts arrays of any library (``SCIPY_ARRAY_API=1``), it is left alone.
 
-What guests of ours are told (:mod:`arraydispatch.interop.packages`) is opened here too. All of it are exchanges in one list, :data:`EXCHANGES`, and :func:`close` takes them out again.
+The exchanges of :mod:`arraydispatch.interop.packages` are installed here too. All are in one list, :data:`EXCHANGES`, which
+:func:`close` undoes.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -36,19 +36,14 @@ _OF_MATRICES = frozenset(
     "dot multiply maximum minimum __matmul__ __rmatmul__ __mul__ __rmul__ __truediv__ __rtruediv__ __add__ __radd__ __sub__ __rsub__"
     " __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __getitem__ __setitem__".split()
 )
-"""Methods of sparse matrices that meet arrays; what makes a matrix of one copies it to the host, where the matrix is."""
+"""Methods of sparse matrices that accept arrays; constructors copy an array to the host, where the matrix is."""
 _LEFT = frozenset({"rvs", "interval", "test"})
 _OF_ANY = frozenset({"MultiUFunc", "NDInterpolatorBase"})
 """Classes whose objects are functions of any number of arrays."""
 
 
-def by_scipy_itself() -> bool:
-    """Whether SciPy takes arrays of any library, as the user asked it to."""
-    return os.environ.get("SCIPY_ARRAY_API", "0").lower() not in ("", "0", "false")
-
-
 def open_all() -> None:
-    """Exchange what has been imported by now."""
+    """Install the exchanges for all modules that have been imported."""
     for name in (*scipy_support.imported(), *packages.MODULES.intersection(sys.modules)):
         module: Any = sys.modules[name]  # None of what is not to be imported
         if module is not None and not getattr(module.__spec__, "_initializing", False):
@@ -56,17 +51,17 @@ def open_all() -> None:
 
 
 def open_module(module: ModuleType) -> None:
-    """Put the stand-ins of a module's functions in place, or what a guest is told."""
+    """Install the exchanges for one module."""
     with _opening:
         name = module.__name__
         guest = name in packages.MODULES
-        if by_scipy_itself() and not guest:
+        if scipy_support.by_scipy_itself() and not guest:
             return
         if name not in _opened:
             told = packages.exchanges(module) if guest else ()
             _opened[name] = [
                 *told,
-                *(_exchanges(module) if name in scipy_support.MODULES and not by_scipy_itself() else ()),
+                *(_exchanges(module) if name in scipy_support.MODULES and not scipy_support.by_scipy_itself() else ()),
             ]
             if name == "scipy.fft":
                 imported("arraydispatch.scipy_support")
@@ -79,9 +74,12 @@ def open_module(module: ModuleType) -> None:
 
 
 def close() -> None:
-    """Take all of it out."""
+    """Undo all exchanges."""
     with _opening:
         EXCHANGES.undo()
+        by_standard = sys.modules.get("arraydispatch.scipy_support.array_api_functions")
+        if by_standard is not None:
+            by_standard.restore_switch()
 
 
 def _exchanges(module: ModuleType) -> Iterator[Exchange]:
@@ -108,12 +106,12 @@ def _has_arguments(real: Any, cls: type) -> bool:
 
 
 def _giving(made: Any) -> Callable[[Exchange], Any]:
-    """What makes an exchange's function, which is there already."""
+    """Return a factory for an exchange whose function exists already."""
     return lambda _exchange: made
 
 
 def _classes(module: ModuleType) -> list[type]:
-    """The classes that a module offers, those of the objects that it offers, and what they inherit from."""
+    """Return the public classes of a module, the classes of its public objects, and their bases."""
     found: dict[type, None] = {}
     for name in getattr(module, "__all__", ()):
         value = getattr(module, name, None)
@@ -128,7 +126,7 @@ def _classes(module: ModuleType) -> list[type]:
 
 
 def _tell_programs(exchanges: dict[Any, Exchange]) -> None:
-    """Exchange the functions where a program's module had imported them by name."""
+    """Exchange the functions in program modules that had imported them by name."""
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
         if callers.is_library(file) if file is not None else getattr(module, "__name__", "") != "__main__":

@@ -1,1 +1,1 @@
-"""Runs an unchanged NumPy script on a backend: the import facade for user files, and the runner around it."""
+"""Launcher: runs an unchanged NumPy script on a backend, with the import facade for user files and the runner around it."""

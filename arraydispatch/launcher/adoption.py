@@ -1,11 +1,11 @@
-"""NumPy's functions as user files see them: ndarrays among the arguments are moved to the backend first.
+"""Stand-ins for NumPy's functions in user files: ndarrays among the arguments are moved to the backend first.
 
-Data that enters from a library (``load_digits()``, pandas, h5py) is an ndarray, and NumPy never dispatches on those. So
+Data from a library (``load_digits()``, pandas, h5py) is an ndarray, and NumPy never dispatches on those. So
 a pure function or ufunc called from a user file moves them to the backend (*adopts* them) and calls the real function
-with ``Array`` arguments, which then dispatch by protocol. What must not be adopted stays as it is: arrays that are
-written into, arrays whose result would be a view of them, and dtypes that no backend holds.
+with ``Array`` arguments, which then dispatch by protocol. Some ndarrays are not adopted: those that are
+written into, those of which the result would be a view, and those of dtypes that no backend has.
 
-Each stand-in compares and hashes equal to the function it stands for, so tables keyed by NumPy functions (a user's
+A stand-in compares and hashes equal to its function, so tables keyed by NumPy functions (a user's
 ``__array_function__``, pandas' aggregation names) find it, and it pickles by name.
 """
 
@@ -34,6 +34,7 @@ from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
 from ..dispatch import host_values
+from ..dispatch.handover import handed
 from ..dispatch.wrapping import circular
 from ..functions.registry import position_of, spec_of
 from ..memory import views
@@ -77,7 +78,7 @@ def asked_by_user(depth: int) -> bool:
 
 
 def traced() -> bool:
-    """Whether the program runs inside a trace that is not ours."""
+    """Whether the program runs inside a library's own trace."""
     return process.visited is not None and not tracing.running and process.visited()
 
 
@@ -91,20 +92,20 @@ def _held(dtype: np.dtype[Any]) -> bool:
 
 
 def left(what: str, why: str) -> None:
-    """Report an array that stayed a NumPy array."""
+    """Report an array that was kept on the host."""
     tap = events.tap
     if tap is not None:
         tap.left(what, why)
 
 
 def name_of(real: Any) -> str:
-    """The name a user knows a NumPy function by."""
+    """Return the public name of a NumPy function."""
     module = getattr(real, "__module__", None) or "numpy"
     return f"{module}.{getattr(real, '__name__', real)}"
 
 
 def adopt(x: np.ndarray[Any, Any]) -> Any:
-    """An ``Array`` of an ndarray that came from a library; it is a copy, because its owner may go on to write to it."""
+    """Copy an ndarray that came from a library to an ``Array``; its owner may write to the ndarray later."""
     if process.observer is not None:
         process.observer(x)
     native = x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
@@ -112,7 +113,7 @@ def adopt(x: np.ndarray[Any, Any]) -> Any:
 
 
 def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
-    """A fresh host array on the default backend, floats at the precision in force; host-only dtypes stay."""
+    """Move a new host array to the default backend, floats at the precision in force; host-only dtypes stay."""
     if not movable(host):
         left(what, dtypes.only_on_host(host.dtype))
         return host
@@ -124,7 +125,7 @@ def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
         return fastpath.new(host)
     backend = conversion.beginning(host.size, wanted)
     device = None if backend.hosted else conversion.default_device(backend)
-    # Nobody else has the memory, unless the array is a view of something.
+    # Nothing else refers to the memory, unless the array is a view.
     fresh = host.astype(wanted, copy=host.base is not None)
     value = conversion.upload(backend, fresh, device, what, copy=False)
     made = views.wrapper(value, backend.kind(wanted), backend.hosted and fresh.base is None)
@@ -135,7 +136,7 @@ def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
 
 
 def is_window(x: np.ndarray[Any, Any]) -> bool:
-    """Whether an ndarray's memory is not an array of numbers' own: a buffer's, a file's, a record's, a subclass's."""
+    """Whether an ndarray is a window on memory it does not own: that of a buffer, a file, a record or a subclass."""
     seen: Any = x
     while isinstance(seen, _ndarray):
         if type(seen) is not _ndarray or seen.dtype.kind == "V":
@@ -145,7 +146,7 @@ def is_window(x: np.ndarray[Any, Any]) -> bool:
 
 
 def move(result: Any, what: str) -> Any:
-    """Fresh host results, also inside tuples, lists and named tuples, on the backend."""
+    """Move new host results, also inside tuples, lists and named tuples, to the backend."""
     kind = type(result)
     if kind is _ndarray:
         if process.visited is not None and traced():
@@ -157,21 +158,21 @@ def move(result: Any, what: str) -> Any:
 
 
 def to_host(value: Any, why: str = "") -> Any:
-    """The same value with every ``Array`` in it, also inside lists, tuples and dicts, as an ndarray; classes likewise.
+    """Return a value with every ``Array`` in it, also inside lists, tuples and dicts, as an ndarray; classes likewise.
 
-    ``why``: who asks, for the report.
+    ``why`` is the reason in the report.
     """
-    if isinstance(value, ad.Array):
-        return value._host(why) if why else ad.to_numpy(value)
-    if isinstance(value, type) and issubclass(value, ad.Array):
-        return _ndarray
-    if isinstance(value, dict) or (isinstance(value, list | tuple) and holds_array(value)):
-        return mapped(lambda part: to_host(part, why), value)
-    return value
+    if isinstance(value, list | tuple) and not holds_array(value):
+        return value
+    return handed(value, partial(ad.Array._host, why=why) if why else ad.to_numpy, _class_to_host)
+
+
+def _class_to_host(value: Any) -> Any:
+    return _ndarray if isinstance(value, type) and issubclass(value, ad.Array) else value
 
 
 def holds_array(values: Any, depth: int = _DEPTH) -> bool:
-    """Whether a list or tuple has an ``Array`` or an ndarray somewhere inside."""
+    """Whether a list or tuple contains an ``Array`` or an ndarray at any depth."""
     kinds = set(map(type, values))
     if not kinds.isdisjoint(_ARRAYS) or ad.Array in kinds or any(issubclass(kind, ad.Array) for kind in kinds):
         return True
@@ -181,7 +182,7 @@ def holds_array(values: Any, depth: int = _DEPTH) -> bool:
 
 
 def _takes_in(value: Any) -> Any:
-    """An argument with its ndarrays adopted, also inside lists and tuples."""
+    """Return an argument with its ndarrays adopted, also inside lists and tuples."""
     kind = type(value)
     if kind in _ARRAYS:
         return adopt(value) if movable(value) else value
@@ -197,14 +198,14 @@ def _all_movable(value: Any) -> bool:
 
 
 def _gathered(value: Any) -> Any:
-    """A list of arrays where NumPy expects one array, which it would otherwise collect on the host."""
+    """Stack a list of arrays where NumPy expects one array; NumPy would do so on the host."""
     if isinstance(value, _NESTS) and holds_array(value) and _all_movable(value):
         return ad.asarray(value)
     return value
 
 
 class _Module:
-    """A module of NumPy's, in a pickle."""
+    """NumPy module in a pickle."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -214,22 +215,22 @@ class _Module:
 
 
 def by_name(module: str, name: str) -> tuple[Any, ...]:
-    """What ``__reduce__`` gives for something that a module has by a name, ``add.reduce`` too.
+    """Return the ``__reduce__`` value of an object that a module has by name, also by a dotted one like ``add.reduce``.
 
-    It is the facade's where a user file unpickles it under a launcher, and NumPy's own elsewhere, without this package.
+    Unpickling returns the facade's object in a user file under a launcher, and NumPy's own elsewhere, without this package.
     """
     return operator.attrgetter(name), (_Module(module),)
 
 
 def _is_view(result: np.ndarray[Any, Any], values: Sequence[Any]) -> bool:
-    """Whether what NumPy made is a view of other memory than its own: a writable buffer's, or that of a guest among the arguments."""
+    """Whether NumPy's result is a view of memory it does not own: a writable buffer's, or that of a guest among the arguments."""
     memory = memory_of(result)
     guests = (value for value in values if isinstance(value, _ndarray))
     return (result.flags.writeable and is_window(result)) or any(memory_of(guest) is memory for guest in guests)
 
 
 def not_of_others(x: Any) -> Any:
-    """What another library than that of the launched program's arrays holds, as an ndarray."""
+    """Convert an array of another library than the launched program's to an ndarray."""
     if isinstance(x, _ndarray | np.generic | ad.Array):
         return x
     found = loader.backend_of(x)
@@ -237,7 +238,7 @@ def not_of_others(x: Any) -> Any:
 
 
 def _shared(result: Any, what: str) -> Any:
-    """Arrays on the very memory of ndarrays, where the backend can have these."""
+    """Wrap ndarrays as arrays that share their memory, where the backend can."""
 
     def part(x: Any) -> Any:
         kept = host_values.sharing(x) if type(x) is _ndarray else None
@@ -252,18 +253,18 @@ def _has_protocol(x: Any) -> bool:
 
 
 _REFUSED = "__array__ method not producing an array"
-"""What NumPy says of a user's class whose ``__array__`` gives an ``Array``."""
+"""Message of NumPy for a user's class whose ``__array__`` returns an ``Array``."""
 
 
 class Stand(Called):  # type: ignore[misc]
-    """Stands for a NumPy function in user files.
+    """Stand-in for a NumPy function in user files.
 
     Parameters
     ----------
     real : callable
         The NumPy function.
     module, name : str
-        Where a user finds it.
+        Public module and name of the function.
     """
 
     def __init__(self, real: Any, module: str, name: str) -> None:
@@ -273,7 +274,7 @@ class Stand(Called):  # type: ignore[misc]
         self._what = f"{module}.{name}"
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("real", "target"):  # not there yet: a half-made copy
+        if name in ("real", "target"):  # missing in a half-made copy
             raise AttributeError(name)
         return getattr(self.real, name)
 
@@ -301,7 +302,7 @@ class Stand(Called):  # type: ignore[misc]
 
 
 def _asked_for_out(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """Warn of ``where=`` without ``out=``: NumPy does not tell arrays that ``out=None`` was said, which asks for silence."""
+    """Warn about ``where=`` without ``out=``: arrays do not learn from NumPy that ``out=None`` was given, which asks for silence."""
     if kwargs.get("where", True) is True or "out" in kwargs or any(x is not None for x in args[ufunc.nin :]):
         return args
     user_warnings.warn(_WITHOUT_OUT, UserWarning)
@@ -310,10 +311,10 @@ def _asked_for_out(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 class Function(Stand):
-    """A pure function: ndarrays are adopted, fresh ndarray results are moved."""
+    """Stand-in for a pure function: ndarrays are adopted, new ndarray results are moved."""
 
-    _most = sys.maxsize  # how many arguments there may be
-    _collects = 1  # how many leading arguments are arrays, so that a list there means one array
+    _most = sys.maxsize  # maximum number of arguments
+    _collects = 1  # number of leading array arguments, where a list means one array
 
     def __init__(self, real: Any, module: str, name: str) -> None:
         super().__init__(real, module, name)
@@ -322,7 +323,7 @@ class Function(Stand):
         self._out_at = sys.maxsize if at is None else at
 
     def _calling(self) -> Callable[..., Any]:
-        """What a call of it is."""
+        """Return the function for a call."""
         return fastpath.of_function(self.real, self._unless_circular)
 
     def _unless_circular(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -330,12 +331,12 @@ class Function(Stand):
             args = _asked_for_out(self.real, args, kwargs)
         try:
             return self._call(args, kwargs)
-        except BackendMismatchError:  # the program's own tensors, of which NumPy takes the values
+        except BackendMismatchError:  # the program's own tensors, whose values NumPy takes
             return self._call(mapped(not_of_others, args), mapped(not_of_others, kwargs))
         except RecursionError:
             if not circular((*args, *kwargs.values())):
                 raise
-        return self.real(*args, **kwargs)  # NumPy says what is wrong with a list that contains itself
+        return self.real(*args, **kwargs)  # NumPy raises the error for a list that contains itself
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         for value in args:
@@ -359,7 +360,7 @@ class Function(Stand):
         )
 
     def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """What NumPy made, moved; but what it saw in a buffer or in a guest among the arguments stays there."""
+        """Move NumPy's result to the backend, unless it is a view of a buffer or of a guest among the arguments."""
         if type(result) is _ndarray and result.base is not None and _is_view(result, (*args, *kwargs.values())):
             left(self._what, "it is a window on other memory")
             return result
@@ -368,11 +369,11 @@ class Function(Stand):
         return move(result, self._what)
 
     def _of_foreign(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """What NumPy made of what the ``__array__`` of an argument gave, of whose memory it may be a view."""
+        """Return NumPy's result for arguments converted by ``__array__``, of whose memory it may be a view."""
         return _shared(result, self._what)
 
     def _asking(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """The call with what the ``__array__`` of each argument gives in its place."""
+        """Make the call with each argument replaced by the result of its ``__array__``."""
         given = {key: from_protocol(value) for key, value in kwargs.items()}
         return self.real(*map(from_protocol, args), **given)
 
@@ -392,7 +393,7 @@ class Function(Stand):
                 return self.real(*args, **kwargs)
         if self._may_view(args, kwargs):
             return self._viewing(args, kwargs)
-        gathered = self._collects if len(args) <= self._most else 0  # NumPy says that they are too many
+        gathered = self._collects if len(args) <= self._most else 0  # NumPy raises the error for too many of them
         new = [_takes_in(_gathered(value) if at < gathered else value) for at, value in enumerate(args)]
         keywords = {key: _takes_in(value) for key, value in kwargs.items()}
         try:
@@ -407,7 +408,7 @@ class Function(Stand):
         return result if spec is None or spec.keeps is None else spec.keeps(result, *args, **kwargs)
 
     def _may_view(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether a call's result, or what it hands to a function of the user's, may be an argument or a view of one."""
+        """Whether a call's result, or a value it passes to a user's function, may be an argument or a view of one."""
         spec = spec_of(self.real)
         if kwargs.get("copy") is False or spec is None:
             return kwargs.get("copy") is False
@@ -431,13 +432,13 @@ class Function(Stand):
 
 
 class Sequences(Function):
-    """A pure function whose first argument is a sequence of arrays, not one array."""
+    """Stand-in for a pure function whose first argument is a sequence of arrays, not one array."""
 
     _collects = 0
 
 
 class Views(Function):
-    """A function whose result may be a view: a view of an ndarray stays one, or writing to it would be lost."""
+    """Stand-in for a function whose result may be a view: a view of an ndarray stays one, or writes to it would be lost."""
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not asked_by_user(3 + views.frames) or traced():
@@ -452,13 +453,13 @@ class Views(Function):
 
 
 class ViewsOfMany(Views):
-    """A view function that takes several arrays, or that takes its list apart."""
+    """Stand-in for a view function that takes several arrays, or the items of a list."""
 
     _collects = 0
 
 
 class Made(Stand):
-    """A function that makes arrays on the host, where NumPy has the one true algorithm; the result is moved."""
+    """Stand-in for a function that makes arrays on the host by NumPy's own algorithm; the result is moved."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the NumPy function by this class's rule."""
@@ -467,18 +468,18 @@ class Made(Stand):
 
 
 class Special(Stand):
-    """A function that other code than NumPy's answers: creation on the backend, and rules of its own."""
+    """Stand-in for a function with an implementation here: creation on the backend, and functions with a rule of their own."""
 
     _all: ClassVar[weakref.WeakValueDictionary[int, Special]] = weakref.WeakValueDictionary()
 
     def __init__(self, real: Any, answer: Callable[..., Any], module: str, name: str) -> None:
         super().__init__(real, module, name)
         self._answer = answer
-        self._all[id(self)] = self  # those that compare equal too
+        self._all[id(self)] = self  # also objects that compare equal
         self._follow()
 
     def _follow(self) -> None:
-        """Have the answer called; where a library traces functions of the program's, NumPy's own inside of that."""
+        """Call the implementation; where a library traces the program's functions, call NumPy's own inside the trace."""
         self.target = self._answer if process.visited is None else self._watched
 
     def _watched(self, *args: Any, **kwargs: Any) -> Any:
@@ -492,7 +493,7 @@ def _follow() -> None:
 
 
 class Output(Stand):
-    """A function that writes files, or only looks: it takes host arrays by nature."""
+    """Stand-in for a function that writes files or only inspects: it takes host arrays by nature."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the NumPy function by this class's rule."""
@@ -509,7 +510,7 @@ class Output(Stand):
 
 
 class Ufunc(Function):
-    """A ufunc: as :class:`Function`, with the ufunc's methods and attributes, and an instance of ``np.ufunc``."""
+    """Stand-in for a ufunc: as :class:`Function`, with the ufunc's methods and attributes, and an instance of ``np.ufunc``."""
 
     def _calling(self) -> Callable[..., Any]:
         return fastpath.of_ufunc(self.real, self._unless_circular)

@@ -1,8 +1,8 @@
-"""``__array__`` methods of the user's classes, which make arrays of ours where C code takes nothing but NumPy's own.
+"""``__array__`` methods of user classes, which return an `Array` where C code accepts only an ndarray.
 
-A class that a user file's class statement, or ``types.new_class``, makes with one gets a method that looks at who asks: code that
-spells the method's name gets what the user's method returned, and C code, which asks by way of ``np.asarray`` and the like, gets it as
-an ndarray. A class that has got one later, or from ``type(name, bases, names)``, nobody sees.
+A class made with such a method by a class statement in a user file, or by ``types.new_class``, gets a method that inspects its caller:
+code that names the method gets the user's result, and C code, which calls it from ``np.asarray`` and the like, gets that as
+an ndarray. A class that gets the method later, or from ``type(name, bases, names)``, is not noticed.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ _copies: weakref.WeakValueDictionary[int, np.ndarray[Any, Any]] = weakref.WeakVa
 
 
 def is_copy(seen: Any) -> bool:
-    """Whether an ndarray lies in the copy that C code got of an array of ours."""
+    """Whether an ndarray lies in the copy of an `Array` that C code got."""
     memory = memory_of(seen)
     return _copies.get(id(memory)) is memory
 
 
 def for_c_code(users: UserFiles, exchanges: Exchanges) -> None:
-    """Have classes that are made in user files have the method."""
+    """Give classes that are made in user files the method."""
     exchanges.put("builtins:__build_class__", partial(_building, users))
     exchanges.put("types:new_class", partial(_new_class, users))
 
@@ -66,7 +66,7 @@ def _new_class(users: UserFiles, exchange: Exchange) -> Any:
 
 
 def _have_method(users: UserFiles, made: Any, body: Any, frame: FrameType) -> None:
-    """See to a class that has been made, by a function that fills it, from a frame."""
+    """Give a new class the method; the class was made from a frame, by a function that fills it."""
     found = vars(made).get(_NAME) if isinstance(made, type) else None
     writer = found if type(found) is FunctionType else body
     if found is not None and users.owns_globals(getattr(writer, "__globals__", None), frame):
@@ -75,7 +75,7 @@ def _have_method(users: UserFiles, made: Any, body: Any, frame: FrameType) -> No
 
 
 def _in_place_of(found: Any) -> Any:
-    """What stands in a class for what its statement says."""
+    """Return the replacement of a class's ``__array__``."""
     if type(found) is FunctionType:
         return _asked_by(found)
     if type(found) is property and found.fget is not None:
@@ -85,7 +85,7 @@ def _in_place_of(found: Any) -> Any:
 
 
 class _Asked:
-    """Stands for what a class has in place of a function: a static method, one that keeps its results, an object that is called."""
+    """Replacement for an ``__array__`` that is not a function: a static method, a cached one, a callable object."""
 
     def __init__(self, found: Any) -> None:
         self._found = found

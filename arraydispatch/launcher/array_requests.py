@@ -1,4 +1,4 @@
-"""Libraries to which an array is an ndarray where they ask ``isinstance(x, np.ndarray)``, which looks at ``x.__class__``."""
+"""Answer to ``isinstance(x, np.ndarray)`` in libraries, which reads ``x.__class__``."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ TAKE_ARRAYS = frozenset(
 
 
 def expects_ndarrays(frame: FrameType) -> bool:
-    """Whether to the code of a frame an ``Array`` is an ndarray where it asks ``isinstance``: that of any other library.
+    """Whether ``isinstance`` reports an ``Array`` as an ndarray to the code of a frame: true for any other library.
 
-    Many take what is none for a scalar or for a sequence of several things, and compute something else without a word. What they ask
-    of an ndarray then an ``Array`` has too. To programs it is an instance of their own ``np.ndarray``; Python's library goes by types.
+    Many libraries take other objects for scalars or sequences, and silently compute something else. An ``Array`` has all that they
+    then use of an ndarray. To programs it is an instance of their own ``np.ndarray``; Python's standard library goes by types.
     """
     file, name = frame.f_code.co_filename, frame.f_globals.get("__name__")
     return (

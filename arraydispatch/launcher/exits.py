@@ -1,4 +1,4 @@
-"""The ways in which a process ends: its last line, an exception, ``SIGTERM``, ``SIGHUP``, ``os._exit``, ``os.abort``."""
+"""Notification of the end of a process: by its last line, an exception, ``SIGTERM``, ``SIGHUP``, ``os._exit``, ``os.abort``."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from ..common.patching import Exchange, Exchanges
 __all__ = ["INTERRUPTED", "Endings", "Interrupted", "ended_with"]
 
 INTERRUPTED = 130
-"""The exit code of what Ctrl-C ends, as shells show it."""
+"""Exit code of a program ended by Ctrl-C, as shells report it."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended the program and has been shown. What is left is to die of it, so that a loop in a shell ends too."""
+    """Ctrl-C ended the program and has been shown; the process must still die of the signal, so that a loop in a shell ends too."""
 
 
 exit_code: int | None = None
-"""Of the program, once its last line has run."""
+"""Exit code of the program, once its last line has run."""
 
 
 def ended_with(code: int) -> None:
-    """The last line of the program has run."""
+    """Record the exit code when the last line of the program has run."""
     global exit_code
     exit_code = code
 
 
 class Endings:
-    """Calls ``finish(flush, complete)`` before the process ends, and in forks of it before these end.
+    """Listener that calls ``finish(flush, complete)`` before the process ends, and in its forks before these end.
 
     ``flush``: whether Python flushes its streams now; ``complete``: whether the program came to an end of its own.
     """
@@ -47,13 +47,13 @@ class Endings:
         self._exchanges = Exchanges()
 
     def listen(self, termination: bool = True) -> None:
-        """From now on; ``termination``: to ``SIGTERM`` too.
+        """Begin to listen; with ``termination`` to ``SIGTERM`` too.
 
-        Python runs a handler when its main thread comes round to it, which one that has just begun to wait for a lock
-        does not: processes that others end by ``SIGTERM`` and wait for, as pools do, cannot listen to it.
+        Python runs a handler when its main thread returns to the interpreter loop, which a thread that has just begun to wait
+        for a lock does not. So processes that are ended by ``SIGTERM`` and waited for, as those of pools, cannot listen to it.
         """
-        # Python waits for the program's threads and runs its exit handlers after its last line: all that is still the
-        # program's run, so what ends it comes from the handler that was registered first and therefore runs last.
+        # Python waits for the program's threads and runs its exit handlers after its last line. All of it is still the
+        # program's run, so the handler that was registered first, and therefore runs last, ends it.
         atexit.register(self._at_exit)
         for name in ("_exit", "abort"):
             self._before(name)
@@ -63,7 +63,7 @@ class Endings:
                     self._on_signal(getattr(signal, name))
 
     def stop(self) -> None:
-        """No longer."""
+        """Stop listening."""
         self._heard = True
         atexit.unregister(self._at_exit)
         for back in self._put_back:
@@ -75,7 +75,7 @@ class Endings:
         self._end(True, True)
 
     def _end(self, flush: bool, complete: bool) -> None:
-        """Finish; a signal that asks the process to end meanwhile, as a pool's does, waits for that."""
+        """Finish; a signal to end the process that arrives meanwhile, as from a pool, waits for it."""
         self._finishing = True
         try:
             self._finish(flush, complete)
@@ -86,7 +86,7 @@ class Endings:
                 signal.raise_signal(self._asked)
 
     def _before(self, name: str) -> None:
-        """Listen to a function of ``os`` that ends the process; nothing flushes there without us either."""
+        """Listen to a function of ``os`` that ends the process; streams are not flushed there, as in plain Python."""
 
         def make(exchange: Exchange) -> Any:
             @wraps(exchange.real)
@@ -100,7 +100,7 @@ class Endings:
         self._exchanges.put(f"os:{name}", make)
 
     def _on_signal(self, asking: int) -> None:
-        """Finish when the process is asked to end, then end as if nobody had listened."""
+        """Finish when a signal asks the process to end, then end as without the listener."""
         if threading.current_thread() is not threading.main_thread():
             return
         if signal.getsignal(asking) is not signal.SIG_DFL:
@@ -124,7 +124,7 @@ class Endings:
 
         listen()
         if hasattr(os, "register_at_fork"):
-            # Python forgets a signal that a handler has caught in a child not yet made: the child begins without one.
-            # One made by another thread of the parent's comes with the handler, and puts it down.
+            # Python drops a signal that a handler has caught before the fork: the child begins without one.
+            # A child made by another thread of the parent inherits the handler, and removes it.
             os.register_at_fork(before=default, after_in_parent=listen, after_in_child=default)
         self._put_back.append(default)

@@ -1,9 +1,9 @@
-"""Extension modules whose functions the user calls: C code takes nothing but NumPy's own arrays.
+"""Exchanges for extension modules that user files call directly: their C code accepts only ndarrays.
 
-C code of installed libraries is called by their Python code mostly, which asks ``np.asarray`` first. Modules that a user has
-compiled from his own Cython or C are called by his files, and some libraries are C to their surface. Their functions get the
-ndarrays that share the memory of arrays, so that what they write is written; of their classes, those that Python can inherit
-from, the methods too.
+C code of installed libraries is mostly called by their Python code, which calls ``np.asarray`` first. A user's own extension
+modules are called by user files, and some libraries have a public interface in C. Their functions get
+ndarrays that share the memory of arrays, so that writes reach the arrays; so do the methods of their classes, if Python can
+inherit from these.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .user_files import UserFiles
 __all__ = ["LIBRARIES", "doors", "open_compiled"]
 
 LIBRARIES = frozenset({"cv2"})
-"""Libraries whose surface is C."""
+"""Libraries whose public interface is in C."""
 
 _LOADER = "importlib.machinery:ExtensionFileLoader.exec_module"
 _CYTHON = "cython_function_or_method"
@@ -33,7 +33,7 @@ def _in_c(value: Any) -> bool:
 
 
 def _handing(exchange: Exchange) -> Any:
-    """The function, handed ndarrays."""
+    """Wrap the function so that it gets ndarrays."""
     real = exchange.real
 
     @wraps(real)
@@ -46,7 +46,7 @@ def _handing(exchange: Exchange) -> Any:
 
 
 class _Standing(type):
-    """Type of what stands for a class written in C: all of that class's objects are instances."""
+    """Metaclass of the stand-in for a class written in C: all objects of that class are instances."""
 
     _real: type
 
@@ -62,7 +62,7 @@ class _Standing(type):
 
 
 def _inheriting(exchange: Exchange) -> Any:
-    """A class that inherits from one written in C, whose methods cannot be exchanged."""
+    """Make a subclass of a class written in C, whose own methods cannot be exchanged."""
     real: Any = exchange.real
 
     def method(name: str) -> Any:
@@ -83,12 +83,12 @@ def _inheriting(exchange: Exchange) -> Any:
     about = {"__module__": real.__module__, "__qualname__": real.__qualname__, "__doc__": real.__doc__}
     try:
         return _Standing(real.__name__, (real,), {**body, **about, "__slots__": (), "_real": real})
-    except TypeError:  # which nobody can inherit from, or has a metaclass of its own
+    except TypeError:  # it cannot be inherited from, or has a metaclass of its own
         return real
 
 
 def doors(module: ModuleType, _about: Any = None) -> Iterator[Exchange]:
-    """The exchanges for one extension module."""
+    """Make the exchanges for one extension module."""
     for name, member in vars(module).copy().items():
         if name.startswith("_"):
             continue
@@ -114,7 +114,7 @@ _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
 
 def open_compiled(users: UserFiles, exchanges: Exchanges, opened: Callable[[ModuleType], None]) -> None:
-    """From now on, extension modules that are the user's own are handed to ``opened`` when they have been loaded."""
+    """Pass the user's own extension modules to ``opened`` when they have been loaded."""
 
     def executing(exchange: Exchange) -> Any:
         real = exchange.real

@@ -1,12 +1,14 @@
-"""The ``numpy`` that user files import: creation on the backend, adoption elsewhere, NumPy's own for all the rest.
+"""Facade: the ``numpy`` that user files import, with creation on the backend, adoption of ndarrays, and NumPy's own otherwise.
 
-A facade is a module object whose attributes are made on first use and are plain attributes from then on (8 ns, where a
-module ``__getattr__`` that looks at its caller costs 2.8 µs).
+A facade is a module object whose attributes are made on first use and are plain attributes from then on (8 ns; a
+module ``__getattr__`` that inspects its caller costs 2.8 µs).
 """
 
 from __future__ import annotations
 
 import importlib
+import sys
+import threading
 from functools import cache, partial
 from types import ModuleType
 from typing import Any
@@ -22,18 +24,18 @@ from ..api import creation
 from ..functions.registry import facts_of, spec_of
 from . import adoption, numpy_classes, numpy_names, numpy_random
 
-__all__ = ["Facade", "counterpart", "original", "renew", "substitute"]
+__all__ = ["Facade", "counterpart", "give_back", "original", "renew", "substitute", "take", "take_out"]
 
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
-    """What stands for a function; None if it stands for itself."""
+    """Return the stand-in for a function; None if user files get the function itself."""
     facts, spec = facts_of(real), spec_of(real)
     mode = None if spec is None else spec.mode
     if facts.makes:
         return adoption.Made
     if facts.files:
         return adoption.Output
-    if facts.looks or mode in ("meta", "update"):  # an ndarray need not move for that, or must be written itself
+    if facts.looks or mode in ("meta", "update"):  # an ndarray need not be moved for these, or is written in place
         return None
     if spec is not None and mode in ("view", "attribute") and spec.views.view_if is None:
         return adoption.ViewsOfMany if facts.sequence else adoption.Views
@@ -44,7 +46,7 @@ def _rule(real: Any) -> type[adoption.Stand] | None:
 
 @cache
 def _dispatched() -> set[Any]:
-    """The functions that ask ``__array_function__``, as ``numpy.testing.overrides`` has them: it takes a fifth of NumPy's start."""
+    """Return the functions that ask ``__array_function__``, as ``numpy.testing.overrides`` lists them; importing that takes a fifth of NumPy's start."""
     known: set[Any] | None = getattr(np._core.overrides, "ARRAY_FUNCTIONS", None)  # type: ignore[attr-defined]
     if known is not None:
         return known
@@ -54,7 +56,7 @@ def _dispatched() -> set[Any]:
 
 
 def _stands_for(real: Any, module: str, name: str) -> Any:
-    """What a user file sees in place of one attribute of a NumPy module."""
+    """Return what a user file sees in place of an attribute of a NumPy module."""
     if isinstance(real, ModuleType):
         return substitute(real)
     if isinstance(real, np.ufunc):
@@ -75,24 +77,24 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
 
 _held: Any = vars(ModuleType)["__dict__"]
 _OWN = frozenset({"_real_module", "_stands", "_unpatched"})
-"""What a facade holds and NumPy's module does not."""
+"""Attributes that a facade has and NumPy's module lacks."""
 
 
 def _names(facade: ModuleType) -> dict[str, Any]:
-    """What a facade holds by now."""
+    """Return the attributes that a facade holds so far."""
     own: dict[str, Any] = _held.__get__(facade)
     return own
 
 
 def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
-    """What a facade has for an attribute that it does not hold yet, and whether it may hold it from now on."""
+    """Make an attribute that a facade does not hold yet; also return whether it may keep it."""
     own = _names(facade)
     real: ModuleType = own["_real_module"]
-    value = getattr(real, name)  # NumPy's own message for what is not there
+    value = getattr(real, name)  # NumPy's own message for a missing attribute
     if name.startswith("__") and name.endswith("__"):
         return value, False
     if own["_unpatched"].get(name, value) is not value:
-        return value, False  # somebody has put it there, and may take it away again
+        return value, False  # patched into NumPy, and may be removed again
     of, stand = own["_stands"].get((name, id(value)), (None, None))
     if of is not value:
         stand = _stands_for(value, real.__name__, name)
@@ -101,7 +103,7 @@ def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
 
 
 def _made(facade: ModuleType, name: str) -> Any:
-    """An attribute of a facade that is not there yet."""
+    """Make an attribute of a facade that it does not hold yet."""
     value, stays = _stand(facade, name)
     if stays:
         _names(facade)[name] = value
@@ -109,7 +111,7 @@ def _made(facade: ModuleType, name: str) -> Any:
 
 
 class _Vars(dict[str, Any]):
-    """``vars(np)``: a copy, so that what libraries change in NumPy later is still seen, which writes to the module."""
+    """``vars(np)``: a copy that writes to the module, so that later changes of libraries to NumPy are still seen."""
 
     def __init__(self, facade: ModuleType, names: dict[str, Any]) -> None:
         super().__init__(names)
@@ -125,12 +127,12 @@ class _Vars(dict[str, Any]):
 
 
 class Facade(ModuleType):
-    """Stands for one NumPy module in user files.
+    """Stand-in for one NumPy module in user files.
 
     Parameters
     ----------
     real : module
-        NumPy's own.
+        NumPy's own module.
     """
 
     def __init__(self, real: ModuleType) -> None:
@@ -142,7 +144,7 @@ class Facade(ModuleType):
         own["_real_module"] = real
         own["_unpatched"] = dict(vars(real))
         own["_stands"] = {}
-        # As a method of the class, it would make every look at what is there 4 times slower.
+        # As a method of the class, it would make every attribute access 4 times slower.
         own["__getattr__"] = partial(_made, self)
 
     @property
@@ -178,7 +180,7 @@ _facades: dict[str, ModuleType] = {}
 
 
 def substitute(module: ModuleType) -> ModuleType:
-    """The facade of a NumPy module, or the module itself where it has none."""
+    """Return the facade of a NumPy module, or the module itself where it has none."""
     name = module.__name__
     if name not in numpy_names.SUBMODULES or isinstance(module, Facade):
         return module
@@ -192,7 +194,7 @@ def substitute(module: ModuleType) -> ModuleType:
 
 
 def renew() -> None:
-    """Make again, when they are wanted, what stands for functions that make arrays: others make them from now on."""
+    """Drop the stand-ins for creation functions, so that they are made again for the current creation functions."""
     for facade in list(_facades.values()):
         own = _names(facade)
         for table in (own, own["_stands"]):
@@ -201,24 +203,88 @@ def renew() -> None:
                     table.pop(name, None)
 
 
-def counterpart(value: Any) -> Any:
-    """What the facade has in place of a module, function or class of NumPy's; anything else is its own counterpart."""
+def _numpys_own() -> dict[int, tuple[ModuleType, str]]:
+    """Return, by the id of everything that modules with a facade have, the module and the name."""
+    loaded = [sys.modules[name] for name in numpy_names.SUBMODULES if name in sys.modules]
+    return {id(value): (module, name) for module in loaded for name, value in vars(module).items()}
+
+
+def counterpart(value: Any, numpys: dict[int, tuple[ModuleType, str]] | None = None) -> Any:
+    """Return what the facade has in place of a module, function, class or index object of NumPy's; anything else as it is.
+
+    ``numpys``: what :func:`_numpys_own` returns, for calls in a row.
+    """
     if isinstance(value, ModuleType):
-        return substitute(value) if value.__name__ in numpy_names.SUBMODULES else value
-    if not callable(value) or isinstance(value, adoption.Stand):
-        return value
-    module = getattr(value, "__module__", None) or "numpy"  # ufuncs have none
-    name = getattr(value, "__name__", None)
-    if module not in numpy_names.SUBMODULES or not isinstance(name, str):
-        return value
-    real = importlib.import_module(module)
-    return getattr(substitute(real), name) if getattr(real, name, None) is value else value
+        return substitute(value)
+    module, name = (_numpys_own() if numpys is None else numpys).get(id(value), (None, ""))
+    return value if module is None else getattr(substitute(module), name)
 
 
 def original(value: Any) -> Any:
-    """NumPy's own of what the facade has; the opposite of :func:`counterpart`."""
+    """Return NumPy's own object for one of the facade; the inverse of :func:`counterpart`."""
     if isinstance(value, Facade):
         return _names(value)["_real_module"]
     if isinstance(value, adoption.Stand):
         return value.real
-    return np.ndarray if value is numpy_classes.ndarray else value
+    if isinstance(value, type) or type(value).__module__.startswith(__package__):
+        for facade in list(_facades.values()):
+            own = _names(facade)
+            for name, held in own.copy().items():
+                if held is value:
+                    return vars(own["_real_module"]).get(name, value)
+    return value
+
+
+_taken: dict[int, tuple[int, dict[str, Any], dict[str, Any]]] = {}
+"""id of the globals of a module -> how many want them exchanged, the globals, and name -> (facade's, NumPy's own)."""
+_taking = threading.Lock()
+
+
+def take(*modules: dict[str, Any]) -> None:
+    """Exchange NumPy's modules, functions and classes among the globals of modules for their counterparts.
+
+    Each call is undone by one of :func:`give_back`, in any order and by any thread.
+    """
+    numpys = _numpys_own()
+    with _taking:
+        for names in modules:
+            count, _, exchanged = _taken.get(id(names), (0, names, {}))
+            _taken[id(names)] = count + 1, names, exchanged
+            for name, value in names.copy().items():
+                ours = counterpart(value, numpys)
+                if ours is not value:
+                    exchanged[name] = ours, value
+                    names[name] = ours
+
+
+def give_back(names: dict[str, Any], imported: bool = True) -> None:
+    """Undo one call of :func:`take` for a module; the last one puts NumPy's own back.
+
+    Parameters
+    ----------
+    names : dict
+        Globals of the module.
+    imported : bool
+        Whether what the module has imported of the facade since becomes NumPy's own too.
+    """
+    with _taking:
+        count, _, exchanged = _taken.pop(id(names), (1, names, {}))
+        if count > 1:
+            _taken[id(names)] = count - 1, names, exchanged
+            return
+        _put_back(names, exchanged, imported)
+
+
+def take_out(names: dict[str, Any]) -> None:
+    """Put NumPy's own in place of what a module has imported of the facade, unless its names are exchanged."""
+    with _taking:
+        if id(names) not in _taken:
+            _put_back(names, {}, True)
+
+
+def _put_back(names: dict[str, Any], exchanged: dict[str, tuple[Any, Any]], imported: bool) -> None:
+    for name, value in names.copy().items():
+        ours, theirs = exchanged.get(name, (None, None))
+        back = theirs if name in exchanged and value is ours else original(value) if imported else value
+        if back is not value:
+            names[name] = back

@@ -1,7 +1,7 @@
-"""Forks of a process that runs a script: they keep working.
+"""Support for forks of a process that runs a script.
 
-A fork inherits everything but threads. A library with threads of its own would wait for them in the child for ever.
-So there arrays come to the host, and the child computes with NumPy; the parent says so once.
+A fork inherits everything but threads, so a library with its own threads would wait for them in the child for ever.
+In the child arrays are therefore moved to the host and NumPy computes; the parent says so once.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from . import exits
 
-__all__ = ["survive_forks"]
+__all__ = ["survive_forks", "survived"]
 
 
 class _Forks:
-    """What ``os.register_at_fork`` calls: host copies are made before, where the library still has its threads."""
+    """Handlers for ``os.register_at_fork``: host copies are made before the fork, while the library still has its threads."""
 
     def __init__(self) -> None:
         self._said = False
@@ -31,7 +32,7 @@ class _Forks:
         from ..functions import registry
         from ..memory.views import ghost, native
 
-        registry.load_topics()  # which each fork would do for itself
+        registry.load_topics()  # otherwise each fork would do it
         unsafe = [backend for backend in loader.loaded() if not backend.survives_fork]
         if not unsafe:
             return
@@ -69,7 +70,7 @@ class _Forks:
         self._hosts = []
 
     def leave(self) -> None:
-        """The last exit handler: a library that misses its threads may wait for them when it is torn down."""
+        """End the process as the last exit handler: a library without its threads may wait for them at its teardown."""
         if homeless and exits.exit_code is not None:
             with contextlib.suppress(OSError, ValueError):
                 sys.stdout.flush()
@@ -82,7 +83,7 @@ homeless = False
 
 
 def _bring_home(hosts: list[tuple[Any, Any]]) -> None:
-    """Arrays become host-held in place: roots by a copy of their values, views as views of it."""
+    """Move arrays to the host in place: roots by a copy of their values, views as views of it."""
     from ..memory.reshaping import hold_on_host
 
     derived: dict[int, list[Any]] = {}
@@ -94,13 +95,35 @@ def _bring_home(hosts: list[tuple[Any, Any]]) -> None:
             hold_on_host(x, derived.get(id(x), []), values)
 
 
+_begun: list[_Forks] = []
+"""Handlers once registered; the hooks of forks cannot be removed."""
+
+
 def survive_forks() -> None:
-    """Make forks of this process work, whatever its libraries say to that; called before there is a program to run."""
+    """Make forks of this process work whatever libraries it has loaded; called before the program runs."""
     import atexit
     import warnings
 
-    forks = _Forks()
-    atexit.register(forks.leave)
-    os.register_at_fork(before=forks.before, after_in_parent=forks.in_parent, after_in_child=forks.in_child)
-    # The library's own warning of what is taken care of here.
+    if not _begun:
+        _begun.append(forks := _Forks())
+        atexit.register(forks.leave)
+        os.register_at_fork(before=forks.before, after_in_parent=forks.in_parent, after_in_child=forks.in_child)
+    # The library's own warning about forks, which are supported here.
     warnings.filterwarnings("ignore", message=r"os\.fork\(\) was called", category=RuntimeWarning)
+
+
+@contextlib.contextmanager
+def survived() -> Iterator[None]:
+    """Make forks of this process work, and remove its warnings filter at the end of the block."""
+    import warnings
+
+    filters: Any = warnings.filters
+    before = list(filters)
+    survive_forks()
+    added = [each for each in filters if each not in before]
+    try:
+        yield
+    finally:
+        for each in added:
+            with contextlib.suppress(ValueError):  # removed in the meantime
+                filters.remove(each)

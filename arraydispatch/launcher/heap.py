@@ -1,4 +1,4 @@
-"""Memory that arrays have left stays with the process.
+"""Setting of the C library's allocator by which the process keeps freed memory.
 
 The C library of GNU systems gives large blocks back to the system when they are freed, and the next array of that size begins with
 pages that the system fills with zeros one by one: in a chain of NumPy calls on 400 kB to 24 MB that takes three to eight times as
@@ -20,7 +20,7 @@ KEPT = 1 << 30
 """Bytes at the end of the heap from which on some are given back."""
 LARGEST = 1 << 25
 """Bytes of a block from which on it is the system's all the same: the C library takes no more. Of arrays, NumPy's allocator keeps these
-(``_memory.c``), where it is compiled."""
+(``_allocator.c``), where it is compiled."""
 LARGE_KEPT = 1 << 29
 """Bytes of these together."""
 _AROUND = 4096
@@ -35,7 +35,7 @@ _VARIABLES = (
 
 
 def keep() -> bool:
-    """Have the C library keep freed memory, unless the user has told it what to do. Whether it does."""
+    """Make the C library keep freed memory, unless the user has configured it; return whether it does."""
     if any(name in os.environ for name in _VARIABLES):
         return False
     try:

@@ -1,9 +1,9 @@
-"""The import hook: user files that import NumPy are handed the facade, everybody else the real thing.
+"""Import hook: user files that import NumPy get the facade, all other code NumPy itself.
 
-``sys.modules["numpy"]`` stays real, so a library never meets the facade. The hook lets the real import do all the
-work and only exchanges the answer; it keeps no record. That matters because C code imports through
+``sys.modules["numpy"]`` stays NumPy's own, so a library never sees the facade. The hook lets the real import do all the
+work and only replaces its result; it keeps no record. That matters because C code imports through
 ``builtins.__import__`` too, with the globals of whatever Python frame happens to be running, and then takes its module
-from ``sys.modules`` and drops our answer.
+from ``sys.modules`` and discards the result.
 """
 
 from __future__ import annotations
@@ -18,8 +18,13 @@ from typing import Any
 from ..common.patching import Exchange, Exchanges
 from .user_files import UserFiles
 
-__all__ = ["ImportHook"]
+__all__ = ["STAND_IN", "ImportHook"]
 
+
+STAND_IN = "arraydispatch.numpy"
+"""Name under which a program imports the facade, whoever else has it."""
+
+_PACKAGE = STAND_IN.partition(".")[0]
 
 _RESOLVERS = frozenset({
     "pkgutil", "unittest.mock", "_pytest.monkeypatch",
@@ -28,21 +33,30 @@ _RESOLVERS = frozenset({
 """Modules that find what a user names by a string, to patch it (``mock.patch("numpy.mean")``), or has pickled."""
 
 
+def _names_stand_in(name: str, fromlist: Sequence[str] | None) -> bool:
+    """Whether an import is one of :data:`STAND_IN`, of a part of it, or of its name from the package."""
+    return name == STAND_IN or name.startswith(f"{STAND_IN}.") or (name == _PACKAGE and "numpy" in (fromlist or ()))
+
+
 def _resolves(namespace: Mapping[str, object] | None) -> bool:
     return namespace is not None and namespace.get("__name__") in _RESOLVERS
 
 
 class ImportHook:
-    """Replaces ``builtins.__import__`` and what :mod:`importlib` has of it while it is installed.
+    """Replacement for ``builtins.__import__`` and for its uses in :mod:`importlib` while it is installed.
 
     Parameters
     ----------
     users : UserFiles
-        Says who is asking.
+        Rule that tells user files from others.
     substitute : callable
-        Gives the module a user file sees in place of a real one (the same module, where there is none).
+        Returns the module that a user file sees in place of a real one (the same module if there is none).
     tell, told : callable, set of str
-        What is called when one of these modules has been imported: by its name, and whether a user file imports it.
+        Function to call when one of these modules has been imported, with its name and whether a user file imports it.
+    importing : UserFiles, optional
+        Rule for the files in which ``import numpy`` returns the facade; default: ``users``.
+    named : callable, optional
+        Function to call with the globals of code that imports :data:`STAND_IN` by its name.
     """
 
     def __init__(
@@ -51,7 +65,11 @@ class ImportHook:
         substitute: Callable[[ModuleType], ModuleType],
         tell: Callable[[str, bool], None] = lambda name, by_user: None,
         told: AbstractSet[str] = frozenset(),
+        *,
+        importing: UserFiles | None = None,
+        named: Callable[[dict[str, Any]], None] = lambda namespace: None,
     ) -> None:
+        self._importers, self._named = users if importing is None else importing, named
         self._tell, self._told = tell, told
         self._users = users
         self._substitute = substitute
@@ -66,12 +84,12 @@ class ImportHook:
         self._exchanges.put("importlib:import_module", self._importing_module)
 
     def remove(self) -> None:
-        """Take the hook out again; where someone has wrapped it meanwhile, it stays as a plain passage."""
+        """Remove the hook; if it has been wrapped in the meantime, it remains and passes calls through."""
         self._active = False
         self._exchanges.undo()
 
     def _importing(self, exchange: Exchange) -> Callable[..., ModuleType]:
-        users, substitute, real = self._users, self._substitute, exchange.real
+        users, importers, substitute, real = self._users, self._importers, self._substitute, exchange.real
 
         @wraps(real)
         def __import__(
@@ -87,14 +105,16 @@ class ImportHook:
                     self._tell(name, users.owns_globals(globals, sys._getframe(1)))  # type: ignore[arg-type]
                 if self._active and (name == "numpy" or name.startswith("numpy.")):
                     namespace: Any = globals
-                    if users.owns_globals(namespace, sys._getframe(1)) or _resolves(namespace):
+                    if importers.owns_globals(namespace, sys._getframe(1)) or _resolves(namespace):
                         return substitute(module)
+                if name.startswith(_PACKAGE) and _names_stand_in(name, fromlist):
+                    self._named(sys._getframe(1).f_globals)
             return module
 
         return __import__
 
     def _importing_module(self, exchange: Exchange) -> Callable[..., ModuleType]:
-        users, substitute, real = self._users, self._substitute, exchange.real
+        users, importers, substitute, real = self._users, self._importers, self._substitute, exchange.real
 
         @wraps(real)
         def import_module(name: str, package: str | None = None) -> ModuleType:
@@ -103,8 +123,10 @@ class ImportHook:
             if name in self._told or name.partition(".")[0] in self._told:
                 self._tell(name, users.owns_frame(sys._getframe(1)))
             ours = self._active and (name == "numpy" or name.startswith("numpy."))
-            if ours and (users.owns_frame(frame := sys._getframe(1)) or _resolves(frame.f_globals)):
+            if ours and (importers.owns_frame(frame := sys._getframe(1)) or _resolves(frame.f_globals)):
                 return substitute(module)
+            if _names_stand_in(name, ()):
+                self._named(sys._getframe(1).f_globals)
             return module
 
         return import_module

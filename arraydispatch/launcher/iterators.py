@@ -18,14 +18,14 @@ _real = np.ndarray
 
 
 def brought(what: str, values: Any) -> Any:
-    """A value with its arrays on the host, which the report is told."""
+    """Return a value with its arrays moved to the host, which is reported."""
     if isinstance(values, ad.Array) or (type(values) in (list, tuple) and holds_array(values)):
         left(what, "it goes element by element, on the host")
     return to_host(values)
 
 
 class ByName(type):
-    """Type of classes that pickles know by the name of NumPy's own."""
+    """Metaclass of classes that are pickled by the name of NumPy's own."""
 
 
 class vectorize(np.vectorize, metaclass=ByName):
@@ -39,7 +39,7 @@ class vectorize(np.vectorize, metaclass=ByName):
 
 
 def _memory(array: Any) -> Any:
-    """The ndarray that is an array's own memory; None where the host cannot have it (an accelerator's, a traced one)."""
+    """Return the ndarray on an array's own memory; None where the host has no access (an accelerator's, a traced one)."""
     with views.exchange:
         backend, value = array._kind.backend, views.native(array)
         if not backend.native_is_ndarray:
@@ -47,7 +47,7 @@ def _memory(array: Any) -> Any:
             if not shares or (backend.mutable and not backend.shares_with_host(value)):
                 return None
             reshaping.settle(array, "its elements are walked one by one")
-        views.expose(array)  # what is written on the way is written unseen
+        views.expose(array)  # writes during iteration are not reported
         return array._v
 
 
@@ -88,14 +88,14 @@ class _Iterator:
             raise
 
     def iternext(self) -> bool:
-        """Advance, as ``np.nditer.iternext``."""
+        """Advance, as ``np.nditer.iternext`` does."""
         more = self._iterator.iternext()
         if not more:
             self._write_back()
         return more
 
     def close(self) -> None:
-        """Write back and release, as ``np.nditer.close``."""
+        """Write back and release, as ``np.nditer.close`` does."""
         self._iterator.close()
         self._write_back()
 
@@ -109,7 +109,7 @@ class _Iterator:
 
     @property
     def operands(self) -> tuple[Any, ...]:
-        """The arrays iterated over, the user's own where they were an ``Array``."""
+        """Return the arrays iterated over, the user's own where they were an ``Array``."""
         mine = {**self._walked, **{id(host): array for array, host in self._pairs}}
         return tuple(mine.get(id(operand), operand) for operand in self._iterator.operands)
 
@@ -172,4 +172,4 @@ def nested_iters(op: Any, *args: Any, **kwargs: Any) -> Any:
 
 ITERATORS: dict[str, type] = {"vectorize": vectorize, "ndenumerate": ndenumerate, "nditer": nditer}
 METACLASSES = (ByName, NditerType)
-"""Those of the classes, of which pickles go by name."""
+"""Metaclasses of the classes that are pickled by name."""

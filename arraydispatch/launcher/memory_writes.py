@@ -1,7 +1,7 @@
-"""What writes to the memory of the user's arrays though no call of NumPy's says so: compiled functions, C code by ctypes.
+"""Access to an array's memory for code that writes it outside NumPy's calls: compiled functions, C code by ctypes.
 
-It is handed an ndarray that shares an array's memory. Where the host cannot write what the library holds, NumPy holds the
-array from then on, as it does for windows that a user's subclass of ndarray has on it.
+Such code gets an ndarray that shares the array's memory. Where the host cannot write the library's memory, NumPy holds the
+array from then on, as it does when a user's subclass of ndarray views it.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ __all__ = ["shared"]
 
 
 def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
-    """An ndarray on the memory of an array; it can be written where the array can."""
-    native = views.native(a)  # of a view whose root is traced, or of an array outside a trace, it says what is wrong
+    """Return an ndarray on the memory of an array, writable if the array is."""
+    native = views.native(a)  # raises for a view of a traced root, and for an array from outside the trace
     if a._kind.backend.is_concrete(native) and not shares_with_host(a):
         left(who, "it shares the memory of its arguments")
         reshaping.settle(a, "its memory is shared on the host")
@@ -30,5 +30,5 @@ def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
             found = found.view()
             found.flags.writeable = False
         return found
-    # NumPy lets nobody set the `writeable` flag of views of memory that Python's buffer protocol does not know.
+    # NumPy does not allow setting the `writeable` flag of views of memory that the buffer protocol does not export.
     return found if found.flags.owndata else np.asarray(found.data)

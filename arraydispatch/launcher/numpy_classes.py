@@ -48,7 +48,7 @@ _OF_THE_CLASS: dict[str, tuple[int, Callable[..., Any]]] = {
     "__repr__": (0, lambda: repr(_real)),
     "__str__": (0, lambda: str(_real)),
 }
-"""What Python calls on the class itself by the name of a method: number of arguments, answer."""
+"""Methods that Python calls on the class itself by name -> number of arguments, function."""
 
 
 class _Unbound:
@@ -86,7 +86,7 @@ class _Unbound:
 
 
 def _unbound(name: str) -> property:
-    """What ``np.ndarray.<name>`` is; arrays themselves never look here, but among their own methods."""
+    """Return ``np.ndarray.<name>``; arrays themselves look among their own methods."""
     return property(
         lambda cls: _Unbound(
             name, vars(cls).get(name) or vars(ad.Array).get(name) or getattr(ad.Array if name in SLOTS else _real, name)
@@ -95,7 +95,7 @@ def _unbound(name: str) -> property:
 
 
 class _NdarrayType(abc.ABCMeta):
-    """Type of the facade's ``np.ndarray``: both kinds of array are instances, and subclasses are NumPy's.
+    """Metaclass of the facade's ``np.ndarray``: both kinds of array are instances, and subclasses are NumPy's.
 
     It derives from ``ABCMeta`` so that ``class Field(np.ndarray, SomeAbstractBase)`` has no metaclass conflict.
     """
@@ -138,15 +138,14 @@ class _NdarrayType(abc.ABCMeta):
     def __eq__(cls, other: object) -> bool:
         return other is cls or (other is _real and asked_by_user(1))
 
-    def __hash__(cls) -> int:
-        return type.__hash__(cls)
+    __hash__ = type.__hash__  # a slot, no function: sets of types are asked for this class at each small call
 
     def __dir__(cls) -> list[str]:
         return _shown_names()
 
 
 def _shown_names() -> list[str]:
-    """What ``dir`` lists: NumPy's names, and the public ones of arrays of ours."""
+    """Return the names that ``dir`` lists: NumPy's, and the public ones of an `Array`."""
     return sorted({*dir(_real), *(name for name in dir(ad.Array) if not name.startswith("_"))})
 
 
@@ -203,22 +202,22 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
 
     @property
     def ctypes(self) -> Any:
-        """As ``ndarray.ctypes``, of memory that C code may write."""
+        """Return ``ndarray.ctypes`` for memory that C code may write."""
         return shared(self, "ctypes").ctypes
 
     __array_interface__ = property(exports.array_interface)
     __array_struct__ = property(exports.array_struct)
 
     def _lent(self, flags: int) -> Any:
-        """As of any array; what writes gets memory that the host can write."""
+        """Lend the memory as for any array; a writer gets memory that the host can write."""
         if flags & 1:  # PyBUF_WRITABLE
             return shared(self, "the buffer of an array")
         return super()._lent(flags)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """As ``ndarray.view``; NumPy holds the memory from then on where what is NumPy's own could not share it otherwise.
+        """View as ``ndarray.view`` does; NumPy holds the memory from then on if an ndarray could not share it otherwise.
 
-        That is a subclass of the user's, and an array of a dtype that exists only on the host.
+        That ndarray is an instance of a user's subclass, or has a dtype that exists only on the host.
         """
         held = self._kind.backend
         if not held.hosted and (stays := _stays(dtype) or _stays(type)) and asked_by_user(1):
@@ -229,7 +228,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         return super().view(dtype, type)
 
     def __reduce_ex__(self, protocol: Any, /) -> Any:
-        """As NumPy's own: what reads the pickle may know nothing of this package."""
+        """Pickle as NumPy's own class: a reader of the pickle may not have this package."""
         values, seen = self._host("pickled"), views.ghost(self)
         if protocol < 5 or not seen.transpose(np.argsort([-s for s in seen.strides], kind="stable")).flags.c_contiguous:
             return values.__reduce__()
@@ -237,7 +236,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
 
 
 def _stays(wanted: Any) -> str:
-    """What a view is of that is NumPy's own, a subclass or a dtype; nothing if it is an array of ours."""
+    """Describe a view that must be NumPy's own by its subclass or dtype; return nothing if it can be an `Array`."""
     if isinstance(wanted, builtins.type) and issubclass(wanted, _real | ad.Array):
         return wanted.__name__ if issubclass(wanted, _real) else ""
     if wanted is None or dtypes.category(dtype := np.dtype(wanted)) != "other" or dtype.hasobject:
@@ -246,7 +245,7 @@ def _stays(wanted: Any) -> str:
 
 
 make = handles.maker(ndarray)
-"""What makes every array while a launcher runs (:data:`arraydispatch.memory.views.wrapper`)."""
+"""Constructor of every array while a launcher runs (:data:`arraydispatch.memory.views.wrapper`)."""
 
 loader.set_wrapper(ad.Array)  # libraries learn of the subclass
 
@@ -274,7 +273,7 @@ for _metaclass in (_NdarrayType, *METACLASSES):
 
 
 class _IndexObject:
-    """``np.r_`` and its like: what NumPy makes on the host is moved."""
+    """``np.r_`` and its like: NumPy's result on the host is moved."""
 
     def __init__(self, real: Any, name: str) -> None:
         self._real = real
@@ -317,7 +316,7 @@ class _Joiner(_IndexObject):
         return np.concatenate(pieces, axis=-1 if self._columns else 0)
 
     def _pieces(self, items: tuple[Any, ...]) -> list[Any] | None:
-        """What to concatenate; None where only NumPy's own code knows (directives, Python scalars' weak dtypes)."""
+        """Return the pieces to concatenate; None where only NumPy's own code can tell (directives, Python scalars' weak dtypes)."""
         pieces = []
         for item in items:
             if isinstance(item, ad.Array):
@@ -347,7 +346,7 @@ class _Joiner(_IndexObject):
 
 
 def index_object(real: Any, name: str) -> Any:
-    """The facade's object of that name."""
+    """Return the facade's object of that name."""
     return _Joiner(real, name) if name in ("r_", "c_") else _Grid(real, name)
 
 
@@ -355,7 +354,7 @@ def index_object(real: Any, name: str) -> Any:
 
 
 class _Archive(np.lib.npyio.NpzFile):
-    """An open ``.npz`` file that hands out arrays on the backend."""
+    """Open ``.npz`` file whose arrays are on the backend."""
 
     def __getitem__(self, key: str) -> Any:
         result = super().__getitem__(key)
@@ -379,7 +378,7 @@ def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
 
 
 def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None) -> Any:
-    """What NumPy made of an object: a window on memory that changes stays one, all else is moved, read-only as it was."""
+    """Return NumPy's conversion of an object: a window on changing memory stays one, all else is moved, with its read-only flag."""
     if (made.flags.writeable or copy is False) and is_window(made):
         left(name, "it is a window on a writable buffer" if made.flags.writeable else "copy=False: it is a window")
         return made
@@ -411,9 +410,9 @@ def _shows_memory(x: Any) -> bool:
 
 
 def _not_copied(seen: np.ndarray[Any, Any], x: np.ndarray[Any, Any], name: str) -> Any:
-    """What NumPy made of an ndarray without copying it: itself where it is a window, else an array that shares its memory.
+    """Convert an ndarray without a copy: return itself if it is a window, else an array that shares its memory.
 
-    None where there is none: what goes to an accelerator shares no memory with the host, and another precision needs a copy.
+    Return None if that is impossible: an accelerator shares no memory with the host, and another precision needs a copy.
     """
     if type(seen) is not _real or (seen.flags.writeable and is_window(x)):
         left(name, "it is a window on other memory")

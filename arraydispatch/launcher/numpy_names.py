@@ -1,8 +1,8 @@
-"""Names of NumPy's modules that no other place knows: the tables behind :mod:`arraydispatch.launcher.facade`.
+"""Names in NumPy's modules that no other module classifies: the tables behind :mod:`arraydispatch.launcher.facade`.
 
-How the facade treats a function that NumPy dispatches is said where the function is implemented (:mod:`arraydispatch.functions.specs`),
-and what makes arrays is in :mod:`arraydispatch.api.creation`. A test holds every name of NumPy's modules against these, so a new one is
-noticed.
+The facade's rule for a function that NumPy dispatches is declared where the function is implemented (:mod:`arraydispatch.functions.specs`),
+and creation functions are in :mod:`arraydispatch.api.creation`. A test checks every name in NumPy's modules against these, so a new
+one is noticed.
 """
 
 from __future__ import annotations
@@ -24,4 +24,4 @@ REAL: frozenset[str] = frozenset(
     " geterrcall info isdtype isfortran issubdtype iterable mintypecode printoptions promote_types"
     " set_printoptions setbufsize seterr seterrcall show_config show_runtime test typename".split()
 )
-"""No array goes in that could move, or none comes out."""
+"""Functions without an array argument that could be moved, or without an array result."""

@@ -31,16 +31,16 @@ from .adoption import Stand, asked_by_user, by_name, move, to_host
 __all__ = ["attributes"]
 
 _KEPT = frozenset({"bytes", "get_bit_generator", "get_state", "seed", "set_bit_generator", "set_state", "test"})
-"""Module functions that have to do with state or bytes, not arrays."""
+"""Module functions that deal with state or bytes, not arrays."""
 
 
 # -- in place and permuting, the same for generators of both kinds ------------------------------------------------------
 
 
 def _lines(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.ndarray[Any, Any], int]:
-    """Numbers of what lies along the axis of an array that is to be shuffled, with as many axes as the array; and that axis.
+    """Return indices along the axis of an array to shuffle, with as many axes as the array; and that axis.
 
-    Given them in its place, NumPy draws the same numbers and raises the same errors.
+    With them in its place, NumPy draws the same numbers and raises the same errors.
     """
     shape = x.shape
     if 0 in shape:
@@ -56,7 +56,7 @@ def _lines(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.nd
 
 def _shuffle(real: Any, x: Any, *args: Any, **kwargs: Any) -> None:
     """Shuffle an ``Array``: NumPy swaps ``x[i], x[j]`` on what is not an ndarray, which would duplicate rows of views."""
-    if type(x._v) is np.ndarray and x._kind.backend.hosted:  # on the host already: NumPy's own, in its memory
+    if type(x._v) is np.ndarray and x._kind.backend.hosted:  # on the host already: NumPy shuffles its memory
         views.run_readers(x)
         real.shuffle(x._v, *args, **kwargs)
         views.owner(x)._writes += 1
@@ -97,7 +97,7 @@ def _draw(real: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     if args and isinstance(args[0], ad.Array) and (name != "permutation" or args[0].ndim):
         if name in _BY_LINES:
             return _BY_LINES[name](real, *args, **kwargs)
-    elif name == "shuffle" and args:  # a list, of arrays perhaps, which stay what they are
+    elif name == "shuffle" and args:  # a list, perhaps of arrays, which are not converted
         return real.shuffle(args[0], *map(to_host, args[1:]), **{key: to_host(value) for key, value in kwargs.items()})
     out = kwargs.get("out")
     if isinstance(out, ad.Array):
@@ -148,7 +148,7 @@ class _Seed(Stand):
 
 
 class _GeneratorType(type):
-    """Generators that a library made are instances too."""
+    """Metaclass by which generators made by a library are instances too."""
 
     _counterpart: type
 
@@ -156,7 +156,7 @@ class _GeneratorType(type):
         return cls.__subclasscheck__(type(instance))
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        # A subclass of the user's stands for nothing but itself.
+        # A user's subclass is not a stand-in.
         stands = "_counterpart" in vars(cls)
         return issubclass(subclass, cls._counterpart) if stands else super().__subclasscheck__(subclass)
 
@@ -188,7 +188,7 @@ def _method(counterpart: Any, name: str) -> Any:
 
 
 class _Plain:
-    """A generator's methods as NumPy defines them, whatever its class overrides."""
+    """Methods of a generator as NumPy defines them, whatever its class overrides."""
 
     __slots__ = ("_counterpart", "_generator")
 
@@ -213,7 +213,7 @@ def _subclass(counterpart: Any) -> type:
     body["__module__"] = counterpart.__module__
     body["__doc__"] = counterpart.__doc__
 
-    # By the class's name, NumPy's own outside a launcher: what reads the pickle may know nothing of this package.
+    # By the class's name, NumPy's own outside a launcher: a reader of the pickle may not have this package.
     def __reduce__(self: Any) -> Any:
         return made, (self._bit_generator,), _state_of(self)
 
@@ -225,7 +225,7 @@ def _subclass(counterpart: Any) -> type:
 
 
 def _state_of(generator: Any) -> Any:
-    """What the bit generator does not hold: of the legacy class, the second half of a pair of normal numbers."""
+    """Return the state outside the bit generator: for the legacy class, the second half of a pair of normal numbers."""
     return None if isinstance(generator, np.random.Generator) else generator.get_state(legacy=False)
 
 
@@ -265,7 +265,7 @@ copyreg.pickle(_SeededType, _reduce_class)
 
 
 def attributes(module: ModuleType) -> dict[str, Any]:
-    """What the facade of ``numpy.random`` holds instead of NumPy's own."""
+    """Return the attributes that the facade of ``numpy.random`` has instead of NumPy's own."""
     found: dict[str, Any] = {"Generator": Generator, "RandomState": RandomState}
     for name in module.__all__:
         value = getattr(module, name)
@@ -282,7 +282,7 @@ def attributes(module: ModuleType) -> dict[str, Any]:
 
 
 def _device_draw(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Numbers from the library's generator, or None where NumPy has to draw them (scalars, other distributions)."""
+    """Draw numbers from the library's generator; return None where NumPy has to draw them (scalars, other distributions)."""
     if kwargs.get("out") is not None:
         return None
     if name in ("rand", "randn"):
@@ -304,7 +304,7 @@ def _device_draw(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     shape = tuple(int(n) for n in shape) if isinstance(shape, (tuple, list)) else (int(shape),)
     backend = ad.default_backend()
     normal = name in ("randn", "normal", "standard_normal")
-    empty: Any = creation.empty(0)  # its dtype and device are what the settings in force make of a float
+    empty: Any = creation.empty(0)  # its dtype and device are those of a float under the settings in force
     device = backend.device_of(empty.native)
     drawn: Any = ad.wrap(backend.random("normal" if normal else "uniform", shape, empty.dtype, device))
     if name == "normal":

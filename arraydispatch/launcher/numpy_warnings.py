@@ -1,10 +1,10 @@
-"""NumPy's own warnings at the line where plain Python gives them.
+"""Attribution of NumPy's warnings to the line at which plain Python reports them.
 
-Where NumPy itself computes (small arrays, the NumPy backend), it warns of a division by zero at the line that called it, which
-is one of ours, and of an empty slice at a line of its own where a method of ndarray warns at the user's. Every warning that is
-due, shown or recorded, passes through ``warnings._showwarnmsg``: such a one is issued again there, for the line of the user's
-file, so that the user's filters and the record of what was shown are asked for that line. Modules that Python would otherwise
-remember as having warned keep no record of it (``__warningregistry__ = None``).
+Where NumPy itself computes (small arrays, the NumPy backend), it reports a division by zero at the calling line, which
+is in this package, and an empty slice at a line of its own where a method of ndarray reports the user's. Every warning that is
+shown or recorded passes through ``warnings._showwarnmsg``. There such a warning is issued again for the line of the user's
+file, so that the user's filters and registry apply to that line. Modules in which Python would otherwise
+register the warning keep no registry (``__warningregistry__ = None``).
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from ..common.patching import Exchange, Exchanges
 __all__ = ["at_user_lines"]
 
 _CATEGORIES = (RuntimeWarning, np.exceptions.ComplexWarning, np.exceptions.VisibleDeprecationWarning)
-"""What NumPy warns of; what libraries say of themselves stays where they say it."""
+"""Categories of NumPy's warnings; warnings of libraries about themselves keep their line."""
 
 _BEHIND_METHODS = importlib.import_module("numpy._core._methods").__file__
 
 
 def at_user_lines(exchanges: Exchanges) -> None:
-    """Exchange Python's way to show and record warnings."""
+    """Exchange the function by which Python shows and records warnings."""
     exchanges.put("warnings:_showwarnmsg", _showing)
 
 
@@ -54,7 +54,7 @@ def _showing(exchange: Exchange) -> Any:
 
 
 def _method_codes() -> frozenset[CodeType]:
-    """The methods and operators of arrays that the user calls by name, not the protocols that NumPy calls."""
+    """Return the code of the methods and operators of arrays that users call by name, not of the protocols that NumPy calls."""
     named = {name: value for name, value in {**vars(Array), **general}.items() if not name.startswith("__array_")}
     return frozenset(value.__code__ for value in named.values() if hasattr(value, "__code__"))
 
@@ -62,7 +62,7 @@ def _method_codes() -> frozenset[CodeType]:
 def _user_frame(
     message: warnings.WarningMessage, frame: FrameType | None, methods: frozenset[CodeType]
 ) -> FrameType | None:
-    """The user's frame to which a warning belongs; None where it is at its place."""
+    """Return the user's frame to which a warning belongs; None if its line is right already."""
     while frame is not None and (frame.f_code.co_filename, frame.f_lineno) != (message.filename, message.lineno):
         frame = frame.f_back
     if frame is None:
@@ -73,7 +73,7 @@ def _user_frame(
     elif frame.f_back is None or not callers.is_ours(frame.f_back.f_code.co_filename):
         return None
     elif message.filename == _BEHIND_METHODS:
-        return None  # where plain Python gives it too: the methods of ndarrays are implemented there
+        return None  # plain Python reports it there too: the methods of ndarrays are implemented there
     by_method = False
     found: FrameType | None = frame
     while found is not None and callers.is_core(found.f_code.co_filename):

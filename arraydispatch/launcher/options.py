@@ -1,4 +1,4 @@
-"""How the launcher was asked to run: the options that hold for a whole process, and for the processes it starts."""
+"""Options of the launcher, which hold for a whole process and for the processes it starts."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from . import heap
 __all__ = ["ENVIRONMENT", "PRECISIONS", "Choices", "default_backend"]
 
 ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
-"""Environment variable that names the backend where no option does."""
+"""Environment variable that names the backend if no option does."""
 
 _BY_ENVIRONMENT = f"by {ENVIRONMENT}"
 
 PRECISIONS = ("64", "32", "16", "bf16", "none")
-"""What ``--precision`` takes."""
+"""Choices of ``--precision``."""
 
 
 class Chosen(NamedTuple):
-    """Where a run goes that names no backend."""
+    """Backend and device of a run that names no backend."""
 
     backend: str
     device: str | None
@@ -36,12 +36,12 @@ class Chosen(NamedTuple):
 
 
 def default_backend(device: str | None = None) -> Chosen:
-    """The backend of a run that names none: in use already, the environment's, or by what there is.
+    """Choose the backend of a run that names none: the one in use, the environment's, or by what is installed.
 
     Parameters
     ----------
     device : str, optional
-        Where arrays are to go.
+        Device of the arrays.
     """
     if settings.default.backend != "numpy":
         return Chosen(settings.default.backend, device, "")
@@ -65,7 +65,7 @@ def default_backend(device: str | None = None) -> Chosen:
 
 
 def _device(name: str) -> str | None:
-    """The accelerator of a library that was built for one; "" where that is its default anyway, None where it sees none."""
+    """Return the accelerator of a library that was built for one; "" if that is its default anyway, None if it finds none."""
     try:
         there = loader.load(name).devices()
     except (ArrayDispatchError, ImportError, RuntimeError):  # built for another version of the driver
@@ -76,7 +76,7 @@ def _device(name: str) -> str | None:
 
 @dataclass(frozen=True)
 class Choices:
-    """Options of ``arraydispatch run`` that say where and how arrays live; see its help for their meaning."""
+    """Options of ``arraydispatch run`` about arrays and their backend; see its help for their meaning."""
 
     backend: str | None = None
     device: str | None = None
@@ -88,7 +88,7 @@ class Choices:
     rng: str = "numpy"
     threads: int | None = None
     why: str = ""
-    """Why this backend, where it was not named."""
+    """Reason for the backend, if it was not named."""
     by_policy: bool = False
     """Whether no option decided execution and ``min_size``."""
 
@@ -104,7 +104,7 @@ class Choices:
         return replace(made, execution=policy.execution, min_size=policy.min_size, by_policy=by_policy)
 
     def settled(self) -> Choices:
-        """With a backend, where none is named; raises what :func:`arraydispatch.use` raises of one that the environment names."""
+        """Return the options with a backend chosen if none is named; raise as :func:`arraydispatch.use` for one from the environment."""
         if self.backend is not None:
             return self
         found = default_backend(self.device)
@@ -116,24 +116,24 @@ class Choices:
         return replace(self, backend=found.backend, device=found.device, why=found.why)
 
     def to_json(self) -> str:
-        """For the environment of a child process."""
+        """Serialise for the environment of a child process."""
         return json.dumps(asdict(self))
 
     def apply(self) -> None:
-        """Make them the defaults of this process; raises what :func:`arraydispatch.use` raises."""
+        """Make them the defaults of this process; raise as :func:`arraydispatch.use` does."""
         self._use()
         heap.keep()
-        # The whole process is the script's, so a library that hides 64-bit types shows them globally: no switch per call.
+        # The whole process belongs to the script, so a library that hides 64-bit types enables them globally: no switch per call.
         loader.when_loaded(
             settings.default.backend,
             lambda backend: backend.configure(enable_x64=True) if "enable_x64" in backend.OPTIONS else None,
         )
-        if self.threads is not None:  # for what is loaded later, and for other processes
+        if self.threads is not None:  # for libraries loaded later, and for other processes
             os.environ.update(dict.fromkeys(threads.VARIABLES, str(self.threads)))
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Make them the defaults for a block, in a process that is not ours alone; raises what :meth:`apply` raises."""
+        """Make them the defaults for a block, in a process shared with other code; raise as :meth:`apply` does."""
         with settings.kept(), threads.kept():
             self._use()
             yield
@@ -149,7 +149,7 @@ class Choices:
             loader.prepare(name)  # the program may import the library before it is needed
             if self.exact:
                 loader.prepare_exact(name)
-        if device is None and not given:  # nothing to ask the library: it is imported when it is needed
+        if device is None and not given:  # no need to ask the library: it is imported when needed
             loader.check(name)
             settings.default.backend = name
         else:
@@ -161,10 +161,10 @@ class Choices:
         least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
         settings.default.change(min_size=0 if self.execution == "eager" else least, by_policy=self.by_policy)
         if fused:
-            if hardware.accelerators() and self.device is None:  # only the library knows whether it goes there
+            if hardware.accelerators() and self.device is None:  # only the library can tell whether the device exists
                 loader.load(name)
             settings.set_execution("fused")
-        # In "warn" the launcher speaks for itself (see Session); the core keeps quiet.
+        # With "warn" the launcher prints the messages itself (see Session), and the core does not warn.
         settings.default.change(
             fallback="error" if self.on_fallback == "error" else "silent",
             allowing="Run it with --on-fallback warn to allow it.",

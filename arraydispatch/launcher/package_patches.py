@@ -1,8 +1,8 @@
-"""Where a library looks at types before it looks at values, and so turns away what it could use.
+"""Exchanges for libraries that check types before values, and so reject arrays that they could use.
 
-A library that wants an ndarray asks ``np.asarray``, and an ``Array`` answers. Some ask ``isinstance`` first, and take an
-``Array`` for a column's name, a function or a scalar, or leave out the copy that an ndarray would get. What users can call
-of those is listed here: once the library is imported, it is handed the ndarray in place of each ``Array``.
+Most libraries that need an ndarray call ``np.asarray``, which converts an ``Array``. Some call ``isinstance`` first, and take an
+``Array`` for a column's name, a function or a scalar, or leave out the copy that an ndarray would get. Their public
+functions are listed here: once the library is imported, they are passed the ndarray in place of each ``Array``.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ import arraydispatch as ad
 from ..array import exports
 from ..backends import loader
 from ..common import events
+from ..common.members import MEMBERS
 from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
-from ..common.pytrees import mapped
 from ..dispatch import host_results
+from ..dispatch.handover import handed
 from ..dispatch.wrapping import check_writeable
-from ..ufuncs.facts import OPERATORS
+from ..interop import import_notices
 from . import extension_modules, facade, numpy_classes, user_compilers
 from .adoption import holds_array
 from .memory_writes import shared
@@ -59,9 +60,9 @@ _CALLED: dict[str, tuple[str, ...]] = {
     ),  # what Cython declares an ndarray
     "sklearn.model_selection": ("ParameterGrid.__init__", "ParameterSampler.__init__"),
 }
-"""Module -> what alone of its functions and methods looks at types."""
+"""Module -> the only functions and methods of it that check types."""
 _PARAMETERS = "sklearn.base", "BaseEstimator"
-"""The class of objects that keep what they are given, and look at types later."""
+"""Class of objects that store their arguments and check types later."""
 _SEEDS = {"scipy": "scipy._lib._util", "sklearn": "sklearn.utils.validation"}
 """Library -> module of its function :data:`_SEED`, which its other modules have by name."""
 _SEED = "check_random_state"
@@ -73,44 +74,44 @@ _MAPPING = ("joblib.pool", "joblib.executor")
 """Modules with a ``get_memmapping_reducers``: by the type of an array they find what puts large ones into files for the workers."""
 
 _BY_VALUE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
-"""Modules whose ``CloudPickler`` writes down what it does not find by its name, for processes that have not imported it."""
+"""Modules whose ``CloudPickler`` pickles by value what it cannot find by name, for processes that have not imported it."""
 _DILL = "dill._dill"
-"""Another one, with ``MetaCatchingDict`` and a ``Pickler``."""
+"""Another such module, with ``MetaCatchingDict`` and a ``Pickler``."""
 
 _BACKENDS = {row.library: name for name, row in loader.KNOWN.items()}
 """Library -> backend."""
 _IN_C = "from_numpy"
-"""The function of a backend's library, written in C, that takes an ndarray and nothing else."""
+"""Function of a backend's library, written in C, that accepts only an ndarray."""
 
 _OTHERS = "cloudpickle dill joblib skimage xarray".split()
 LIBRARIES = frozenset(
     [*_SURFACES, *_SEEDS, *_OTHERS, *_BACKENDS, *user_compilers.LIBRARIES, *extension_modules.LIBRARIES]
 )
-"""Their names: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
+"""Names of the libraries: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
 _LOOKED_FOR = LIBRARIES.union(
     *_SURFACES.values(), _CALLED, _PARAMETERS[:1], _SEEDS.values(), _PICKLERS, _MAPPING, _BY_VALUE, (_DILL,)
 )
-"""Modules that something is done about once they have been imported."""
+"""Modules that are patched once they have been imported."""
 
 _SPECIAL = frozenset("__array_ufunc__ __call__ __contains__ __getitem__ __init__ __new__ __setitem__".split())
-_OPERATORS = frozenset(f"__{side}{name}__" for name in OPERATORS for side in ("", "r", "i"))
+_OPERATORS = frozenset(name for name, row in MEMBERS.items() if row.word)
 
 _INSIDE = frozenset(
     "apply_if_callable hash_array hash_pandas_object is_bool_indexer _clip_with_one_bound _get_setitem_indexer _set_item"
     " _set_values _set_with_engine _setitem_array _setitem_frame _setitem_with_indexer _where".split()
 )
-"""What does the work of functions that are left alone: pandas' that count the references to their object, to which a
-frame in between would add, and what is reached by a module's ``__getattr__``."""
+"""Functions that do the work of others that are not exchanged: pandas functions that count the references to their object, which
+a frame in between would increase, and those reached by a module's ``__getattr__``."""
 _COUNTS = "getrefcount"
 
 _RUNS = frozenset("agg aggregate apply eval map pipe query transform".split())
-"""What hands its arguments on to a function of the user's, or looks names up in the user's frame."""
+"""Functions that pass their arguments to a user's function, or look names up in the user's frame."""
 
 _MARK = "_arraydispatch_door"
 
 _UFUNC = "__array_ufunc__"
 _FILLS = frozenset({"read_direct"})
-"""What writes into the first array it is given."""
+"""Functions that write into their first array argument."""
 
 
 class _Kinds(dict[type, bool]):
@@ -125,12 +126,17 @@ _looked_at = _Kinds()
 
 
 def _hosted(value: Any, deep: bool = True) -> Any:
-    """A value with the ndarray in place of each ``Array`` in it; unless ``deep``, lists stay as they are."""
+    """Return a value with the ndarray in place of each ``Array`` in it; unless ``deep``, lists are not entered."""
     kind = type(value)
-    if issubclass(kind, ad.Array):
-        return exports.for_library(value)
-    if kind is tuple or (kind is list and deep) or kind is dict:
-        return mapped(_hosted, value) if holds_array(value.values() if kind is dict else value) else value
+    if not _looked_at[kind] or (kind is list and not deep):
+        return value
+    if kind in (list, tuple, dict) and not holds_array(value.values() if kind is dict else value):
+        return value
+    return handed(value, exports.for_library, _numpys_name)
+
+
+def _numpys_name(value: Any) -> Any:
+    """A module of the facade as NumPy's, the class of arrays as ndarray."""
     if isinstance(value, ModuleType):
         return facade.original(value)
     return np.ndarray if isinstance(value, type) and issubclass(value, ad.Array) else value
@@ -149,7 +155,7 @@ def _named(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _from_outside() -> bool:
-    """Whether it is not the library that calls itself: long lists are looked through once."""
+    """Whether the library is called from outside, not by itself, so that long lists are searched only once."""
     answer: FrameType = sys._getframe(2)
     asks, asked = answer.f_back, answer.f_globals["__name__"]
     return asks is None or _root(asks.f_globals.get("__name__", "")) != _root(asked)
@@ -270,9 +276,7 @@ def _ufunc_door(real: Any) -> Callable[..., Any]:
 
 
 def _written(value: Any) -> Any:
-    if type(value) is tuple:
-        return mapped(_written, value)
-    return shared(value, "a library's ufunc") if isinstance(value, ad.Array) else value
+    return handed(value, lambda a: shared(a, "a library's ufunc"))
 
 
 def _given_to_ufunc(args: tuple[Any, ...]) -> Sequence[Any]:
@@ -288,9 +292,9 @@ def _named_to_ufunc(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own(result: Any, kwargs: dict[str, Any]) -> Any:
-    """What a ufunc returned, with the array in place of the memory of it that was written."""
+    """Return a ufunc's result, with the array in place of its memory that was written."""
     if type(result) is tuple:
-        return mapped(lambda part: _own(part, kwargs), result)
+        return tuple([_own(part, kwargs) for part in result])
     outs = kwargs.get("out", ())
     for out in outs if type(outs) is tuple else (outs,):
         if type(result) is not np.ndarray or not isinstance(out, ad.Array):
@@ -321,7 +325,7 @@ def _takes(code: CodeType, bound: bool) -> bool:
 
 
 def _door_for(name: str, member: Any, bound: bool) -> Callable[[Exchange], Any] | None:
-    """What makes the door that is to take the place of a member of a module or class; None, where there is to be none."""
+    """Return the factory of the door that replaces a member of a module or class; None if it is not replaced."""
     real = member.__func__ if isinstance(member, staticmethod | classmethod) else member
     code = getattr(real, "__code__", None)
     if code is None or _COUNTS in code.co_names or name in _RUNS or hasattr(real, _MARK) or not _takes(code, bound):
@@ -336,7 +340,7 @@ def _door_for(name: str, member: Any, bound: bool) -> Callable[[Exchange], Any] 
 
 
 def _classes(module: ModuleType, library: str) -> Iterator[type]:
-    """The classes that a module of a library offers, and what they inherit from."""
+    """Return the public classes of a library's module, and their bases."""
     for found in vars(module).values():
         if isinstance(found, type):
             yield from (cls for cls in found.__mro__ if _root(cls.__module__) == library)
@@ -400,18 +404,20 @@ def _is_begun(module: ModuleType) -> bool:
 
 
 class Doors:
-    """Those of one run.
+    """Doors of one run.
 
     Parameters
     ----------
     exchanges : Exchanges
-        That of the run: it closes them.
+        Exchanges of the run, which close the doors.
     users : UserFiles, optional
-        Says what is the user's: extension modules of his own have doors too.
+        Rule for user files: the user's own extension modules have doors too.
     """
 
     def __init__(self, exchanges: Exchanges, users: UserFiles | None = None) -> None:
         self._exchanges = exchanges
+        import_notices.begin()
+        exchanges.until(import_notices.end)
         exchanges.put("functools:_find_impl", finding)
         if users is not None:
             extension_modules.open_compiled(
@@ -420,21 +426,21 @@ class Doors:
         self._opened: set[str] = set()
         self._received: set[str] = set()
         self._modules = 0, ""
-        """How many modules there were at the last look, and the last of them."""
+        """Number of modules at the last check, and the last of them."""
         self._awaited: set[str] = set()
-        """Those that were being imported then."""
-        # Held meanwhile: who has imported a library goes on when its doors are open, whichever thread opens them.
+        """Modules that were being imported at that time."""
+        # Held while doors are opened, so that an importing thread continues only when they are open, whichever thread opens them.
         self._opening = threading.RLock()
 
     def open_all(self, imported: str = "", by_user: bool = False) -> None:
-        """Exchange what is there to be exchanged by now.
+        """Open the doors of all modules that have been imported so far.
 
         Parameters
         ----------
         imported : str
-            A module that has just been imported.
+            Module that has just been imported.
         by_user : bool
-            Whether a user file did it.
+            Whether a user file imported it.
         """
         with self._opening:
             if self._is_news(by_user):
@@ -463,7 +469,7 @@ class Doors:
         )
 
     def _receive(self, name: str) -> None:
-        """A program uses a backend's library by itself: to the library, its arrays are ndarrays."""
+        """Make arrays ndarrays to a backend's library that the program uses by itself."""
         if importlib.util.find_spec(f"{loader.__package__}.{name}.visiting"):
             visiting = importlib.import_module(f"{loader.__package__}.{name}.visiting")
             visiting.receive(numpy_classes.ndarray, user_compilers.numpys_own, self._exchanges)

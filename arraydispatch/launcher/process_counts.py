@@ -1,4 +1,4 @@
-"""What the other processes of a run counted: each leaves a file in a folder, and the report reads them."""
+"""Counts of the other processes of a run: each writes a file to a folder, and the report reads them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _PREFIX = "arraydispatch-counts-"
 __all__ = ["Saver", "collect", "count_here", "make_folder", "remove_folder"]
 
 _SPARING = 20
-"""Saving takes at most one part in so many of the time of a process that has more to do."""
+"""Saving takes at most one part in this many of a busy process's time."""
 
 
 def make_folder() -> str:
-    """A folder for the counts of a run; those of runs that were killed are removed."""
+    """Make a folder for the counts of a run, and remove those of runs that were killed."""
     for folder in glob.glob(os.path.join(tempfile.gettempdir(), f"{_PREFIX}*-*")):
         process = os.path.basename(folder).removeprefix(_PREFIX).partition("-")[0]
         if os.name == "posix" and process.isdecimal() and not _lives(int(process)):
@@ -47,12 +47,12 @@ def _lives(process: int) -> bool:
 
 
 def remove_folder(folder: str) -> None:
-    """Remove it; what processes that live on count is lost."""
+    """Remove the folder; later counts of processes that are still alive are lost."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def collect(folder: str) -> list[Tally]:
-    """What each process has left so far."""
+    """Return the counts that each process has written so far."""
     found = []
     with contextlib.suppress(FileNotFoundError):
         for entry in os.scandir(folder):
@@ -63,9 +63,9 @@ def collect(folder: str) -> list[Tally]:
 
 
 class Saver:
-    """Leaves the counts of a process that is not the one that reports: a child of it, or a fork.
+    """Writer of the counts of a process that does not report itself: a child of the reporting one, or a fork.
 
-    It does so before the process ends, and before it hands over a result: a pool kills its processes when it has the
+    It writes before the process ends, and before it returns a result, because a pool kills its processes when it has the
     last one.
     """
 
@@ -76,7 +76,7 @@ class Saver:
         self._before_results = False
 
     def begin(self) -> None:
-        """In a new process: count from zero, under a name of its own, from now on."""
+        """Begin counting from zero in a new process, under a name of its own."""
         self._profile.forget()
         self._name = f"{os.getpid()}-{time.time_ns()}"
         if self._before_results or "multiprocessing" not in sys.modules:
@@ -84,7 +84,7 @@ class Saver:
         import multiprocessing.queues  # noqa: F401 -- whose queues these are
 
         self._before_results = True
-        exchanges = Exchanges()  # which nobody takes out: the process ends with its program
+        exchanges = Exchanges()  # never removed: the process ends with its program
         tasks: Any = None
         due = False
 
@@ -113,7 +113,7 @@ class Saver:
         exchanges.put("multiprocessing.queues:SimpleQueue.put", handing_over)
 
     def save(self) -> None:
-        """Leave all counts so far, if there are any: as a whole, or not at all."""
+        """Write all counts so far, if there are any, atomically."""
         start = time.monotonic()
         tally = self._profile.tally()
         if forks.homeless:

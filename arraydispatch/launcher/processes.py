@@ -1,11 +1,11 @@
-"""Interpreters that a script starts are accelerated too.
+"""Acceleration of the interpreters that a script starts.
 
 A new interpreter (``subprocess`` with ``sys.executable``, ``multiprocessing``'s spawn and forkserver) inherits the
 environment: ``PYTHONPATH`` begins with a folder of ours, whose ``sitecustomize`` puts the import hook in place. The
 backend is loaded when user code imports NumPy, so other programs start as fast as before.
 
-This module is imported by every Python process that a script starts: what it needs for more than looking, it imports
-when it is needed.
+This module is imported by every Python process that a script starts, so it imports most modules only when they are
+needed.
 """
 
 from __future__ import annotations
@@ -13,13 +13,15 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-__all__ = ["continue_run", "inherit"]
+__all__ = ["continue_run", "inherit", "inherited"]
 
 _RUN = "ARRAYDISPATCH_RUN"
-"""Environment variable: how the parent runs, and what it takes for user code."""
+"""Environment variable with the options of the parent's run and its user files."""
 
 _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 """The folder of the ``sitecustomize`` of child processes."""
@@ -28,17 +30,17 @@ _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 # -- new interpreters ------------------------------------------------------------------------------------------------
 
 
-def inherit(choices: Any, roots: list[str], counts: str, each: bool) -> None:
-    """From now on every Python process that this one starts runs as it does.
+def inherit(choices: Any, roots: list[str], counts: str | None = None, each: bool = False) -> None:
+    """Make every Python process that this one starts run as it does.
 
     Parameters
     ----------
     choices : Choices
-        How.
+        Options of the run.
     roots : list of str
-        What is user code.
-    counts : str
-        The folder where processes leave what they counted.
+        Files and folders of user code.
+    counts : str, optional
+        Folder in which processes write their counts, if they are wanted.
     each : bool
         Whether they count each call by its line.
     """
@@ -47,54 +49,53 @@ def inherit(choices: Any, roots: list[str], counts: str, each: bool) -> None:
     os.environ["PYTHONPATH"] = os.pathsep.join([_FOLDER, *paths])
 
 
+@contextmanager
+def inherited(choices: Any, roots: list[str]) -> Iterator[None]:
+    """Have Python processes that are started in the block run as this one does, as :func:`inherit` has it for good."""
+    before = {name: os.environ.get(name) for name in (_RUN, "PYTHONPATH")}
+    inherit(choices, roots)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
 def continue_run() -> None:
-    """Called as a child process starts: hand its user code the facade, as its parent does."""
+    """Give the user code of a starting child process the facade, as in its parent."""
     told = os.environ.get(_RUN)
     if not told:
         return
     from ..common.patching import Exchanges
     from . import array_methods, package_patches
     from .import_hook import ImportHook
-    from .user_files import UserFiles
+    from .user_files import UserFiles, of_command_line
 
     run = json.loads(told)
     users = UserFiles(run["roots"])
-    for root in _own_roots(users):
+    for root in of_command_line(users):
         users.add_root(root)
-    users.add_namespace(vars(sys.modules["__main__"]))  # of `-c` and standard input, which have no file to tell by
+    users.add_namespace(vars(sys.modules["__main__"]))  # for `-c` and standard input, which have no file
     waiting = [run["choices"]]
-    exchanges = Exchanges()  # which nobody takes out: the process ends with its program
+    exchanges = Exchanges()  # never removed: the process ends with its program
     opened = package_patches.Doors(exchanges, users)
     array_methods.for_c_code(users, exchanges)
 
     def substitute(module: ModuleType) -> ModuleType:
-        from . import facade, forks, process_counts as counts, runner, tracebacks
+        from . import activation, facade, forks, process_counts as counts, tracebacks
         from .options import Choices
 
         if waiting:
             Choices(**json.loads(waiting.pop())).apply()
-            runner.begin(users, opened)
-            tracebacks.hide_ours_for_good()
+            activation.begin(users, opened)
+            tracebacks.hide_ours(exchanges)
+            tracebacks.hide_ours_at_the_end(exchanges)
             forks.survive_forks()
-            counts.count_here(run["counts"], users.has_file, run["each"])
+            if run["counts"] is not None:
+                counts.count_here(run["counts"], users.has_file, run["each"])
         return facade.substitute(module)
 
     ImportHook(users, substitute, opened.open_all, package_patches.LIBRARIES).install()
-
-
-def _own_roots(users: Any) -> list[str]:
-    """What the command line of this interpreter adds: the folder of its script, or the current one of ``-m``."""
-    try:
-        here = [os.getcwd()]
-    except OSError:  # the folder has been deleted, and its modules with it
-        here = []
-    words = iter(sys.orig_argv[1:])
-    for word in words:
-        if word in ("-c", "-m") or word.startswith(("-c", "-m")):
-            return here
-        if word in ("-W", "-X"):
-            next(words, None)
-        elif not word.startswith("-"):
-            folder = os.path.dirname(os.path.realpath(word))
-            return [] if users.is_installed(folder) else [folder]
-    return here

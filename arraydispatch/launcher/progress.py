@@ -1,7 +1,7 @@
-"""A line at the bottom of the terminal that says how far a long run is.
+"""Progress line at the bottom of the terminal for long runs.
 
-The line stands outside the part of the screen that scrolls (as apt's does), so whatever the program prints, from
-Python or from C, goes on above it and is not touched.
+The line is outside the scrolling region of the screen (as apt's is), so the output of the program, from
+Python or from C, continues above it unchanged.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _SAVE, _RESTORE, _ERASE = "\x1b7", "\x1b8", "\x1b[2K"
 
 
 class Progress:
-    """The line; :meth:`show` draws it anew, :meth:`end` takes it away.
+    """Progress line; :meth:`show` redraws it, :meth:`end` removes it.
 
     Parameters
     ----------
     profile : Profile
-        Where the figures come from.
+        Source of the figures.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -41,7 +41,7 @@ class Progress:
 
     @staticmethod
     def possible() -> bool:
-        """Whether standard error is a terminal that knows how."""
+        """Whether standard error is a terminal that supports it."""
         try:
             terminal = sys.stderr is not None and sys.stderr.isatty()
         except ValueError:  # closed
@@ -61,14 +61,14 @@ class Progress:
                 return
             out = ""
             if size.lines != self._rows:  # make room below what was printed, then let the rest scroll above
-                # Up before the cursor is saved: some terminals bring it back to within what scrolls, others to where it was.
+                # Up before the cursor is saved: some terminals restore it within the scrolling region, others to where it was.
                 out = f"\n\x1b[1A{_SAVE}\x1b[1;{size.lines - 1}r{_RESTORE}"
                 self._rows = size.lines
             line = self._render(self._text(seconds), size.columns)
             self._write(f"{out}{_SAVE}\x1b[{size.lines};1H{_ERASE}{line}{_RESTORE}")
 
     def end(self) -> None:
-        """Give the terminal back as it was."""
+        """Restore the terminal."""
         with self._lock, contextlib.suppress(OSError, ValueError):
             self._over = True
             if self._rows:
@@ -76,7 +76,7 @@ class Progress:
                 self._rows = 0
 
     def _write(self, text: str) -> None:
-        # Past Python's buffers: what the program has half printed stays half printed.
+        # Written past Python's buffers, so that the program's unfinished line is not flushed.
         os.write(sys.stderr.fileno(), text.encode(errors="replace"))
 
     def _text(self, seconds: float) -> str:
@@ -99,7 +99,7 @@ class Progress:
 
     @staticmethod
     def _render(text: str, columns: int) -> str:
-        """The line in the terminal's own way of colour, cut to its width."""
+        """Return the line in the terminal's colours, cut to its width."""
         from rich.console import Console
         from rich.text import Text
 

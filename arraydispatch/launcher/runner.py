@@ -1,4 +1,4 @@
-"""Runs a script, a module or standard input as ``__main__``, the way ``python`` does, with the facade in place."""
+"""Runner of a script, a module or standard input as ``__main__``, as ``python`` does, with the facade in place."""
 
 from __future__ import annotations
 
@@ -9,24 +9,17 @@ import io
 import os
 import pkgutil
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..backends.loader import take_for_ndarrays
-from ..common.process_state import process
 from . import exits, tracebacks
 from .user_files import UserFiles
-
-if TYPE_CHECKING:
-    from . import package_patches
 
 __all__ = [
     "NotFound",
     "Program",
-    "accelerated",
     "exit_code",
     "include_root",
     "include_roots",
@@ -38,17 +31,17 @@ __all__ = [
 
 
 class NotFound(Exception):
-    """There is no such script, module or package (the message is one sentence with the way out)."""
+    """Error for a missing script, module or package; the message is one sentence with the remedy."""
 
 
 @dataclass
 class Program:
-    """What to run, found and read before anything else happens.
+    """Program to run, located and read before anything else happens.
 
     Attributes
     ----------
     source : str or bytes or CodeType
-        The program; compiled when it runs, so that a syntax error is the script's own.
+        Source of the program; compiled when it runs, so that a syntax error is the script's own.
     file : str
         ``__file__``.
     argv0 : str
@@ -58,7 +51,7 @@ class Program:
     roots : list of str
         Folders whose modules are the user's.
     spec, loader, package
-        The module's, as ``python`` sets them.
+        Attributes of the module, as ``python`` sets them.
     """
 
     source: str | bytes | CodeType
@@ -77,7 +70,7 @@ class Program:
 
 
 def locate_script(path: str) -> Program:
-    """The program in a file, a folder or zip archive with a ``__main__.py``, or standard input (``-``)."""
+    """Return the program in a file, a folder or zip archive with a ``__main__.py``, or standard input (``-``)."""
     if path == "-":
         return Program(
             sys.stdin.buffer.read(), "<stdin>", "-", "", roots=[os.getcwd()], loader=importlib.machinery.BuiltinImporter,
@@ -109,7 +102,7 @@ def _compiled(path: str) -> Program:
     except (ImportError, EOFError, ValueError):
         code = None
     if code is None:
-        raise NotFound(f"{path!r} is no compiled file of this Python; give the source file.")
+        raise NotFound(f"{path!r} is not a compiled file of this Python; give the source file.")
     folder = os.path.dirname(os.path.realpath(path))
     return Program(code, file, path, folder, roots=[folder], loader=loader)
 
@@ -125,9 +118,9 @@ def _locate_main(path: str, importer: Any) -> Program:
 
 
 def locate_module(name: str) -> Program:
-    """The program that ``python -m name`` would run.
+    """Return the program that ``python -m name`` would run.
 
-    A package on the way to the module is imported for it, so this runs with the facade in place.
+    Parent packages of the module are imported for it, so this runs with the facade in place.
     """
     if name.startswith("."):
         raise NotFound(f"{name!r} is a relative name; give the module's full name.")
@@ -157,7 +150,7 @@ def locate_module(name: str) -> Program:
 
 
 def module_root(name: str) -> str | None:
-    """The folder or file of the top-level module of ``name``, looked up without importing anything."""
+    """Return the folder or file of the top-level module of ``name``, without importing anything."""
     top = name.partition(".")[0]
     spec = importlib.util.find_spec(top) if top else None
     if spec is None:
@@ -166,7 +159,7 @@ def module_root(name: str) -> str | None:
 
 
 def include_roots(name: str) -> list[str]:
-    """The files and folders that ``--include name`` stands for: a path, a glob, or an importable package or module."""
+    """Return the files and folders that ``--include name`` stands for: a path, a glob, or an importable package or module."""
     if not os.path.exists(name) and glob.has_magic(name):
         found = glob.glob(name, recursive=True)
         if not found:
@@ -176,7 +169,7 @@ def include_roots(name: str) -> list[str]:
 
 
 def include_root(name: str) -> str:
-    """The file or folder that ``--include name`` stands for: a path, or an importable package or module."""
+    """Return the file or folder that ``--include name`` stands for: a path, or an importable package or module."""
     if os.path.exists(name):
         return os.path.abspath(name)
     top, *rest = name.split(".")
@@ -196,45 +189,6 @@ def include_root(name: str) -> str:
 # -- running ---------------------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def _libraries_told() -> Iterator[None]:
-    try:
-        yield
-    finally:
-        take_for_ndarrays(process.users is not None)
-
-
-@contextmanager
-def accelerated(users: UserFiles, observer: Any = None) -> Iterator[None]:
-    """The facade in place for user files, for as long as the block runs."""
-    from ..common.patching import Exchanges
-    from . import array_methods, facade, import_hook, numpy_warnings, package_patches
-
-    run = Exchanges()
-    opened = package_patches.Doors(run, users)
-    importer = import_hook.ImportHook(users, facade.substitute, opened.open_all, package_patches.LIBRARIES)
-    with _libraries_told(), process.kept("users", "observer", "visited", "wrapper", "natives_first"):
-        importer.install()
-        try:
-            begin(users, opened, observer)
-            numpy_warnings.at_user_lines(run)
-            tracebacks.hide_ours(run)
-            array_methods.for_c_code(users, run)
-            yield
-        finally:
-            importer.remove()
-            run.undo()
-
-
-def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None) -> None:
-    """From now on, arrays are what user files know as ``np.ndarray``, and those of libraries are adopted."""
-    from . import numpy_classes
-
-    opened.open_all()
-    process.change(users=users, observer=observer, wrapper=numpy_classes.make, natives_first=True)
-    take_for_ndarrays(True)
-
-
 def _main_module(program: Program) -> ModuleType:
     module = ModuleType("__main__")
     namespace = vars(module)
@@ -249,7 +203,7 @@ def run(program: Program, arguments: list[str], users: UserFiles, unfit: Callabl
     """Run a program as ``__main__`` and return its exit code; an exception is shown as ``python`` shows it.
 
     The program's module stays in ``sys.modules``: its threads and exit handlers may still need it. ``unfit`` is called
-    where the program does not compile, so that nothing of it runs.
+    if the program does not compile, and then none of it runs.
     """
     module = _main_module(program)
     if not program.has_file:
@@ -257,7 +211,7 @@ def run(program: Program, arguments: list[str], users: UserFiles, unfit: Callabl
     sys.argv[:] = [program.argv0, *arguments]
     # A real module: what the script defines pickles by reference, and a spawned child finds the script by its file.
     sys.modules["__main__"] = module
-    # What pickles of spawned children name: multiprocessing sets it to the main module of when it was imported, which was us.
+    # The name in pickles of spawned children: multiprocessing set it when it was imported, to this package's main module.
     if "__mp_main__" in sys.modules:
         sys.modules["__mp_main__"] = module
     tracebacks.hide_callers()
@@ -276,9 +230,9 @@ def _execute(program: Program, namespace: dict[str, Any], unfit: Callable[[], No
 
 
 def exit_code(action: Callable[[], Any], passing: type[BaseException] | tuple[()] = ()) -> int:
-    """Run an action; its exit code and messages are those of a program that ends the same way.
+    """Run an action; return the exit code, and print the messages, of a program that ends the same way.
 
-    Exceptions of the class ``passing`` are not the program's, and pass. :class:`exits.Interrupted` ends a program
+    Exceptions of the class ``passing`` are not the program's, and propagate. :class:`exits.Interrupted` ends a program
     that Ctrl-C has ended.
     """
     code = _exit_code(action, passing)

@@ -1,7 +1,7 @@
-"""One run of the launcher from its first line to its report, however it ends.
+"""Run of the launcher, from its first line to its report, however it ends.
 
-Every end that :mod:`arraydispatch.launcher.exits` hears of brings the report. A program that dies in native code, or is killed, cannot be
-caught in the act: the report file is written again and again while the program runs, so that the last one stays.
+Every end that :mod:`arraydispatch.launcher.exits` notices produces the report. A program that crashes in native code, or is killed,
+cannot be noticed; for these the report file is rewritten regularly while the program runs.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from .progress import Progress
 __all__ = ["Session", "Spoken"]
 
 _FIRST_SAVE, _LONGEST_WAIT = 2.0, 60.0
-"""Seconds to the first report of a program that still runs, and between two of them at most."""
+"""Seconds before the first report of a running program, and the most between two of them."""
 
 
 class Spoken(Profile):
-    """The launcher's profile, which says each line that falls back to the host once, as it happens.
+    """Profile of the launcher, which announces each line that falls back to the host once, as it happens.
 
-    It speaks for itself, not through ``warnings``: a script that turns warnings into errors must not see ours.
+    It prints the message itself, not through ``warnings``: a script that turns warnings into errors must not see it.
     """
 
     def __init__(self, aloud: bool, **options: Any) -> None:
@@ -45,7 +45,7 @@ class Spoken(Profile):
 
     @contextlib.contextmanager
     def silent(self) -> Iterator[None]:
-        """While somebody else says it."""
+        """Suppress the messages while another profile prints them."""
         aloud, self._aloud = self._aloud, False
         try:
             yield
@@ -53,7 +53,7 @@ class Spoken(Profile):
             self._aloud = aloud
 
     def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
-        """Say it, if it fell back."""
+        """Print a message if the call fell back."""
         if kind != "host" or not self._aloud:
             return
         place = straight(frame.f_code.co_filename), frame.f_lineno, function_name(func)
@@ -69,28 +69,28 @@ def _verification(owns: Any) -> Any:
 
 
 class Session:
-    """Counts, compares and reports one program.
+    """Profile, verification and report of one program.
 
     Parameters
     ----------
     program : str
-        What runs, as a person would name it.
+        Name of the program in the report.
     device : str or None
-        Name of the default device, where the user chose it.
+        Name of the default device, if the user chose it.
     why : str
-        Why this backend, where the user did not name it.
+        Reason for the backend, if the user did not name it.
     rng : str
-        Where random numbers come from.
+        Source of random numbers.
     report_to, trace_to : str or None
         Files, known to be writable.
     full : bool
         Whether the terminal gets the long report.
     aloud : bool
-        Whether each line that falls back to the host is said as it happens.
+        Whether each line that falls back to the host is announced as it happens.
     verify : bool
         Whether every call is compared with NumPy.
     owns : callable
-        Says of a file name whether it is the user's.
+        Tells whether a file name is the user's.
     """
 
     def __init__(
@@ -121,11 +121,11 @@ class Session:
         self._keeper: threading.Thread | None = None
         self._endings = Endings(self._finish)
         self.folder = process_counts.make_folder()
-        """Where the other processes of the run leave their counts."""
+        """Folder in which the other processes of the run write their counts."""
         self._saver = process_counts.Saver(self.profile, self.folder)
 
     def start(self) -> None:
-        """Begin: from now on every way to end brings the report."""
+        """Begin: every end of the process now produces the report."""
         self.profile.start()
         if self._verification is not None:
             self._verification.start()
@@ -136,19 +136,19 @@ class Session:
             self._keeper.start()
 
     def cancel(self) -> None:
-        """Nothing has run, or can: no report."""
+        """Cancel the report, because no program has run or can run."""
         self._end()
         process_counts.remove_folder(self.folder)
 
     def _forked(self) -> None:
-        """In a fork: it counts for itself, and leaves its counts as it ends."""
+        """Make a fork count for itself and write its counts when it ends."""
         if not self._over.is_set():
             self._saver.begin()
 
     # -- while it runs -----------------------------------------------------------------------------------------------
 
     def _keep(self) -> None:
-        """Save the report now and then, and show how far the program is."""
+        """Save the report at intervals, and show the progress of the program."""
         wait, saved = _FIRST_SAVE, time.monotonic()
         while not self._over.wait(0.5 if self._progress is not None else wait):
             if self._progress is not None:
@@ -161,7 +161,7 @@ class Session:
 
     def _run(self, complete: bool) -> report.Run:
         name = settings.current_name()
-        backend = loader.loaded_one(name)  # one that was not needed is not loaded for the report
+        backend = loader.loaded_one(name)  # a library that was not needed is not loaded for the report
         device = self._device or ("cpu" if backend is None else backend.devices()[0].name)
         found = None if self._verification is None else self._verification.as_dict()
         return report.Run(
@@ -186,7 +186,7 @@ class Session:
         self._endings.stop()
 
     def _finish(self, flush: bool, complete: bool) -> None:
-        """Write and print the report, once; in a fork, leave its counts for it."""
+        """Write and print the report, once; in a fork, write the counts for it."""
         if self._over.is_set():
             return
         if os.getpid() != self._process:
@@ -201,7 +201,7 @@ class Session:
                 self.profile.aside = uncounted_work.left_to_numpy(process.users)
             run = self._run(complete and exits.exit_code != exits.INTERRUPTED)
             if flush:
-                with contextlib.suppress(OSError, ValueError):  # the reader has gone: nobody waits for the rest
+                with contextlib.suppress(OSError, ValueError):  # the reader has closed the pipe
                     sys.stdout.flush()
             said = []
             if self._report_to is not None:
@@ -213,12 +213,12 @@ class Session:
                 print(*said, sep="", end="", file=sys.stderr)
 
     def _stayed(self, x: Any) -> bool:
-        """Whether an ndarray is large enough for the backend, and never came there."""
+        """Whether an ndarray is large enough for the backend and was never moved there."""
         apart = settings.current_name() != "numpy"
         return apart and x.size >= max(settings.default.min_size, 1) and not self.profile.met(x)
 
     def _save(self, path: str, writer: report.Writer, run: report.Run) -> str:
-        """Write a file of the report and say what became of it."""
+        """Write a file of the report and return the outcome."""
         try:
             report.write(writer, path, self.profile, run)
         except OSError as error:

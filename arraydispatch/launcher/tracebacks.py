@@ -1,9 +1,9 @@
-"""Tracebacks without this package's frames: the exception that ends a program, and what the program prints of others.
+"""Tracebacks without this package's frames: for the exception that ends a program, and for those that the program prints.
 
-Python's own hook shows an exception's frames as they are, so they are taken out of it; all that :mod:`traceback` shows (and
+Python's own hook shows all frames of an exception, so they are removed from it. Everything that :mod:`traceback` shows (and
 :mod:`logging` through it) passes through one method of ``StackSummary``, which is exchanged while a program runs.
 
-Hiding leaves at least one frame of those there are, for whoever counts on it, and who asks for one frame gets that frame.
+At least one frame is always kept, and a request for a single frame returns that frame.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from typing import Any, TypeVar
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
 
-__all__ = ["FULL", "hide_callers", "hide_ours", "hide_ours_for_good", "strip"]
+__all__ = ["FULL", "hide_callers", "hide_ours", "hide_ours_at_the_end", "strip"]
 
 FULL = "ARRAYDISPATCH_TRACEBACK"
 """Environment variable: when set to ``full``, tracebacks keep this package's own frames."""
 _RUNNER = os.path.join(callers.OURS, "launcher", "runner.py")
 _callers: set[CodeType] = set()
 _WANTS_BUFFER = re.compile(r"(?=.*bytes)(?=.*\bndarray)|supporting the buffer API", re.DOTALL)
-"""What Python and its modules say of an object without a buffer."""
+"""Messages of Python and its modules about an object without the buffer protocol."""
 _BUFFER = "An array of a library's shows no buffer to code in C: hand it x.tobytes(), or x.data, a memoryview."
 
 T = TypeVar("T")
@@ -44,18 +44,18 @@ def _ours(frame: FrameType) -> bool:
 
 
 def _shown(parts: list[tuple[FrameType, T]]) -> list[tuple[FrameType, T]]:
-    """The parts of a traceback that are not ours; the last one where all are, for nobody expects none.
+    """Return the entries of a traceback outside this package; the last one if all are inside, because callers expect one.
 
-    But of a program that does not compile Python shows none either.
+    For a program that does not compile Python shows none, and so does this.
     """
     kept = [part for part in parts if not _ours(part[0])]
     return kept or [part for part in parts[-1:] if part[0].f_code.co_filename != _RUNNER]
 
 
 def strip(error: BaseException | None) -> None:
-    """Take this package's frames out of the tracebacks of an exception and of those it came from.
+    """Remove this package's frames from the tracebacks of an exception and of its causes.
 
-    One that NumPy's arrays do not raise gets a note of the way out.
+    An exception that NumPy's arrays would not raise gets a note with a remedy.
     """
     if type(error) is TypeError and _WANTS_BUFFER.search(str(error)) and _BUFFER not in getattr(error, "__notes__", ()):
         error.add_note(_BUFFER)
@@ -85,7 +85,7 @@ def _parts(tb: TracebackType | None) -> Iterator[TracebackType]:
 
 
 def hide_callers() -> None:
-    """Count what called us among our own: the command that starts the launcher is no part of the program."""
+    """Hide our callers too: the command that starts the launcher is not part of the program."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         _callers.add(frame.f_code)
@@ -93,7 +93,7 @@ def hide_callers() -> None:
 
 
 def hide_ours(exchanges: Exchanges) -> None:
-    """Have :mod:`traceback` show no frames of ours, of threads that end by an exception neither."""
+    """Make :mod:`traceback` hide this package's frames, also for threads that end by an exception."""
     if _full():
         return
     exchanges.put("traceback:StackSummary._extract_from_extended_frame_gen", _extracting)
@@ -103,8 +103,8 @@ def hide_ours(exchanges: Exchanges) -> None:
 
 def _extracting(exchange: Exchange) -> Any:
     def extract(cls: Any, frames: Any, /, **kwargs: Any) -> Any:
-        # Who asks for one frame, as pytest does for each entry, means that one. It is here that they are walked through:
-        # `walk_stack` counts the frames between itself and who asks.
+        # A caller that asks for one frame, as pytest does for each entry, means that frame. Frames are filtered here:
+        # `walk_stack` counts the frames between itself and its caller.
         if exchange.on:
             frames = list(islice(frames, 1)) if kwargs.get("limit") == 1 else _shown(list(frames))
         return exchange.real(cls, frames, **kwargs)
@@ -125,10 +125,8 @@ def _ending_a_thread(exchange: Exchange) -> Any:
     return shown
 
 
-def hide_ours_for_good() -> None:
-    """In a child process, whose program Python runs by itself."""
-    exchanges = Exchanges()
-    hide_ours(exchanges)
+def hide_ours_at_the_end(exchanges: Exchanges) -> None:
+    """Show the error that ends the process without our frames, in a process whose program Python runs by itself."""
     if sys.excepthook is sys.__excepthook__ and not _full():
         exchanges.put("sys:excepthook", _ending_the_process)
 

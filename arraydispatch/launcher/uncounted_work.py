@@ -1,7 +1,7 @@
-"""What a report cannot count: the work of ndarrays that libraries made, whose operators and methods are NumPy's own, and that of
+"""Work that a report cannot count: that of ndarrays made by libraries, whose operators and methods are NumPy's own, and that of
 modules that are neither the user's nor installed.
 
-At the end of a program, the ndarrays among its names that never came to the backend are held against its source.
+At the end of a program, the ndarrays among its globals that never came to the backend are looked up in its source.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["left_to_numpy", "work_of_ndarrays"]
 
 
 def left_to_numpy(users: UserFiles) -> list[Note]:
-    """The folders of modules that work with NumPy itself, though nobody has installed them: ``--include`` would take them along."""
+    """Return the folders of modules that use NumPy itself although they are not installed; ``--include`` would accelerate them."""
     found: dict[str, list[str]] = {}
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
@@ -46,17 +46,17 @@ def _modules_in(module: ModuleType) -> list[ModuleType]:
 
 
 def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]], bool]) -> list[Note]:
-    """The lines of a module where an operator or a method of an ndarray does what the backend could.
+    """Return the lines of a module where an operator or a method of an ndarray does work that the backend could do.
 
     Parameters
     ----------
     module : module
         The program.
     stayed : callable
-        Says of an ndarray whether it is worth a word, and never came to the backend.
+        Tells whether an ndarray is large enough to mention and never came to the backend.
     """
     values = vars(module).copy().items()
-    # Of a window that is written, np.asarray makes no array either.
+    # np.asarray does not convert a writable window on memory either.
     names = {
         name: "window" if x.flags.writeable and is_window(x) else "ndarray"
         for name, x in values
@@ -80,7 +80,7 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
 
 
 def _operations(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """(name, line) for each operator and each method called on a plain name."""
+    """Yield (name, line) for each operator and each method called on a plain name."""
     for node in ast.walk(tree):
         operands: list[ast.AST] = []
         if isinstance(node, ast.BinOp):

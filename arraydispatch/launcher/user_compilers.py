@@ -1,7 +1,7 @@
-"""Compilers of the user's functions: what they see is NumPy's own, and what their functions are called with too.
+"""Exchanges for compilers of user functions, which see NumPy's own module, and whose functions are called with ndarrays.
 
-numba reads a function's globals and closure, finds the facade there and knows none of its functions. And compiled code reads
-and writes memory, so it is handed the ndarray that shares an array's (:func:`arraydispatch.launcher.memory_writes.shared`).
+numba reads a function's globals and closure, and would find the facade, whose functions it does not know. Compiled code reads
+and writes memory, so it gets the ndarray that shares an array's (:func:`arraydispatch.launcher.memory_writes.shared`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import arraydispatch as ad
 
 from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
-from ..common.pytrees import mapped
+from ..dispatch.handover import handed
 from . import facade
 from .adoption import Stand
 from .memory_writes import shared
@@ -24,7 +24,7 @@ __all__ = ["LIBRARIES", "OPEN", "numpys_own"]
 
 
 class _Kinds(dict[type, bool]):
-    """Whether a value of this type is, or may hold, something of ours."""
+    """Whether a value of this type is, or may contain, an `Array` or an object of the facade."""
 
     def __missing__(self, kind: type) -> bool:
         ours = (ad.Array, Stand, list, tuple, dict, type, ModuleType)
@@ -36,15 +36,8 @@ _looked_at = _Kinds()
 
 
 def numpys_own(value: Any) -> Any:
-    """A value, with NumPy's own in place of what the facade has and of arrays, also in lists, tuples and dicts."""
-    kind = type(value)
-    if not _looked_at[kind]:
-        return value
-    if issubclass(kind, ad.Array):
-        return shared(value)
-    if kind in (list, tuple, dict) or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
-        return mapped(numpys_own, value)
-    return facade.original(value)
+    """Return a value with NumPy's own objects in place of the facade's and of arrays, also in lists, tuples and dicts."""
+    return handed(value, shared, facade.original) if _looked_at[type(value)] else value
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -59,7 +52,7 @@ def _given(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _put_back(values: tuple[Any, ...], given: tuple[Any, ...]) -> None:
-    """A list that the function has changed: what it was handed in its place."""
+    """Copy the changes of the function to its list argument back into the user's list."""
     for value, new in zip(values, given):
         if type(value) is list and new is not value:
             before = list(map(numpys_own, value))
@@ -125,7 +118,7 @@ def _overloading(exchange: Exchange) -> Any:
 
 
 def _open_numba(exchanges: Exchanges) -> None:
-    """Exchange what numba looks up and is called by, once it is there."""
+    """Exchange the functions by which numba looks up names and is called, once it has been imported."""
     from numba.extending import typeof_impl
 
     put = exchanges.put
@@ -161,7 +154,7 @@ def _open_numexpr(exchanges: Exchanges) -> None:
 
 
 def _taking_memory(exchange: Exchange) -> Any:
-    """What hands an array's memory to C code."""
+    """Wrap a function that passes an array's memory to C code."""
     real = exchange.real
 
     @wraps(real)
@@ -183,5 +176,5 @@ OPEN: dict[str, Callable[[Exchanges], None]] = {
     "numexpr": _open_numexpr,
     "numpy.ctypeslib": _open_numpy,
 }
-"""Module -> what is to be done once it has been imported."""
+"""Module -> function to call once it has been imported."""
 LIBRARIES = frozenset(OPEN)

@@ -1,8 +1,8 @@
-"""Which code is the user's: the script, the modules under its folder, and what ``--include`` names.
+"""Rule for user code: the script, the modules under its folder, and those that ``--include`` names.
 
-Everything that decides by "who is asking" asks here: the import hook, adoption, the random generators. A file belongs
-to the user when one of the roots contains it and nothing on the way from the root to the file says "installed": no
-``site-packages``, no virtual environment, no interpreter, not this package. The longest way in wins, so that an
+The import hook, adoption and the random generators, which all depend on their caller, use this rule. A file is
+the user's if one of the roots contains it and no folder between the root and the file is an installation: no
+``site-packages``, no virtual environment, no interpreter, not this package. The deepest root wins, so that an
 ``--include`` of a package inside ``site-packages`` makes just that package the user's.
 """
 
@@ -11,20 +11,22 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from functools import cache
 from types import FrameType
 from typing import Any
 
-from ..common.callers import INSTALLED, OURS
+from ..common.callers import INSTALLED, OURS, is_ours
 
-__all__ = ["UserFiles"]
+__all__ = ["AllUsers", "UserFiles", "asking", "of_command_line", "of_namespace"]
 
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 _EXTENSIONS = (".so", ".pyd", ".dll", ".dylib")
 _PACKAGE = os.path.realpath(OURS)
 
 
+@cache
 def _installed_places() -> tuple[str, ...]:
-    """Folders of the interpreter, its library and this package."""
+    """Return the folders of the interpreter, its library and this package."""
     places = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, _PACKAGE}
     places.update(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
     return tuple(os.path.realpath(place) for place in places)
@@ -35,7 +37,7 @@ def _inside(path: str, folder: str) -> bool:
 
 
 class UserFiles:
-    """The rule that says whether a file, a module's globals or a frame is the user's.
+    """Rule that decides whether a file, a module's globals or a frame is the user's.
 
     Parameters
     ----------
@@ -50,7 +52,7 @@ class UserFiles:
         self._namespaces: list[dict[str, Any]] = []
 
     def add_root(self, root: str) -> None:
-        """One more folder or file of user code."""
+        """Add a folder or file of user code."""
         self._roots = (*self._roots, os.path.realpath(root))
         self._known.clear()
 
@@ -59,13 +61,18 @@ class UserFiles:
         """The folders and files of user code."""
         return list(self._roots)
 
+    @property
+    def namespaces(self) -> list[dict[str, Any]]:
+        """Globals that are the user's whatever they say of themselves."""
+        return list(self._namespaces)
+
     def is_installed(self, file: str) -> bool:
         """Whether a file belongs to the interpreter, this package or an environment's packages."""
         path = os.path.realpath(file)
         return any(_inside(path, place) for place in self._places) or not INSTALLED.isdisjoint(path.split(os.sep))
 
     def add_namespace(self, namespace: dict[str, Any]) -> None:
-        """Globals that are the user's whatever they say of themselves: ``__main__`` from stdin, a notebook."""
+        """Add globals that are the user's whatever their file is: ``__main__`` from stdin, a notebook."""
         self._namespaces.append(namespace)
 
     def has_file(self, file: str) -> bool:
@@ -95,7 +102,7 @@ class UserFiles:
         return True
 
     def _says(self, namespace: dict[str, Any]) -> bool | None:
-        """Whether globals are the user's; None where they do not tell (code run by ``exec`` in a bare dict)."""
+        """Whether globals are the user's; None if they cannot tell (code run by ``exec`` in a bare dict)."""
         file = namespace.get("__file__")
         if type(file) is str and not file.startswith("<"):
             known = self._known.get(file)
@@ -108,7 +115,7 @@ class UserFiles:
         return None
 
     def owns_frame(self, frame: FrameType | None) -> bool:
-        """Whether the code of a frame is the user's; code without a file belongs to whoever runs it."""
+        """Whether the code of a frame is the user's; code without a file belongs to its caller."""
         while frame is not None:
             answer = self._says(frame.f_globals)
             if answer is not None:
@@ -123,3 +130,73 @@ class UserFiles:
             if answer is not None:
                 return answer
         return self.owns_frame(frame)
+
+
+class AllUsers(UserFiles):
+    """Union of the rules of several ways in; :attr:`rules` may change at any time."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.rules: tuple[UserFiles, ...] = ()
+
+    @property
+    def roots(self) -> list[str]:
+        """The folders and files of user code."""
+        return [root for rule in self.rules for root in rule.roots]
+
+    @property
+    def namespaces(self) -> list[dict[str, Any]]:
+        """Globals that are the user's whatever they say of themselves."""
+        return [names for rule in self.rules for names in rule.namespaces]
+
+    def has_file(self, file: str) -> bool:
+        """Whether a source file is the user's."""
+        return any(rule.has_file(file) for rule in self.rules)
+
+    def _says(self, namespace: dict[str, Any]) -> bool | None:
+        answers = [rule._says(namespace) for rule in self.rules]
+        return True if True in answers else None if None in answers or not answers else False
+
+
+def of_namespace(*namespaces: dict[str, Any]) -> UserFiles:
+    """Return the rule that the code of these modules, given by their globals, is user code, and no other."""
+    users = UserFiles([])
+    for namespace in namespaces:
+        file = namespace.get("__file__")
+        if type(file) is str and not file.startswith("<"):
+            users.add_root(file)
+        else:
+            users.add_namespace(namespace)
+    return users
+
+
+def of_command_line(users: UserFiles) -> list[str]:
+    """Return the roots that the command line of this interpreter names: the folder of its script, or the current one of ``-m``."""
+    try:
+        here = [os.getcwd()]
+    except OSError:  # the folder has been deleted, and its modules with it
+        here = []
+    words = iter(sys.orig_argv[1:])
+    for word in words:
+        if word in ("-c", "-m") or word.startswith(("-c", "-m")):
+            return here
+        if word in ("-W", "-X"):
+            next(words, None)
+        elif not word.startswith("-"):
+            folder = os.path.dirname(os.path.realpath(word))
+            return [] if users.is_installed(folder) else [folder]
+    return here
+
+
+_PASSING = frozenset({"contextlib", "functools", "importlib"})
+"""Modules of Python's that call on behalf of others."""
+
+
+def asking(frame: FrameType) -> dict[str, Any]:
+    """Return the globals of the code on whose behalf a frame runs: the first outside of this package and of Python's machinery."""
+    while frame.f_back is not None:
+        file, name = frame.f_code.co_filename, str(frame.f_globals.get("__name__"))
+        if not (is_ours(file) or file.startswith("<frozen ") or name.partition(".")[0] in _PASSING):
+            break
+        frame = frame.f_back
+    return frame.f_globals

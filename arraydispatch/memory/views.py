@@ -131,7 +131,8 @@ def expose(a: Handle) -> Native:
         run_readers(a)
     with exchange:
         owner(a)._owned = False
-        return native(a)
+        kind, value = held(a)
+        return kind.backend.settled(value)
 
 
 def lifted(a: Handle, device: Any = None) -> Native:

@@ -129,7 +129,7 @@ def of_result(backend: Backend, dtype: np.dtype[Any]) -> Backend:
         held = loader.hosted(backend.name)
         if held.holds(dtype):
             return held
-    return backend.home
+    return settings.computing(backend.home)
 
 
 def precise(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -6,7 +6,7 @@ are plain attributes, because a ContextVar set in the main thread is not seen in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from functools import cache
@@ -67,7 +67,18 @@ def context_backend() -> Backend | None:
 def current_backend() -> Backend:
     """Return the backend in which new arrays are created."""
     stack = _backends.get()
-    return stack[-1] if stack else loader.load(default.backend)
+    found = stack[-1] if stack else loader.load(default.backend)
+    return found if _deferring is None else _deferring(found)
+
+
+_deferring: Callable[[Backend], Backend] | None = None
+defer: Callable[[Backend], Backend] = lambda backend: backend
+"""Return the variant of a backend that defers values, where it has one; set by the engine."""
+
+
+def computing(backend: Backend) -> Backend:
+    """Return the backend that computes on arrays of a backend: under compiled execution, its variant that defers values."""
+    return backend if _deferring is None else _deferring(backend)
 
 
 def current_name() -> str:
@@ -113,8 +124,8 @@ Backend._exit = _exit
 
 def check_execution(execution: Any) -> Execution:
     """Return the execution mode, or raise a :class:`SettingError` that names the choices."""
-    if execution not in (None, "eager", "fused"):
-        raise SettingError(f"execution {execution!r} is not available; choose 'eager', 'fused', or None.")
+    if execution not in (None, "eager", "fused", "compiled"):
+        raise SettingError(f"execution {execution!r} is not available; choose 'eager', 'fused', 'compiled', or None.")
     chosen: Execution = execution
     return chosen
 
@@ -136,6 +147,13 @@ def _execute(usual: Execution, executions: tuple[execution, ...]) -> None:
     default.change(execution=way, usual_execution=usual, executions=executions, min_size=least, lent=lent)
 
 
+@process.follows("execution", "traces")
+def _follow() -> None:
+    """Defer values from now on, or none: while a library traces, what it computes belongs to its program."""
+    global _deferring
+    _deferring = defer if process.execution == "compiled" and not process.traces else None
+
+
 class execution:
     """Block that sets how calls run, in the whole process: see :func:`arraydispatch.execution`.
 
@@ -143,7 +161,7 @@ class execution:
 
     Parameters
     ----------
-    way : {"eager", "fused", None}
+    way : {"eager", "fused", "compiled", None}
         The mode inside the block.
     """
 

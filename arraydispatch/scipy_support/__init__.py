@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterable
@@ -31,7 +32,17 @@ from ..common.arguments import PLAIN
 from ..functions import registry
 from ..functions.registry import METHODS, SCIENTIFIC
 
-__all__ = ["MODULES", "arrays_among", "implements", "is_function", "load", "method_stand_in", "public", "stand_in"]
+__all__ = [
+    "MODULES",
+    "arrays_among",
+    "by_scipy_itself",
+    "implements",
+    "is_function",
+    "load",
+    "method_stand_in",
+    "public",
+    "stand_in",
+]
 
 B = TypeVar("B", bound=Callable[..., Any])
 
@@ -66,7 +77,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "integrate": ("integrate", "array_api_functions"),
     "linalg": ("linalg", "structured_systems", "matrices"),
     "ndimage": ("ndimage", "interpolation", "neighbourhoods", "labelled_objects"),
-    "signal": ("signal", "filters", "smoothing", "array_api_functions", "spectra"),
+    "signal": ("signal", "filters", "array_api_functions", "spectra"),
     "spatial": ("spatial",),
     "special": ("bessel_derivatives", "legendre", "array_api_functions"),
     "stats": ("distributions", "array_api_functions"),
@@ -190,6 +201,11 @@ def implements(*full: str, **about: Any) -> Callable[[B], B]:
     """Register a body for SciPy functions, as :func:`arraydispatch.functions.registry.implements` does for NumPy's."""
     found = [func for func in map(stand_in, full) if func is not None]
     return registry.implements(*found, **about)
+
+
+def by_scipy_itself() -> bool:
+    """Whether SciPy takes arrays of any library by itself, as the user asked it to in the environment."""
+    return os.environ.get("SCIPY_ARRAY_API", "0").lower() not in ("", "0", "false")
 
 
 def imported() -> list[str]:

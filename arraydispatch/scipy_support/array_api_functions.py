@@ -26,7 +26,7 @@ from ..memory import views
 from ..runtime import conversion
 from . import implements, stand_in
 
-__all__ = ["by_the_standard", "ours", "plain_result"]
+__all__ = ["by_the_standard", "ours", "plain_result", "restore_switch"]
 
 _inside: ContextVar[bool] = ContextVar("_inside", default=False)
 
@@ -55,6 +55,12 @@ def by_the_standard() -> Iterator[None]:
         yield
     finally:
         _inside.reset(before)
+
+
+def restore_switch() -> None:
+    """Put SciPy's own switch back."""
+    for each in _exchanges:
+        each.undo()
 
 
 def _prepare() -> bool:

@@ -12,32 +12,24 @@ from typing import Any
 
 import scipy.sparse as sp
 
-from ..common.patching import Exchange, Exchanges
+from ..common.members import MEMBERS, reflected_name
+from ..common.patching import Exchange
 from ..common.pytrees import mapped
 from ..dispatch import scipy_calls
 from ..functions.registry import METHODS, SCIENTIFIC
+from ..interop import import_notices, scipy_stand_ins
 from ..scipy_support import MATRICES
 from .construction import from_scipy
 from .sparse_array import SparseArray
 
 __all__ = ["called"]
 
-_EXCHANGES = Exchanges()
 _KEPT = frozenset({"aslinearoperator"})
-_REFLECTED = {
-    "__add__": "__radd__",
-    "__matmul__": "__rmatmul__",
-    "__mul__": "__rmul__",
-    "__sub__": "__rsub__",
-}
-"""Operator of SciPy's matrices -> method of the sparse array as the second operand."""
 _WHY = "it is SciPy's own code, on matrices of its own"
 
 
-def _hosted(x: Any) -> Any:
-    if isinstance(x, SparseArray):
-        return x.to_scipy()
-    return mapped(_hosted, x) if type(x) in (list, tuple, dict) else x
+def _to_scipy(x: Any) -> Any:
+    return x.to_scipy() if isinstance(x, SparseArray) else x
 
 
 def called(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: SparseArray) -> Any:
@@ -49,14 +41,15 @@ def called(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: Spar
     if func.__name__ in _KEPT:
         return func.__wrapped__(*args, **kwargs)
     backend = first.data.backend
-    found = scipy_calls.call(func, func, _hosted(args), _hosted(kwargs), backend, _WHY)
+    found = scipy_calls.call(func, func, mapped(_to_scipy, args), mapped(_to_scipy, kwargs), backend, _WHY)
     return from_scipy(found, backend) if sp.issparse(found) else found
 
 
 def _method(func: Any, owner: Any, *args: Any, **kwargs: Any) -> Any:
-    reflected = _REFLECTED.get(func.__name__)
-    if reflected is None or not sp.issparse(owner):
-        return func.__wrapped__(owner, *_hosted(args), **_hosted(kwargs))
+    row = MEMBERS.get(func.__name__)
+    reflected = reflected_name(row.func) if row is not None and row.form == "binary" else ""
+    if not sp.issparse(owner) or not hasattr(SparseArray, reflected):
+        return func.__wrapped__(owner, *mapped(_to_scipy, args), **mapped(_to_scipy, kwargs))
     product = isinstance(owner, sp.spmatrix) and func.__name__ == "__mul__"
     return getattr(args[0], "__rmatmul__" if product else reflected)(owner)
 
@@ -66,15 +59,19 @@ def _making(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def __init__(self: Any, arg1: Any, *args: Any, **kwargs: Any) -> None:
-        real(self, arg1.to_scipy() if isinstance(arg1, SparseArray) else arg1, *args, **kwargs)
+        real(self, _to_scipy(arg1), *args, **kwargs)
 
     return __init__
 
 
 def open_all() -> None:
-    """Make SciPy's functions dispatch on sparse arrays, and its classes accept them."""
+    """Make SciPy's functions dispatch on sparse arrays, and its classes accept them, where its functions take arrays."""
     MATRICES[SparseArray] = called
+    import_notices.follow(_open_classes)
+
+
+def _open_classes() -> None:
     made = [getattr(sp, f"{format}_array") for format in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")]
     for cls in dict.fromkeys(each for kind in made for each in kind.__mro__):
         if "__init__" in vars(cls) and cls.__module__.startswith("scipy.sparse"):  # perhaps a launcher's door by now
-            _EXCHANGES.at(cls, "__init__", _making, "classes of scipy.sparse")
+            scipy_stand_ins.EXCHANGES.at(cls, "__init__", _making, "classes of scipy.sparse")

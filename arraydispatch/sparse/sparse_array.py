@@ -13,6 +13,7 @@ from ..array import Array
 from ..backends.base import Backend, Native
 from ..backends.devices import Device
 from ..common import pytrees
+from ..common.members import OPERATORS, reflected_name
 from ..scipy_support import MATRICES
 from ..transforms.flattening import is_array
 from . import native_products, structure
@@ -445,25 +446,15 @@ class SparseArray:
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__" or kwargs:
             return NotImplemented
-        forward, backward = _OPERATORS.get(ufunc.__name__, ("", ""))
-        if forward and len(inputs) == 2:
+        row = OPERATORS.get(ufunc)
+        if row is not None and row.form == "binary":
             a, b = inputs
-            if isinstance(a, SparseArray):
-                return getattr(a, forward)(b)
-            return getattr(b, backward)(a) if backward else NotImplemented
+            first = isinstance(a, SparseArray)
+            found = getattr(SparseArray, row.name if first else reflected_name(ufunc), None)
+            return NotImplemented if found is None else found(a, b) if first else found(b, a)
         if ufunc.nin == ufunc.nout == 1 and _keeps_zero(ufunc, self.dtype):
             return self._with(ufunc(self.data))
         return NotImplemented
-
-
-_OPERATORS = {
-    "add": ("__add__", "__radd__"),
-    "subtract": ("__sub__", "__rsub__"),
-    "multiply": ("__mul__", "__rmul__"),
-    "matmul": ("__matmul__", "__rmatmul__"),
-    "divide": ("__truediv__", ""),
-}
-"""Name of a ufunc -> its methods with the matrix as first and as second operand."""
 
 
 def _keeps_zero(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:

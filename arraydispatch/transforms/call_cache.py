@@ -1,6 +1,6 @@
-"""Calls of a compiled function that are of a kind met before: nothing but arrays of its library's own and numbers, so nothing to look for.
+"""Fast path for repeated calls of a ``jit`` function whose arguments are only arrays of its library and numbers.
 
-Compiled, since this is what ``ad.jit`` adds to each call of a program.
+The module is compiled, since its work is what ``ad.jit`` adds to each call of a program.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _rules_here = context_rules.get
 
 
 def again(met: dict[Any, Met], args: tuple[Any, ...]) -> tuple[Any] | None:
-    """What a call of a kind in ``met`` returns, as a tuple of one; None for any other call."""
+    """Run a call of a kind in ``met`` and return its result as a tuple of one; return None for any other call."""
     natives: list[Any] = []
     key = kind_of_call(args, natives)
     if key is None:
@@ -38,10 +38,10 @@ def again(met: dict[Any, Met], args: tuple[Any, ...]) -> tuple[Any] | None:
 
 
 def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] | None:
-    """What tells calls on nothing but arrays of their own and numbers apart, None for others; their values go to ``natives``."""
+    """Return the key of a call with only arrays of the library and numbers, None for others; its values are added to ``natives``."""
     parts: list[Any] = [_rules_here() or process.rules]
     arrays = 0
-    if _waiting:  # before the lock is held, which the threads that run them may want
+    if _waiting:  # before the lock is taken, which the threads that run them may need
         for x in args:
             if isinstance(x, Handle):
                 views.run_readers(x)
@@ -49,8 +49,8 @@ def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] |
         for x in args:
             if isinstance(x, Handle):
                 a: Handle = x
-                kind: Any = a._kind  # of a pending value it is the node
-                if type(kind) is not Kind or kind.backend.hosted:
+                kind: Any = a._kind  # the node of a pending value
+                if type(kind) is not Kind or kind.backend.hosted or kind.backend.defers:
                     return None
                 backend = kind.backend
                 views.owner(a)._owned = False  # as views.expose does
@@ -72,7 +72,7 @@ def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] |
 
 
 class Met:
-    """The program of calls of one kind."""
+    """Program for calls of one kind."""
 
     __slots__ = ("backend", "body", "dtype", "kind", "numbers", "program", "simple")
 
@@ -84,10 +84,10 @@ class Met:
         structure, outputs = body.result()
         one = outputs[0] if structure is LEAF and not body.written else None
         self.simple = type(one) is Traced and not one.scalar and not one.standard
-        """Whether the result is one array, and all there is."""
+        """Whether the result is a single array and nothing was written."""
 
     def run(self, natives: list[Any], args: tuple[Any, ...]) -> Any:
-        """What the program makes of these values."""
+        """Run the program on these values."""
         for i in self.numbers:
             natives[i] = self.backend.transforms.number(np.asarray(natives[i], self.dtype), self._upload)
         scope = self.backend.scope

@@ -1,4 +1,4 @@
-"""``jit``: the function compiled by the library that holds the arguments, once for each kind of call."""
+"""``jit``: compilation of a function by the library that holds its arguments, once for each kind of call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .weak_scalars import weak
 __all__ = ["jit"]
 
 _MANY = 64
-"""Traces of one function after which a user is told."""
+"""Number of traces of one function at which the user is warned."""
 
 
 def jit(
@@ -33,38 +33,38 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
 ) -> Callable[..., Any]:
-    """The function, compiled by the library that holds its arguments: traced once for each kind of call, then run as one program.
+    """Compile a function by the library that holds its arguments: trace it once for each kind of call, then run it as one program.
 
     Parameters
     ----------
     fun : callable
-        Takes and returns pytrees of arrays. Left out, a decorator with the options is returned.
+        Takes and returns pytrees of arrays. Without it, a decorator with the options is returned.
     static_argnums : int or sequence of int
-        Positional arguments whose value is part of the program: hashable, and each new value is traced anew.
+        Positional arguments whose value is part of the program. They are hashable, and each new value is traced anew.
     static_argnames : str or sequence of str
-        The same by name. A parameter named here or there is static however it is passed.
+        The same by name. A parameter given in either way is static however it is passed.
 
     Returns
     -------
     callable
-        Of the same arguments. What ``fun`` writes to its arguments is written to the caller's; an argument that it returns
+        A function of the same arguments. Writes of ``fun`` to its arguments reach the caller's; an argument that it returns
         is the caller's own.
 
     Raises
     ------
     TraceError
-        By the callable: if a value is needed while tracing (``if x > 0``, ``float(x)``, a call that runs on the host, a
-        result whose shape is a value); if a traced value is written to an array that lives outside; if one of two arguments
-        that share memory is written.
+        Raised by the callable if a value is needed while tracing (``if x > 0``, ``float(x)``, a call that runs on the host, a
+        result whose shape depends on values), if a traced value is written to an array from outside the function, or if one of
+        two arguments that share memory is written.
     ValueError
-        By the callable: for a static argument that cannot be hashed.
+        Raised by the callable for a static argument that cannot be hashed.
 
     Notes
     -----
-    Traced are arrays of any kind (NumPy's go to the library), NumPy's scalars, and Python's floats and complex numbers, which
-    keep taking the dtype of the arrays they meet. Python's ints and bools, strings and all other objects are static. What is
-    computed from NumPy arrays that ``fun`` finds by itself is computed while tracing, once, and is a constant of the program;
-    so are random numbers drawn inside. On the numpy backend ``fun`` runs as it is.
+    Arrays of any kind (NumPy's are moved to the library), NumPy scalars, and Python floats and complex numbers are traced; the
+    latter two stay weak, that is, they take the dtype of the arrays they meet. Python ints and bools, strings and all other
+    objects are static. Whatever ``fun`` computes from NumPy arrays that are not arguments is computed once, while tracing, and
+    is a constant of the program; so are random numbers drawn inside. On the numpy backend ``fun`` runs unchanged.
     """
     if fun is None:
         return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames)
@@ -123,7 +123,7 @@ class _Jitted:
     def _run(
         self, leaves: list[Any], structure: Structure, backend: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, tuple[Body, Any] | None]:
-        """What the function returns, and its program if that ran."""
+        """Return the function's result, and its program if that ran."""
         key, natives, same = self._key(leaves, structure, backend)
         found = self.programs.get(key)
         if found is None:
@@ -138,7 +138,7 @@ class _Jitted:
     def _key(
         self, leaves: list[Any], structure: Structure, backend: Backend
     ) -> tuple[Any, list[Native], dict[int, int]]:
-        """What tells programs apart, the native arguments, and which leaves are the same array as an earlier one."""
+        """Return the key of the program, the native arguments, and which leaves are the same array as an earlier one."""
         parts: list[Any] = []
         natives: list[Native] = []
         seen: dict[int, int] = {}
@@ -180,7 +180,7 @@ class _Jitted:
         except TypeError:
             said = "a static argument" if isinstance(leaf, _Static) else "an argument that is no array"
             raise ValueError(
-                f"{said} of {name_of(self.fun)} under ad.jit has to be hashable; a {type(value).__name__} is not."
+                f"{said} of {name_of(self.fun)} under ad.jit must be hashable; a {type(value).__name__} is not."
             ) from None
         return told
 
@@ -212,7 +212,7 @@ class _Jitted:
             found = self.programs[key] = body, program
             if len(self.programs) == _MANY:
                 warn(
-                    f"{body.name} was traced {_MANY} times by ad.jit, lastly for {_said(leaves)}: numbers that change are "
+                    f"{body.name} was traced {_MANY} times by ad.jit, last for {_said(leaves)}: numbers that change are "
                     "better floats or arrays than ints, and shapes better few.",
                     UserWarning,
                 )
@@ -230,7 +230,7 @@ def _said(leaves: list[Any]) -> str:
 def _static(
     fun: Callable[..., Any], static_argnums: int | Sequence[int], static_argnames: str | Sequence[str]
 ) -> tuple[frozenset[int], frozenset[str]]:
-    """Positions and names of the static parameters: whoever is named one way is so the other way too."""
+    """Return positions and names of the static parameters; one given in either way is in both."""
     places = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
     names = {static_argnames} if isinstance(static_argnames, str) else set(static_argnames)
     if not places and not names:

@@ -1,4 +1,4 @@
-"""``stop_gradient`` and ``is_traced``: what a value is to the transforms that run."""
+"""``stop_gradient`` and ``is_traced``: the role of a value in the transforms that run."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["is_traced", "stop_gradient"]
 
 
 def stop_gradient(x: Any) -> Any:
-    """The same values, constant to every derivative.
+    """Return the same values as constants, which no derivative follows.
 
     Parameters
     ----------
     x : pytree
-        Of arrays and numbers.
+        Arrays and numbers.
 
     Returns
     -------
     pytree
-        As ``x``; its arrays may share memory with those of ``x``. Inside :func:`arraydispatch.grad` the values of its
-        arrays may be looked at (``float(ad.stop_gradient(x))``).
+        A pytree like ``x``; its arrays may share memory with those of ``x``. Inside :func:`arraydispatch.grad` their values
+        can be read (``float(ad.stop_gradient(x))``).
     """
     return tree_map(_stopped, x)
 
@@ -35,18 +35,18 @@ def _stopped(x: Any) -> Any:
         backend = x._kind.backend
         with backend.within():
             value = backend.transforms.stop_gradient(views.expose(x))
-        return Scalar(value, x._kind) if isinstance(x, Scalar) else views.wrapper(value, x._kind)
+        return Scalar._holding(value, x._kind) if isinstance(x, Scalar) else views.wrapper(value, x._kind)
     backend_of_x = loader.backend_of(x)
     return x if backend_of_x is None else backend_of_x.transforms.stop_gradient(x)
 
 
 def is_traced(x: Any) -> bool:
-    """Whether a transform follows a value, so that it is not known now or cannot be looked at.
+    """Whether a transform follows a value, so that it is unknown or must not be read.
 
     Parameters
     ----------
     x : pytree
-        Of arrays and numbers.
+        Arrays and numbers.
 
     Returns
     -------

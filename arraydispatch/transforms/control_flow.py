@@ -1,4 +1,4 @@
-"""``while_loop`` and ``host_call``: what Python does with values that are known, as part of a program that has none yet."""
+"""``while_loop`` and ``host_call``: loops and host functions as part of a program whose values are not known yet."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def while_loop(
     state: Any,
     max_iter: int | Sequence[int] | None = None,
 ) -> Any:
-    """``while going(state): state = step(state)``, also where values are not known: then as a loop of the library's.
+    """Run ``while going(state): state = step(state)``; where values are not known, as a loop of the library's.
 
     Parameters
     ----------
@@ -33,20 +33,20 @@ def while_loop(
     step : callable
         Takes the state and returns the next one: a pytree of the same structure, shapes and dtypes.
     state : pytree
-        Of arrays and numbers.
+        Arrays and numbers.
     max_iter : int or sequence of int, optional
-        Steps to take at most. A sequence, which may not decrease, are checkpoints: the result has a first axis that counts them,
-        with the state after that many steps (the last one, where the loop had ended before).
+        Maximum number of steps. A non-decreasing sequence gives checkpoints: the result has a first axis for them, with the state
+        after that many steps (the last state, where the loop had ended before).
 
     Returns
     -------
     pytree
-        As ``state``.
+        A pytree like ``state``.
 
     Raises
     ------
     TypeError
-        If a step changes the structure, a shape or a dtype of the state, in a program of the library's.
+        If a step changes the structure, a shape or a dtype of the state in a compiled program.
     TraceError
         If PyTorch records a program (under :func:`arraydispatch.jit`) and there is no ``max_iter``: its program has the steps one
         after another.
@@ -55,7 +55,7 @@ def while_loop(
 
     Notes
     -----
-    Where values are known, inside :func:`arraydispatch.grad` too, Python runs the loop, and the dtypes may change as they like.
+    Where values are known, also inside :func:`arraydispatch.grad`, Python runs the loop, and dtypes may change between steps.
     Derivatives of a compiled loop need ``max_iter`` on JAX.
     """
     most, checkpoints = _steps(max_iter)
@@ -89,7 +89,7 @@ def _steps(max_iter: int | Sequence[int] | None) -> tuple[int | None, list[int] 
 
 
 def _is_known(leaves: Sequence[Any], backend: Backend) -> bool:
-    """Whether Python can run a loop here, whatever it looks at."""
+    """Whether Python can run a loop here, whichever values it reads."""
     if backend.native_is_ndarray:
         return True
     if any(t.staged and t.backend is backend for t in tracing.entered()):
@@ -103,13 +103,13 @@ def _is_known(leaves: Sequence[Any], backend: Backend) -> bool:
 
 
 def _is_taped() -> bool:
-    """Whether a derivative is taken here, of values that are known."""
+    """Whether a derivative with known values is being taken here."""
     trace = tracing.current()
     return trace is not None and not trace.staged
 
 
 class _Known:
-    """The loop as Python runs it."""
+    """Loop run by Python."""
 
     def __init__(self, going: Callable[[Any], Any], step: Callable[[Any], Any]) -> None:
         self.going, self.step = going, step
@@ -123,7 +123,7 @@ class _Known:
 
 
 class _Program:
-    """The loop as a part of the library's program."""
+    """Loop that is part of a library's program."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class _Program:
         return tree_unflatten(self.structure, dressed_up)
 
     def _run(self, fun: Callable[[Any], Any], natives: Sequence[Native]) -> list[Native]:
-        """What a function of the state returns, as native arrays."""
+        """Run a function of the state; return its result as native arrays."""
         body, backend = self.bodies[fun], self.backend
         outs, written = body(natives)
         values, made = iter(outs), []
@@ -168,14 +168,14 @@ class _Program:
     def _goes_on(self, natives: Sequence[Native]) -> Native:
         made = self._run(self.going, natives)
         if len(made) != 1 or self.backend.shape_of(made[0]) != ():
-            raise TypeError(f"{name_of(self.going)} of ad.while_loop is to return one truth value.")
+            raise TypeError(f"{name_of(self.going)} of ad.while_loop must return one truth value.")
         return self.backend.prim.astype(made[0], np.dtype(bool))
 
     def _next(self, natives: Sequence[Native]) -> list[Native]:
         made, backend = self._run(self.step, natives), self.backend
         if self.bodies[self.step].result()[0] != self.structure:
             raise TypeError(
-                f"{name_of(self.step)} of ad.while_loop is to return a state of the structure that it is given."
+                f"{name_of(self.step)} of ad.while_loop must return a state with the structure of its argument."
             )
         paths = tree_paths(tree_unflatten(self.structure, list(range(len(made)))), "state")
         for path, before, after in zip(paths, natives, made):
@@ -192,22 +192,22 @@ class _Program:
 
 
 def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
-    """``fun(*args)`` on the host, also as part of a program whose values are not known yet.
+    """Call ``fun(*args)`` on the host, also as part of a program whose values are not known yet.
 
     Parameters
     ----------
     fun : callable
-        Takes NumPy arrays, read-only ones, in pytrees as ``args`` are, and returns a pytree as ``like`` is. It should depend on
-        its arguments alone: a program may call it as often as it likes.
+        Takes read-only NumPy arrays in pytrees like ``args``, and returns a pytree like ``like``. It should depend on
+        its arguments alone: a program may call it any number of times.
     like : pytree
-        Of anything with ``shape`` and ``dtype``, for instance ``np.empty((3,), float)``: what ``fun`` returns.
+        Objects with the ``shape`` and ``dtype`` of the result of ``fun``, for instance ``np.empty((3,), float)``.
     *args : pytree
-        Of arrays and numbers.
+        Arrays and numbers.
 
     Returns
     -------
     pytree
-        As ``like``, of arrays on the backend of ``args``.
+        A pytree like ``like``, of arrays on the backend of ``args``.
 
     Raises
     ------
@@ -218,8 +218,8 @@ def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
 
     Notes
     -----
-    Under :func:`arraydispatch.vmap` ``fun`` is called once for all examples, on arrays with a leading axis for them, which the result
-    is to have too; on the numpy backend once for each example.
+    Under :func:`arraydispatch.vmap` ``fun`` is called once for all examples, on arrays with a leading batch axis, which the result
+    must have too; on the numpy backend once for each example.
     """
     leaves, structure = tree_flatten(args)
     wanted, result = tree_flatten(like)
@@ -238,7 +238,7 @@ def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
     def on_host(values: Sequence[np.ndarray[Any, Any]], lead: int = 0) -> list[np.ndarray[Any, Any]]:
         given = list(leaves)
         for i, value in zip(places, values):
-            seen = np.asarray(value).view()  # TensorFlow hands over numbers as NumPy's scalars
+            seen = np.asarray(value).view()  # TensorFlow passes numbers as NumPy scalars
             seen.flags.writeable = False
             given[i] = seen
         made, found = tree_flatten(fun(*tree_unflatten(structure, given)))
@@ -265,7 +265,7 @@ def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
 
 
 def _as_told(x: Any, spec: tuple[tuple[int, ...], np.dtype[Any]], lead: int, fun: Any) -> np.ndarray[Any, Any]:
-    """A result as it was declared, with so many leading axes of examples."""
+    """Check a result against its declaration, with this many leading batch axes."""
     made, (shape, dtype) = np.asarray(x), spec
     if made.shape[lead:] != shape or made.ndim != lead + len(shape) or not np.can_cast(made.dtype, dtype, "same_kind"):
         raise TypeError(

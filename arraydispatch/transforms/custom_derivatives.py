@@ -18,31 +18,30 @@ __all__ = ["custom_gradient"]
 
 
 def custom_gradient(fun: Callable[..., Any], gradient: Callable[..., Any]) -> Callable[..., Any]:
-    """A function with a derivative of its own, in place of the library's.
+    """Give a function a derivative of its own, in place of the library's.
 
     Parameters
     ----------
     fun : callable
         Takes and returns pytrees of arrays.
     gradient : callable
-        ``gradient(args, result, cotangent)``: the tuple of ``fun``'s arguments, what it returned of them, and, as a pytree like
-        that, how much the final result grows with each number of it. Returns a tuple with one pytree for each argument: how much the
-        final result grows with each number of the argument; None for none.
+        ``gradient(args, result, cotangent)`` with the tuple of ``fun``'s arguments, its result, and the cotangent, a pytree like the
+        result. It returns a tuple with the gradient of each argument: a pytree like the argument, or None if there is none.
 
     Returns
     -------
     callable
-        Of the same positional arguments. Outside of derivatives it is ``fun``.
+        A function of the same positional arguments. Outside of derivatives it is ``fun``.
 
     Raises
     ------
     TypeError
-        When a derivative is taken: if ``gradient`` returns no tuple of that length, or arrays of other shapes than the arguments'.
+        When a derivative is taken, if ``gradient`` does not return a tuple of that length, or arrays of the arguments' shapes.
 
     Notes
     -----
-    Arguments that are no arrays or numbers are handed on as they are. Of complex numbers, cotangents and gradients are as
-    :func:`arraydispatch.grad` has them. The result may be differentiated again, through ``gradient``.
+    Arguments that are neither arrays nor numbers are passed on unchanged. Cotangents and gradients of complex numbers follow the
+    convention of :func:`arraydispatch.grad`. The result may be differentiated again, through ``gradient``.
     """
 
     @functools.wraps(fun, updated=())
@@ -74,7 +73,7 @@ class _Call:
         return self._result(outs)
 
     def _forward(self, natives: list[Native]) -> tuple[list[Native], list[Native]]:
-        """The results with those that are arguments among them."""
+        """Return the results, with those that are arguments among them."""
         outs, written = self.body(natives)
         if self.body.written:
             raise TypeError(
@@ -110,7 +109,7 @@ class _Call:
         made = self.gradient(args, self._result(outs), self._result(cotangents))
         if not isinstance(made, tuple) or len(made) != len(args):
             raise TypeError(
-                f"{name_of(self.gradient)} of ad.custom_gradient is to return a tuple of {len(args)}, a gradient for each argument."
+                f"{name_of(self.gradient)} of ad.custom_gradient must return a tuple of {len(args)}, a gradient for each argument."
             )
         flat: list[Any] = []
         for x, g in zip(args, made):
@@ -118,7 +117,7 @@ class _Call:
             found = [None] * count if g is None else tree_leaves(g)
             if len(found) != count:
                 raise TypeError(
-                    f"{name_of(self.gradient)} of ad.custom_gradient returns a gradient of another structure than its argument."
+                    f"{name_of(self.gradient)} of ad.custom_gradient must return a gradient with the structure of its argument."
                 )
             flat += found
         paths = tree_paths(args, "args")

@@ -24,14 +24,14 @@ Argnums = int | Sequence[int]
 def grad(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
-    """The gradient of a function written with NumPy.
+    """Return a function that computes the gradient of a function written with NumPy.
 
     Parameters
     ----------
     fun : callable
         Takes pytrees of arrays and returns one real number: a scalar or a 0-d array.
     argnums : int or sequence of int
-        The positional arguments to differentiate with respect to, pytrees of floating or complex arrays.
+        Positional arguments to differentiate with respect to: pytrees of floating or complex arrays.
     has_aux : bool
         Whether ``fun`` returns a pair, of which only the first is differentiated.
     holomorphic : bool
@@ -40,25 +40,25 @@ def grad(
     Returns
     -------
     callable
-        Of the same arguments. It returns the gradient, a pytree as the argument is; for a sequence of ``argnums`` a tuple
-        of them; with ``has_aux`` the pair (gradient, auxiliary data).
+        A function of the same arguments. It returns the gradient, a pytree like the argument; for a sequence of ``argnums`` a
+        tuple of them; with ``has_aux`` the pair (gradient, auxiliary data).
 
     Raises
     ------
     TypeError
-        By the callable: if an argument is not of a floating dtype, if the result is not one real number, if NumPy holds
-        all arguments and is the default backend.
+        Raised by the callable if an argument is not of a floating dtype, if the result is not one real number, or if NumPy
+        holds all arguments and is the default backend.
     TraceError
-        By the callable: if a value is needed that would cut the derivative, or if ``fun`` writes a differentiated value to
-        an array that lives outside.
+        Raised by the callable if a value is read in a way that would cut the derivative, or if ``fun`` writes a differentiated
+        value to an array from outside.
 
     Notes
     -----
-    Of a complex argument ``z = x + iy`` the gradient is ``dL/dx + i dL/dy`` on every library: the direction in which ``L``
-    grows fastest, so ``z - rate * gradient`` descends. (``jax.grad`` gives the conjugate.)
+    The gradient for a complex argument ``z = x + iy`` is ``dL/dx + i dL/dy`` on every library: the direction in which ``L``
+    grows fastest, so ``z - rate * gradient`` descends. (``jax.grad`` returns the conjugate.)
 
-    Values are known while ``fun`` runs, so it may decide by them (``if x.sum() > 0``), but not compute with a number that
-    was taken from an array (``float(x[0])``).
+    Values are known while ``fun`` runs, so it may branch on them (``if x.sum() > 0``), but not compute with a number that
+    was read from an array (``float(x[0])``).
     """
     both = value_and_grad(fun, argnums, has_aux, holomorphic)
 
@@ -73,23 +73,23 @@ def grad(
 def value_and_grad(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
-    """A function and its gradient, for one run of it.
+    """Return a function that computes the value and the gradient of a function in one run.
 
     Parameters
     ----------
     fun, argnums, has_aux, holomorphic
-        As of :func:`grad`.
+        See :func:`grad`.
 
     Returns
     -------
     callable
-        Of the same arguments. It returns the pair (value, gradient); with ``has_aux`` the value is what ``fun`` returned,
-        the pair (value, auxiliary data).
+        A function of the same arguments. It returns the pair (value, gradient); with ``has_aux`` the value is the result of
+        ``fun``, the pair (value, auxiliary data).
 
     Raises
     ------
     TypeError, TraceError
-        By the callable, as of :func:`grad`.
+        Raised by the callable; see :func:`grad`.
     """
     asked = _Asked(fun, argnums, has_aux, holomorphic)
 
@@ -112,33 +112,33 @@ def value_and_grad(
 def jacobian(
     fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, holomorphic: bool = False
 ) -> Callable[..., Any]:
-    """All first derivatives of a function written with NumPy.
+    """Return a function that computes the Jacobian, all first derivatives, of a function written with NumPy.
 
     Parameters
     ----------
     fun : callable
         Takes and returns pytrees of arrays; the results are floating.
     argnums, has_aux, holomorphic
-        As of :func:`grad`.
+        See :func:`grad`.
 
     Returns
     -------
     callable
-        Of the same arguments. It returns a pytree as the result is, and in place of each of its arrays one as the argument
-        is, whose arrays have the shape ``result.shape + argument.shape``; with ``has_aux`` the pair (jacobian, auxiliary
-        data).
+        A function of the same arguments. It returns a pytree like the result, with each of its arrays replaced by a pytree like
+        the argument, whose arrays have the shape ``result.shape + argument.shape``; with ``has_aux`` the pair (jacobian,
+        auxiliary data).
 
     Raises
     ------
     TypeError
-        By the callable: as of :func:`grad`; and if an argument and a result are complex without ``holomorphic=True``.
+        Raised by the callable as for :func:`grad`, and if an argument and a result are complex without ``holomorphic=True``.
     TraceError
-        By the callable, as of :func:`grad`.
+        Raised by the callable; see :func:`grad`.
 
     Notes
     -----
-    Of a complex argument of a real function each row is a gradient as :func:`grad` has it; of a real argument of a complex
-    function the result is ``d result / d argument``.
+    For a complex argument of a real function each row is a gradient as :func:`grad` defines it; for a real argument of a
+    complex function the result is ``d result / d argument``.
     """
     asked = _Asked(fun, argnums, has_aux, holomorphic)
 
@@ -150,26 +150,26 @@ def jacobian(
 
 
 def hessian(fun: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False) -> Callable[..., Any]:
-    """All second derivatives of a function written with NumPy.
+    """Return a function that computes the Hessian, all second derivatives, of a function written with NumPy.
 
     Parameters
     ----------
     fun : callable
         Takes pytrees of arrays and returns one real number.
     argnums, has_aux
-        As of :func:`grad`.
+        See :func:`grad`.
 
     Returns
     -------
     callable
-        Of the same arguments. It returns a pytree as the argument is, in place of each of its arrays one as the argument
-        is, whose arrays have the shapes of the two after one another; for a sequence of ``argnums`` tuples in tuples; with
+        A function of the same arguments. It returns a pytree like the argument, with each of its arrays replaced by a pytree
+        like the argument, whose arrays have the two shapes concatenated; for a sequence of ``argnums`` tuples of tuples; with
         ``has_aux`` the pair (hessian, auxiliary data). For a batch of Hessians: ``ad.vmap(ad.hessian(f))``.
 
     Raises
     ------
     TypeError, TraceError
-        By the callable, as of :func:`grad`; TypeError for complex arguments.
+        Raised by the callable as for :func:`grad`; TypeError also for complex arguments.
     """
     asked = _Asked(grad(fun, argnums, has_aux), argnums, has_aux)
 
@@ -205,7 +205,7 @@ def _like(fun: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..
 
 
 class _Asked:
-    """What a user asked for: by which arguments a function is to be differentiated."""
+    """Request of a user: the arguments with respect to which a function is differentiated."""
 
     def __init__(
         self, fun: Callable[..., Any], argnums: Argnums, has_aux: bool = False, holomorphic: bool = False
@@ -216,30 +216,30 @@ class _Asked:
         self.parts = 1 + has_aux
         self.holomorphic = holomorphic
         self.known: dict[Any, _Arguments] = {}
-        """Kinds of calls there were, and what follows from them."""
+        """Facts derived from each kind of call so far."""
 
 
 class _Arguments(NamedTuple):
-    """What follows from the structure of a call's arguments and from the kinds of their arrays."""
+    """Facts derived from the structure of a call's arguments and the kinds of their arrays."""
 
     backend: Backend
     structure: Structure
     chosen: list[list[int]]
-    """Of each argument to differentiate by, the leaves."""
+    """Leaves of each argument to differentiate with respect to."""
     structures: list[Structure]
     """Their structures."""
     every: list[int]
-    """All leaves to differentiate by."""
+    """All leaves to differentiate with respect to."""
     inputs: dict[int, Input]
     """All leaves that are arrays inside the function."""
 
 
 _MANY = 256
-"""Kinds of calls of one function that are kept."""
+"""Maximum number of kinds of calls kept for one function."""
 
 
 class _Derivative:
-    """One call of a differentiated function."""
+    """Call of a differentiated function."""
 
     def __init__(self, what: str, asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.what, self.asked, self.fun, self.holomorphic = what, asked, asked.fun, asked.holomorphic
@@ -272,7 +272,7 @@ class _Derivative:
         for i in places:
             if not 0 <= i < len(args):
                 raise TypeError(
-                    f"{self.what} of {self.name} is to differentiate by positional argument {i}; it was given {len(args)}."
+                    f"{self.what} of {self.name} differentiates with respect to positional argument {i}; it was called with {len(args)}."
                 )
         parts_of_args = parts_of(parts_of(structure)[0])
         ends = [*itertools.accumulate(map(leaves_of, parts_of_args))]
@@ -290,13 +290,13 @@ class _Derivative:
         return _Arguments(backend, structure, chosen, [parts_of_args[i] for i in places], every, inputs)
 
     def _is_one_of(self, leaf: Any, every: list[int]) -> bool:
-        """Whether an ndarray is one to differentiate by too: what the function wrote to it the other would not see."""
+        """Whether an ndarray is also differentiated with respect to; that array would not see what the function writes to this one."""
         return isinstance(leaf, np.ndarray) and any(
             isinstance(self.leaves[k], np.ndarray) and np.may_share_memory(leaf, self.leaves[k]) for k in every
         )
 
     def _lasting(self, known: _Arguments) -> bool:
-        """Whether calls with arrays of these kinds are all alike: neither a default backend nor a value decided."""
+        """Whether all calls with arrays of these kinds are alike: neither a default backend nor a value decided."""
         return all(
             self.leaves[i]._kind.backend.home is known.backend
             if isinstance(self.leaves[i], Handle)
@@ -306,7 +306,7 @@ class _Derivative:
 
     @property
     def name(self) -> str:
-        """How the function is called in messages."""
+        """Name of the function in messages."""
         return name_of(self.fun)
 
     def _check_dtypes(self, every: list[int], args: tuple[Any, ...]) -> None:
@@ -319,13 +319,13 @@ class _Derivative:
                 continue
             if not is_array(leaf) and not isinstance(leaf, int | float | complex):
                 raise TypeError(
-                    f"{self.what} of {self.name} differentiates by arrays and numbers; {path(i)} is a "
+                    f"{self.what} of {self.name} differentiates with respect to arrays and numbers; {path(i)} is a "
                     f"{type(leaf).__name__}: leave it out of the argument, or choose others with argnums."
                 )
             dtype = _dtype_of(leaf)
             if dtype.kind in "biu":
                 raise TypeError(
-                    f"{self.what} of {self.name} differentiates by real or complex numbers; {path(i)} is of dtype "
+                    f"{self.what} of {self.name} differentiates with respect to real or complex numbers; {path(i)} is of dtype "
                     f"{dtype}: convert it with astype(float), or choose other arguments with argnums."
                 )
             if self.holomorphic and dtype.kind != "c":
@@ -335,7 +335,7 @@ class _Derivative:
                 )
 
     def forward(self, once: bool) -> tuple[list[Native], list[Native], Callable[..., list[Native]]]:
-        """Run the function, and keep the way back, to go ``once`` or more often."""
+        """Run the function and keep its pullback, to be called ``once`` or more often."""
         inputs, every, backend = self.body.inputs, self.every, self.backend
         if inputs == every:
             return backend.transforms.differentiate(self.body, self.primals, once)
@@ -348,7 +348,7 @@ class _Derivative:
         return backend.transforms.differentiate(run, self.primals, once)
 
     def results(self, outs: Sequence[Native], extra: Sequence[Native], main: bool = True) -> tuple[Any, ...]:
-        """What the function returned, None for its ``main`` part if not asked; what it wrote is written to the caller's."""
+        """Return the function's result, with None for its ``main`` part if not wanted; copy its writes into the caller's arguments."""
         made: list[Any] = [self.body.rebuilt(0, iter(outs), self.leaves) if main else None]
         rest = iter(extra)
         made += [self.body.rebuilt(part, rest, self.leaves) for part in range(1, self.body.parts)]
@@ -357,19 +357,19 @@ class _Derivative:
         return tuple(made)
 
     def zeros(self) -> list[Native]:
-        """Gradients of a constant."""
+        """Return the gradients of a constant."""
         prim, backend = self.backend.prim, self.backend
         return [prim.full(backend.shape_of(x), 0, backend.dtype_of(x), backend.device_of(x)) for x in self.primals]
 
     def conjugated(self, grads: list[Native]) -> list[Native]:
-        """Gradients of a holomorphic function as its derivative."""
+        """Convert the gradients of a holomorphic function to its derivative."""
         if not self.holomorphic:
             return grads
         conjugate = self.backend.UFUNCS[np.conjugate]
         return [conjugate(g) for g in grads]
 
     def wrapped(self, grads: Sequence[Native]) -> dict[int, Any]:
-        """Leaf -> its gradient, an array or a scalar as the leaf is."""
+        """Map each leaf to its gradient, an array or a scalar like the leaf."""
         made = {}
         for i, g in zip(self.every, grads):
             like = self.body.slots[i]
@@ -377,7 +377,7 @@ class _Derivative:
         return made
 
     def as_arguments(self, grads: Sequence[Native]) -> Any:
-        """Gradients as the arguments are: one, or a tuple of them."""
+        """Arrange gradients like the arguments: one, or a tuple of them."""
         made = self.wrapped(grads)
         trees = [
             tree_unflatten(structure, [made[i] for i in group])
@@ -397,7 +397,7 @@ def _dtype_of(leaf: Any) -> np.dtype[Any]:
 
 
 def _value_and_grad(run: _Derivative, wanted: bool) -> tuple[Any, Any]:
-    """The value, None if it is not wanted, and the gradient."""
+    """Return the value, None if it is not wanted, and the gradient."""
     outs, extra, pull = run.forward(True)
     _check_one_number(run, outs)
     grads = run.conjugated(pull(None)) if outs else run.zeros()
@@ -473,9 +473,9 @@ def _check_results(run: _Derivative, outs: list[Native]) -> None:
 
 
 def _rows(run: _Derivative, outs: list[Native], pull: Callable[..., list[Native]]) -> list[list[Native]]:
-    """For each result, and each argument's leaf, the derivatives: of shape ``result.shape + leaf.shape``.
+    """Return the derivatives for each result and each argument's leaf, of shape ``result.shape + leaf.shape``.
 
-    All of them are pulled back together: each time that is done anew a library traces, and compiles, the whole way back.
+    All of them are pulled back together, because a library traces and compiles the whole pullback each time.
     """
     if not outs:
         return []
@@ -483,7 +483,7 @@ def _rows(run: _Derivative, outs: list[Native], pull: Callable[..., list[Native]
     shapes = [backend.shape_of(y) for y in outs]
     blocks: list[tuple[int, complex]] = []
     for k, y in enumerate(outs):
-        # A complex result of real arguments: the real part comes of 1, the imaginary of i.
+        # For a complex result of real arguments, the cotangent 1 gives the real part and i the imaginary one.
         is_pair = backend.dtype_of(y).kind == "c" and not run.holomorphic
         blocks += [(k, unit) for unit in ((1, 1j) if is_pair else (1,))]
     ends = list(itertools.accumulate(math.prod(shapes[k]) for k, _ in blocks))
@@ -503,7 +503,7 @@ def _rows(run: _Derivative, outs: list[Native], pull: Callable[..., list[Native]
 def _cotangents(
     backend: Backend, outs: list[Native], blocks: list[tuple[int, complex]], ends: list[int]
 ) -> list[Native]:
-    """One row for each element of each block, along a new first axis: the block's unit there, of its result, and else zeros."""
+    """Return one row for each element of each block, along a new first axis: the block's unit at that element, zeros elsewhere."""
     made = []
     for j, y in enumerate(outs):
         shape, dtype = backend.shape_of(y), backend.dtype_of(y)
@@ -516,7 +516,7 @@ def _cotangents(
 
 
 def _between(backend: Backend, rows: Native, start: int, stop: int) -> Native:
-    """Some of the rows."""
+    """Return some of the rows."""
     count, *shape = backend.shape_of(rows)
     if stop - start == count:
         return rows
@@ -524,7 +524,7 @@ def _between(backend: Backend, rows: Native, start: int, stop: int) -> Native:
 
 
 def _no_rows(run: _Derivative, shape: tuple[int, ...]) -> list[Native]:
-    """The derivatives of a constant."""
+    """Return the derivatives of a constant."""
     backend = run.backend
     return [
         backend.prim.full(shape + backend.shape_of(x), 0, backend.dtype_of(x), backend.device_of(x))

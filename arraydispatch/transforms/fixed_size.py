@@ -1,4 +1,4 @@
-"""``nonzero``, ``masked`` and ``unique`` with results of a fixed length, which a program without values can have."""
+"""``nonzero``, ``masked`` and ``unique`` with results of a fixed length, for programs whose values are not known yet."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ __all__ = ["masked", "nonzero", "unique"]
 
 
 def nonzero(x: Any, *, size: int, fill_value: int = 0) -> tuple[Any, ...]:
-    """The first ``size`` places where an array is not zero, in C order: ``np.nonzero`` of a fixed length.
+    """Return the indices of the first ``size`` nonzero elements, in C order: ``np.nonzero`` with a fixed length.
 
     Parameters
     ----------
     x : array
-        Of at least one dimension.
+        Array of at least one dimension.
     size : int
-        Length of each result. Further places are left out.
+        Length of each result. Further elements are left out.
     fill_value : int
-        What stands behind the last place, where there are fewer.
+        Padding after the last index, if there are fewer.
 
     Returns
     -------
     tuple of array
-        For each dimension of ``x`` int64 indices of shape ``(size,)``.
+        int64 indices of shape ``(size,)`` for each dimension of ``x``.
 
     Raises
     ------
@@ -43,23 +43,23 @@ def nonzero(x: Any, *, size: int, fill_value: int = 0) -> tuple[Any, ...]:
 
 
 def masked(x: Any, mask: Any, *, size: int, fill_value: Any = 0) -> Any:
-    """The first ``size`` of the elements that a mask chooses: ``x[mask]`` of a fixed length.
+    """Return the first ``size`` elements that a mask selects: ``x[mask]`` with a fixed length.
 
     Parameters
     ----------
     x : array
-        Of shape ``(..., *rest)``.
+        Array of shape ``(..., *rest)``.
     mask : array of bool
-        Of the shape of the leading dimensions of ``x``.
+        Mask with the shape of the leading dimensions of ``x``.
     size : int
         Length of the result. Further elements are left out.
     fill_value : number
-        What stands behind the last element, where there are fewer.
+        Padding after the last element, if there are fewer.
 
     Returns
     -------
     array
-        Of shape ``(size, *rest)`` and the dtype of ``x``.
+        Array of shape ``(size, *rest)`` and the dtype of ``x``.
 
     Raises
     ------
@@ -84,21 +84,21 @@ def masked(x: Any, mask: Any, *, size: int, fill_value: Any = 0) -> Any:
 
 
 def unique(x: Any, *, size: int, fill_value: Any = None) -> Any:
-    """The ``size`` smallest different values, sorted: ``np.unique`` of a fixed length.
+    """Return the ``size`` smallest distinct values, sorted: ``np.unique`` with a fixed length.
 
     Parameters
     ----------
     x : array
-        Of any shape, with at least one element.
+        Array of any shape, with at least one element.
     size : int
         Length of the result. Larger values are left out.
     fill_value : number, optional
-        What stands behind the last value, where there are fewer; the smallest one, if not given.
+        Padding after the last value, if there are fewer; default: the smallest value.
 
     Returns
     -------
     array
-        Of shape ``(size,)`` and the dtype of ``x``. Many NaNs are one value, as in ``np.unique``.
+        Array of shape ``(size,)`` and the dtype of ``x``. All NaNs count as one value, as in ``np.unique``.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _checked(size: int) -> int:
 
 
 def _first(mask: Any, size: int) -> tuple[Any, Any]:
-    """The first places where a line of bools is true, then others; and which are true."""
+    """Return the first indices at which a 1-d array of bools is true, then others; and which of them are true."""
     order = np.argsort(~mask, kind="stable")[:size]
     short = size - order.shape[0]
     if short:

@@ -26,12 +26,12 @@ __all__ = ["Body", "Fixed", "Given", "Input", "Same", "Traced", "is_array", "lib
 
 
 def is_array(x: Any) -> bool:
-    """Whether a leaf is an array of ours, NumPy's or a library's, or one of NumPy's scalars."""
+    """Whether a leaf is an `Array`, an array of NumPy or of a library, or a NumPy scalar."""
     return isinstance(x, Handle | np.ndarray | np.generic) or loader.backend_of(x) is not None
 
 
 def library_of(leaves: Sequence[Any]) -> Backend:
-    """The backend whose library transforms a call on these arguments: the data decide, and NumPy's follow the default."""
+    """Return the backend whose library transforms a call on these arguments: that of the data; NumPy arrays follow the default."""
     found = wrapping.find_backend(leaves)
     if found is None or found.home.native_is_ndarray:
         found = settings.current_backend()
@@ -39,7 +39,7 @@ def library_of(leaves: Sequence[Any]) -> Backend:
 
 
 def native_of(x: Any, backend: Backend, device: Any = None) -> Native:
-    """A leaf as a native array of the backend: NumPy's arrays and numbers go there."""
+    """Return a leaf as a native array of the backend; NumPy arrays and numbers are moved there."""
     if isinstance(x, Array):
         if x._kind.backend.home is backend:
             return x.native
@@ -59,11 +59,11 @@ class Input(NamedTuple):
     scalar: bool
     """Whether it is a scalar: a number, one of NumPy's, or one on a device."""
     make: Callable[[Native, Kind], Any] | None = None
-    """What wraps it, if not the class of arrays or of scalars."""
+    """Function that wraps it, if it is not the class of arrays or of scalars."""
 
     @classmethod
     def of(cls, x: Any) -> Input:
-        """What a leaf looks like inside the function."""
+        """Describe a leaf as the function sees it."""
         if isinstance(x, Handle):  # asked by itself: of an array each other question costs a look at what it passes for
             return cls(x._kind.standard, isinstance(x, Scalar))
         return cls(False, isinstance(x, np.generic | int | float | complex))
@@ -99,24 +99,24 @@ class Fixed(NamedTuple):
 
 
 class Body:
-    """A user's function as one of native arrays.
+    """User's function as a function of native arrays.
 
     Parameters
     ----------
     fun : callable
         The user's function.
     what : str
-        The transform, as users call it: ``"ad.grad"``.
+        Public name of the transform: ``"ad.grad"``.
     structure : Structure
-        Of ``(args, kwargs)``.
+        Structure of ``(args, kwargs)``.
     slots : sequence
         For each leaf an :class:`Input`, a :class:`Same`, or the leaf itself, which the function gets as it is.
     backend : Backend
-        Whose library transforms.
+        Backend whose library transforms.
     staged : bool
         See :class:`arraydispatch.common.tracing.Trace`.
     parts : int
-        The function returns a tuple of so many parts, of which the first is the main one; 1: what it returns is that.
+        Number of parts in the tuple that the function returns, of which the first is the main one; 1: the result itself is that.
     among : sequence of int
         Leaves of the arguments whose arrays are results as others are where the function returns them: there is a derivative.
     inputs : list of int, optional
@@ -145,21 +145,21 @@ class Body:
         self.parts = parts
         self.among = among
         self.ends = True
-        """Whether nothing knows the values any more when the function has returned."""
+        """Whether the values are unknown once the function has returned."""
         self.written: list[int] = []
-        """Which inputs the function wrote, of the last run."""
+        """Inputs that the function wrote in the last run."""
         self._structures: list[Structure] = []
         self._outputs: list[list[Any]] = []
 
     @property
     def name(self) -> str:
-        """How the function is called in messages."""
+        """Name of the function in messages."""
         return name_of(self.fun)
 
     # -- running ---------------------------------------------------------------------------------------------------------
 
     def __call__(self, natives: Sequence[Native]) -> tuple[list[Native], list[Native]]:
-        """Run the function: the native arrays of its main result, and those of the rest and of what it wrote."""
+        """Run the function; return the native arrays of its main result, and those of the rest and of the arguments it wrote."""
         inner = self.backend.traced
         with _Inside(self, inner):
             leaves, handles = list(self.slots), []
@@ -199,12 +199,12 @@ class Body:
         kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
         if make is not None:
             return make(value, kind)
-        return Scalar(value, kind) if scalar else views.wrapper(value, kind)
+        return Scalar._holding(value, kind) if scalar else views.wrapper(value, kind)
 
     def _in_parts(self, made: Any) -> tuple[Any, ...]:
         if not isinstance(made, tuple) or len(made) != self.parts:
             raise TypeError(
-                f"{self.name} is to return a pair (result, auxiliary data) for has_aux=True; it returned "
+                f"{self.name} must return a pair (result, auxiliary data) for has_aux=True; it returned "
                 f"{_described(made)}."
             )
         return made
@@ -229,7 +229,7 @@ class Body:
     # -- putting together ------------------------------------------------------------------------------------------------
 
     def rebuilt(self, part: int, values: Iterator[Native], given: Sequence[Any]) -> Any:
-        """A part of the result, from its native arrays and the arguments' leaves."""
+        """Rebuild a part of the result from its native arrays and the arguments' leaves."""
         leaves: list[Any] = []
         for output in self._outputs[part]:
             if type(output) is Traced:
@@ -248,15 +248,15 @@ class Body:
         return tree_unflatten(self._structures[part], leaves)
 
     def main(self) -> list[Any]:
-        """What each leaf of the main result is, of the last run."""
+        """Description of each leaf of the main result of the last run."""
         return self._outputs[0]
 
     def result(self) -> tuple[Structure, list[Any]]:
-        """The structure of the main result, and what each leaf of it is, of the last run."""
+        """Structure of the last run's main result, and the description of each leaf."""
         return self._structures[0], self._outputs[0]
 
     def write_back(self, values: Iterator[Native], given: Sequence[Any]) -> None:
-        """Write to the caller's arguments what the function wrote to its own."""
+        """Copy what the function wrote to its arguments into the caller's."""
         places = [self.inputs[k] for k in self.written]
         _check_apart(places, given, self)
         for i, value in zip(places, values):
@@ -264,7 +264,7 @@ class Body:
 
 
 def _told_apart(leaves: list[Any], outputs: list[Any]) -> list[Any]:
-    """What the leaves of a result are, those that are an array which was there before told so: the caller's are to be one too."""
+    """Describe the leaves of a result; repeated arrays are marked, so that the caller's result repeats them too."""
     if len(outputs) > 1:
         first: dict[int, int] = {}
         for i, (x, output) in enumerate(zip(leaves, outputs)):
@@ -276,7 +276,7 @@ def _told_apart(leaves: list[Any], outputs: list[Any]) -> list[Any]:
 
 
 class _Inside:
-    """While the user's function runs: a trace, scalars on the device, and the library's refusals in our words."""
+    """Context in which the user's function runs: a trace, scalars on the device, and the library's refusals translated."""
 
     __slots__ = ("backend", "ends", "inner", "rules", "trace")
 
@@ -310,9 +310,9 @@ class _Inside:
             trace_marks.end()
 
     def _translated(self, error: BaseException) -> None:
-        """Raise what says the same in our words, if it is a refusal of the library's or NumPy's of a traced value."""
+        """Raise the equivalent error of this package for a library's or NumPy's refusal of a traced value."""
         if isinstance(error, ValueError) and isinstance(error.__cause__, TraceError):
-            raise error.__cause__ from None  # NumPy's words for what stops an element's assignment
+            raise error.__cause__ from None  # NumPy's message for a failed assignment of an element
         refused = self.trace.refused
         if (
             refused is not None
@@ -320,7 +320,7 @@ class _Inside:
             and not isinstance(error, TraceError)
             and tracing.user_line(error.__traceback__) == refused[0]
         ):
-            raise TraceError(refused[1]) from error  # theirs for a length that is none: np.zeros(n), "%d" % n
+            raise TraceError(refused[1]) from error  # their messages for an invalid length: np.zeros(n), "%d" % n
         if isinstance(error, TraceError) or not isinstance(error, self.backend.transforms.REFUSALS):
             return
         if self.backend.transforms.is_refusal(error):
@@ -328,7 +328,7 @@ class _Inside:
 
 
 def dressed(value: Native, backend: Backend, scalar: bool, standard: bool = False) -> Any:
-    """A native array as the caller sees it."""
+    """Wrap a native array as the caller sees it."""
     inner = backend.traced if tracing.running and any(t.backend is backend for t in tracing.entered()) else backend
     kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
     return wrapping.scalar(value, kind) if scalar else views.wrapper(value, kind)
@@ -352,7 +352,7 @@ def write(target: Any, value: Native, backend: Backend) -> None:
 
 
 def _check_apart(places: list[int], given: Sequence[Any], body: Body) -> None:
-    """Raise if an array that was written shares memory with another argument, or is one, which has not seen the write."""
+    """Raise if a written array is, or shares memory with, another argument, which would not see the write."""
     for i in places:
         for j, other in enumerate(given):
             slot = body.slots[j]
@@ -389,7 +389,7 @@ def _described(made: Any) -> str:
 
 
 def finished(body: Body, outs: list[Native], extra: list[Native], leaves: list[Any]) -> Any:
-    """What the function returns; what it wrote is written to the caller's arguments."""
+    """Return the function's result, after copying what it wrote into the caller's arguments."""
     made = body.rebuilt(0, iter(outs), leaves)
     if body.written:
         rest: Iterator[Native] = iter(extra)

@@ -1,4 +1,4 @@
-"""``call`` and ``parameters``: a library's neural-network modules on arrays, and what they learn as a pytree."""
+"""``call`` and ``parameters``: a library's neural-network modules on arrays, and their parameters as a pytree."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ __all__ = ["call", "parameters"]
 
 
 def call(module: Any, *args: Any, params: Any = None, **kwargs: Any) -> Any:
-    """Run a module of a library on arrays.
+    """Run a library's neural-network module on arrays.
 
     Parameters
     ----------
     module : callable
-        A ``torch.nn.Module``, a Keras layer or model, or any other function of a library's arrays; with ``params`` also a module in
-        the style of Flax, whose ``apply(params, *args)`` is called.
+        A ``torch.nn.Module``, a Keras layer or model, or any other function of a library's arrays; with ``params`` also a Flax-like
+        module, whose ``apply(params, *args)`` is called.
     *args, **kwargs : pytree
-        What the module takes; arrays are handed over as the library's own.
+        Arguments of the module; arrays are passed as the library's own.
     params : pytree, optional
-        Values in place of the module's own parameters, as :func:`parameters` gives them, or as a Flax-like module has them: what
-        :func:`arraydispatch.grad` differentiates by.
+        Values in place of the module's own parameters, as :func:`parameters` returns them or as a Flax-like module stores them;
+        :func:`arraydispatch.grad` can differentiate with respect to them.
 
     Returns
     -------
     pytree
-        What the module returns, its arrays wrapped.
+        Result of the module, with its arrays wrapped.
 
     Raises
     ------
     TypeError
-        If the module cannot be run with parameters from outside.
+        If the module cannot be run with given parameters.
     KeyError
-        If ``params`` lacks one of the module's, or has others.
+        If ``params`` lacks a parameter of the module or has an unknown one.
     """
     leaves, structure = tree_flatten((args, kwargs, params))
     backend = _library_of(module, leaves)
@@ -55,7 +55,7 @@ def call(module: Any, *args: Any, params: Any = None, **kwargs: Any) -> Any:
 
 
 def parameters(module: Any) -> dict[str, Any]:
-    """What a module learns: name -> array, the values of now.
+    """Return the current parameters of a module by name.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def parameters(module: Any) -> dict[str, Any]:
     Raises
     ------
     TypeError
-        If the module holds no parameters that are known here; one in the style of Flax gets them from its ``init``.
+        If the module's parameters cannot be found; a Flax-like module returns them from its ``init``.
     """
     backend = _owner(module)
     found = None if backend is None else backend.transforms.parameters(module)
@@ -84,7 +84,7 @@ def parameters(module: Any) -> dict[str, Any]:
 
 
 def _owner(module: Any) -> Backend | None:
-    """The backend whose library a module is of, which has been imported if there is a module of it."""
+    """Return the backend of a module's library, which must be imported if the module exists."""
     for name, row in loader.KNOWN.items():
         if row.library in sys.modules:
             backend = loader.load(name)

@@ -1,7 +1,7 @@
-"""Which arrays were born inside a trace, and that no other is written with a traced value.
+"""Marks of the arrays that were created inside a trace, and the check that no other array is written with a traced value.
 
-While a trace runs, the function that makes every array marks it with the trace's epoch (in ``_seen``, which only views use
-otherwise), and the writes ask here. With none running, neither costs anything.
+While a trace runs, the function that makes every array marks it with the trace's epoch (in ``_seen``, which otherwise only views
+use), and writes are checked here. Without a trace, neither costs anything.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from ..memory.reshaping import views_of
 from ..runtime import conversion
 
 _SWEPT = 4096
-"""Arrays made in a trace after which those that are gone are forgotten."""
+"""Number of arrays made in a trace after which the marks of dead ones are dropped."""
 _entered = tracing.entered
 _plain: Callable[..., Any] = process.wrapper
 
 
 def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
-    """What ``views.wrapper`` makes, marked, and of the kind that arrays have inside a trace of their library."""
+    """Make an array as ``views.wrapper`` does, marked, and of the kind that arrays have inside a trace of their library."""
     made = _plain(value, kind, owned)
     traces = _entered()
     if traces:
@@ -40,7 +40,7 @@ def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
         if not len(born) % _SWEPT:
             _sweep(born)
         backend = kind.backend
-        # A view of memory that lives outside stays what it is: writes through it reach that memory.
+        # A view of memory from outside the trace keeps its kind: writes through it reach that memory.
         if (
             backend is trace.backend
             and value is not None
@@ -52,7 +52,7 @@ def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
 
 
 def _told(made: Handle) -> None:
-    """A scalar that was made."""
+    """Register a new scalar."""
     traces = _entered()
     if traces:
         born = traces[-1].born
@@ -66,7 +66,7 @@ def _sweep(born: list[Any]) -> None:
 
 
 def left_behind(trace: Trace) -> None:
-    """Whoever uses what is kept of an outermost trace that ends gets an error, also where a library would still know the value."""
+    """Make the arrays left from a finished outermost trace raise when used, even if the library still knew their values."""
     backend = trace.backend
     inner, ended = backend.traced, None
     for a in map(call, trace.born):
@@ -98,14 +98,14 @@ def _watch(root: Handle, value: Native) -> None:
 
 
 def born_in(root: Handle, trace: Trace) -> bool:
-    """Whether a trace, or one inside it, made the array."""
+    """Whether the array was made in a trace, or in one inside it."""
     return getattr(root, "_seen", 0) >= trace.epoch
 
 
 def admit(a: Handle, given: tuple[Any, ...] = ()) -> None:
-    """Let an array be written inside a trace of its library: one that was born here changes to the kind that traces have.
+    """Let an array be written inside a trace of its library: one created here changes to the kind that traces have.
 
-    One on the host goes to the library with its views, if ``given``, with which it is written, holds a traced value.
+    One on the host moves to the library, with its views, if ``given``, the value to write, holds a traced value.
     """
     backend = a._kind.backend
     trace = tracing.current()
@@ -134,7 +134,7 @@ def admit(a: Handle, given: tuple[Any, ...] = ()) -> None:
 
 
 def _is_traced(values: Any, backend: Backend) -> bool:
-    """Whether one of these is a value that a library traces."""
+    """Whether any of these is a value that a library traces."""
 
     def traced(x: Any) -> bool:
         value = x
@@ -148,7 +148,7 @@ def _is_traced(values: Any, backend: Backend) -> bool:
 
 
 def _taken_along(root: Handle, trace: Trace) -> None:
-    """Bring an array that lives on the host, and the views of it, to the library that traces, for it will hold a traced value."""
+    """Move a host array and its views to the library that traces, because it is to hold a traced value."""
     if not born_in(root, trace):
         raise tracing.leak()
     derived, memory, backend = views_of(root), root._v, trace.backend
@@ -157,7 +157,7 @@ def _taken_along(root: Handle, trace: Trace) -> None:
         value = conversion.upload(backend, memory, None, "written with a traced value")
         for each in (root, *derived):
             kind = each._kind
-            each._ghost = each._v  # NumPy's view of the memory it had says where it lies
+            each._ghost = each._v  # NumPy's view of its former memory gives its place
             each._kind = inner.standard_kind(kind.dtype) if kind.standard else inner.kind(kind.dtype)
             if each is not root:
                 each._root, each._seen = root, views.NEVER
@@ -167,7 +167,7 @@ def _taken_along(root: Handle, trace: Trace) -> None:
 
 
 def begin() -> None:
-    """A trace begins, with rules of its own: from the first on, what is made is marked, and what is written watched."""
+    """Begin a trace with its own rules; while any runs, new arrays are marked and writes are checked."""
     global _plain
     with process_state.lock:
         counts = {"traces": process.traces + 1, "overrides": process.overrides + 1}
@@ -179,7 +179,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """A trace ends."""
+    """End a trace."""
     with process_state.lock:
         counts = {"traces": process.traces - 1, "overrides": process.overrides - 1}
         if counts["traces"]:
@@ -187,11 +187,3 @@ def end() -> None:
         else:
             before = _plain if process.wrapper is _make else process.wrapper
             process.change(wrapper=before, watch=None, admit=None, born=None, **counts)
-
-
-def home_kind(kind: Kind) -> Kind:
-    """The kind outside traces of what has this one inside."""
-    home: Backend = kind.backend.home
-    if home is kind.backend:
-        return kind
-    return home.standard_kind(kind.dtype) if kind.standard else home.kind(kind.dtype)

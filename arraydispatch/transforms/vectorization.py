@@ -1,4 +1,4 @@
-"""``vmap``: a function of one example as a function of many at once."""
+"""``vmap``: vectorisation of a function of one example over a batch."""
 
 from __future__ import annotations
 
@@ -20,37 +20,37 @@ Axes = Any
 
 
 def vmap(fun: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
-    """A function of one example as a function of many at once, by the vectorisation of the library that holds the arguments.
+    """Vectorise a function of one example over a batch, by the library that holds the arguments.
 
     Parameters
     ----------
     fun : callable
         Takes and returns pytrees of arrays, of one example.
     in_axes : int, None, or sequence of such
-        Which axis of the arguments' arrays counts the examples; None: all examples share the argument as it is. A sequence has
-        one for each positional argument: an int, None, or a list, tuple, dict or dataclass of such that is nested as the argument.
+        Batch axis of the arguments' arrays; None: all examples share the argument. A sequence has one entry for each positional
+        argument: an int, None, or a list, tuple, dict or dataclass of these that is nested as the argument.
         Keyword arguments have axis 0, numbers among the arguments are shared.
     out_axes : int, or sequence of ints
-        Where that axis stands in the arrays of the result; nested as ``in_axes``.
+        Position of the batch axis in the arrays of the result; nested as ``in_axes``.
 
     Returns
     -------
     callable
-        Of arguments with that axis. An array that all examples share is returned with the axis, repeated. What ``fun`` writes
-        to an argument that has the axis is written to the caller's.
+        A function of arguments with that axis. A result that does not depend on the example is repeated along the axis. Writes of
+        ``fun`` to an argument that has the axis reach the caller's.
 
     Raises
     ------
     ValueError
-        By the callable: if the arrays have different numbers of examples, if none has any, or no such axis.
+        Raised by the callable if the arrays have different numbers of examples, if none has any, or if an axis does not exist.
     TraceError
-        By the callable: if a value of one example is needed (``if x > 0``, ``float(x)``, a call that runs on the host); if a
-        value of one example would be written to an array that all share, or that lives outside.
+        Raised by the callable if a value of one example is needed (``if x > 0``, ``float(x)``, a call that runs on the host), or
+        if one would be written to an array that all examples share or that is not an argument.
 
     Notes
     -----
-    Transforms nest: ``ad.vmap(ad.grad(f))`` are gradients by example, ``ad.vmap(ad.hessian(f))`` a batch of Hessians. NumPy, which
-    has no vectorisation, runs ``fun`` once for each example.
+    Transforms nest: ``ad.vmap(ad.grad(f))`` computes gradients by example, ``ad.vmap(ad.hessian(f))`` a batch of Hessians. NumPy,
+    which has no vectorisation, runs ``fun`` once for each example.
     """
 
     @functools.wraps(fun, updated=())
@@ -64,7 +64,7 @@ def vmap(fun: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Call
 
 
 def _axes_of_arguments(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], in_axes: Axes) -> list[int | None]:
-    """The axis of each leaf of ``(args, kwargs)``."""
+    """Return the axis of each leaf of ``(args, kwargs)``."""
     if isinstance(in_axes, list | tuple):
         if len(in_axes) != len(args):
             raise ValueError(
@@ -77,7 +77,7 @@ def _axes_of_arguments(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], 
 
 
 def _spread(axes: Axes, tree: Any, what: str) -> list[Any]:
-    """The axis of each leaf of a tree, of which ``axes`` is a prefix."""
+    """Return the axis of each leaf of a tree, of which ``axes`` is a prefix."""
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
         return [axes] * len(tree_leaves(tree))
     if isinstance(axes, dict) and isinstance(tree, dict) and axes.keys() == tree.keys():
@@ -135,7 +135,7 @@ def _run(
 
 
 def _argument(tree: Any, at: int) -> str:
-    """What a leaf of ``(args, kwargs)`` is called."""
+    """Return the name of a leaf of ``(args, kwargs)``."""
     path = tree_paths(tree)[at]
     return ("args" if path.startswith("[0]") else "kwargs") + path[3:]
 
@@ -165,7 +165,7 @@ def _rebuilt(
                 if output.same is not None:
                     moved_back = backend.prim.copy(moved_back)
                 made.append(dressed(moved_back, backend, False, output.standard))
-        elif type(output) is Given:  # as it was given, or is written meanwhile
+        elif type(output) is Given:  # unchanged, or written in the meantime
             argument, held = given[body.inputs[output.at]], moved[output.at]
             made.append(argument if axis % argument.ndim == held else np.moveaxis(argument, held, axis))
         elif is_array(output.value) or isinstance(output.value, int | float | complex):

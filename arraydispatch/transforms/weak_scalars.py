@@ -1,4 +1,4 @@
-"""Python's numbers as traced values: like a Python number, one takes the dtype of the array that it meets (NEP 50)."""
+"""Traced Python numbers, which are weak: they take the dtype of the array that they meet (NEP 50)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .._core.handles import Handle
 from ..array.scalar import Scalar
 from ..backends.base import Native
 from ..backends.kinds import Kind
+from ..common.members import row_of
 from ..common.pytrees import tree_leaves, tree_map
 from ..memory import views
 from ..runtime import dtypes
@@ -21,7 +22,7 @@ _PYTHON: dict[str, type] = {"f": float, "c": complex, "i": int}
 
 
 def _type_of(x: Any) -> Any:
-    """What NumPy decides a loop by: a dtype, or the type of a Python number."""
+    """Return what NumPy resolves a loop with: a dtype, or the type of a Python number."""
     if isinstance(x, Weak):
         return _PYTHON[x._kind.dtype.kind]
     if isinstance(x, Handle):
@@ -35,8 +36,9 @@ def _is_python(x: Any) -> bool:
     return isinstance(x, Weak) or type(x) in (bool, int, float, complex)
 
 
-def _operator(ufunc: np.ufunc, reflected: bool = False) -> Callable[..., Any]:
-    """A binary operator: of two Python numbers a Python number again."""
+def _operator(word: str, reflected: bool = False) -> Callable[..., Any]:
+    """Make a binary operator, which returns a Python number for two Python numbers."""
+    ufunc = row_of(word).func
 
     def operator(self: Weak, other: Any, *_modulo: Any) -> Any:
         inputs = (other, self) if reflected else (self, other)
@@ -47,14 +49,15 @@ def _operator(ufunc: np.ufunc, reflected: bool = False) -> Callable[..., Any]:
     return operator
 
 
-def _unary(ufunc: np.ufunc) -> Callable[..., Any]:
+def _unary(word: str) -> Callable[..., Any]:
+    ufunc = row_of(word).func
     return lambda self: _weak(ufunc(self.strong()))
 
 
 def _weak(x: Any) -> Any:
-    """A scalar as a Python number, if Python has its like."""
+    """Return a scalar as a Python number, if Python has such a type."""
     if type(x) is Scalar and x._kind.dtype.kind in _PYTHON:
-        return Weak(views.native(x), x._kind)
+        return Weak._holding(views.native(x), x._kind)
     return x
 
 
@@ -67,13 +70,13 @@ class Weak(Scalar):
     __slots__ = ()
 
     def strong(self, dtype: np.dtype[Any] | None = None) -> Any:
-        """As NumPy's scalar of a dtype; None: the one NumPy has for such a number."""
+        """Return a NumPy scalar of a dtype; None: of NumPy's default dtype for such a number."""
         kind = self._kind
         if dtype is None or dtype == kind.dtype:
-            return Scalar(self._v, kind)
+            return Scalar._holding(self._v, kind)
         backend = kind.backend
         with backend.within():
-            return Scalar(backend.prim.astype(self._v, dtype), backend.kind(dtype))
+            return Scalar._holding(backend.prim.astype(self._v, dtype), backend.kind(dtype))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         found: list[Any] = [None] * len(inputs)
@@ -91,15 +94,15 @@ class Weak(Scalar):
 
         return func(*tree_map(given, args), **tree_map(given, kwargs))
 
-    __add__, __radd__ = _operator(np.add), _operator(np.add, True)
-    __sub__, __rsub__ = _operator(np.subtract), _operator(np.subtract, True)
-    __mul__, __rmul__ = _operator(np.multiply), _operator(np.multiply, True)
-    __truediv__, __rtruediv__ = _operator(np.divide), _operator(np.divide, True)
-    __floordiv__, __rfloordiv__ = _operator(np.floor_divide), _operator(np.floor_divide, True)
-    __mod__, __rmod__ = _operator(np.remainder), _operator(np.remainder, True)
-    __pow__, __rpow__ = _operator(np.power), _operator(np.power, True)
-    __lt__, __le__, __gt__, __ge__ = map(_operator, (np.less, np.less_equal, np.greater, np.greater_equal))
-    __neg__, __pos__, __abs__ = map(_unary, (np.negative, np.positive, np.absolute))
+    __add__, __radd__ = _operator("add"), _operator("add", True)
+    __sub__, __rsub__ = _operator("sub"), _operator("sub", True)
+    __mul__, __rmul__ = _operator("mul"), _operator("mul", True)
+    __truediv__, __rtruediv__ = _operator("truediv"), _operator("truediv", True)
+    __floordiv__, __rfloordiv__ = _operator("floordiv"), _operator("floordiv", True)
+    __mod__, __rmod__ = _operator("mod"), _operator("mod", True)
+    __pow__, __rpow__ = _operator("pow"), _operator("pow", True)
+    __lt__, __le__, __gt__, __ge__ = map(_operator, ("lt", "le", "gt", "ge"))
+    __neg__, __pos__, __abs__ = map(_unary, ("neg", "pos", "abs"))
 
     def __hash__(self) -> int:  # type: ignore[override]
         return super().__hash__()
@@ -110,16 +113,18 @@ def _plain(x: Any) -> Any:
 
 
 def _loop(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
-    """The dtype of each operand of the loop that NumPy takes."""
+    """Return the dtype of each operand in the loop that NumPy resolves."""
     types = [_type_of(x) for x in inputs]
     try:
         return list(ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout))[: ufunc.nin])
-    except TypeError:  # of a dtype that is not NumPy's own (bfloat16), or no loop, which the call says better
+    except (
+        TypeError
+    ):  # a dtype that NumPy lacks (bfloat16), or no loop, for which the call itself raises a better error
         return [_among([t for t in types if isinstance(t, np.dtype)], x) for x in inputs]
 
 
 def _among(found: list[np.dtype[Any]], x: Any) -> np.dtype[Any] | None:
-    """The dtype of a Python number among arrays of these dtypes."""
+    """Return the dtype of a Python number among arrays of these dtypes."""
     if not found or not isinstance(x, Weak):
         return None
     if any(map(dtypes.is_bfloat16, found)):
@@ -131,5 +136,5 @@ def _among(found: list[np.dtype[Any]], x: Any) -> np.dtype[Any] | None:
 
 
 def weak(value: Native, kind: Kind) -> Any:
-    """What wraps a traced Python number."""
-    return Weak(value, kind)
+    """Wrap a traced Python number."""
+    return Weak._holding(value, kind)

@@ -1,7 +1,7 @@
 """NumPy's ufuncs on native arrays.
 
 ``plans``     one plan for each (ufunc, operand kinds, precision): casts, kernel, result kinds, computed by NumPy's rules;
-``methods``   reduce, accumulate, reduceat and outer, written once;
+``ufunc_methods``  reduce, accumulate, reduceat and outer, written once;
 ``composed``  bodies of the ufuncs that a library lacks, over the ones it has.
 """
 

@@ -1,20 +1,18 @@
 """Facts about NumPy's ufuncs, one row per ufunc, the same on every backend.
 
 Everything that depends on which ufunc it is reads this table: the engine, the report of floating-point errors, reductions,
-operators, verification. A ufunc of another package has the row :data:`ORDINARY`.
+verification. Their operators are rows of :mod:`arraydispatch.common.members`. A ufunc of another package has the row :data:`ORDINARY`.
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy._core import umath as _umath
 
 __all__ = [
-    "CLIP", "FACTS", "INSTRUCTIONS", "OPERATORS", "Error", "Jumps", "UfuncFacts", "neutral", "operator_of", "reflected_name", "ufunc_facts",
+    "CLIP", "FACTS", "INSTRUCTIONS", "Error", "Jumps", "UfuncFacts", "neutral", "ufunc_facts",
 ]  # fmt: skip
 
 Error = Literal["sum", "square", "spread", "remainder", "period"]
@@ -24,8 +22,6 @@ Jumps = Literal["unit", "exact", "operand"]
 class UfuncFacts(NamedTuple):
     """Facts about one ufunc."""
 
-    operator: str = ""
-    """The name in ``__add__``, ``__radd__`` and ``__iadd__``, if an operator calls it."""
     instruction: str = ""
     """The name in :mod:`arraydispatch.engine.host_blocks.kernel_source`, if it is an instruction or two of a processor.
 
@@ -77,23 +73,23 @@ ORDINARY = UfuncFacts()
 FACTS: dict[Any, UfuncFacts] = {
     # Arithmetic
     np.add: UfuncFacts(
-        operator="add", instruction="add", neutral=-0.0, reports="methods", by_parts=True, associative=True, error="sum", sign=1.0,
+        instruction="add", neutral=-0.0, reports="methods", by_parts=True, associative=True, error="sum", sign=1.0,
     ),
-    np.subtract: UfuncFacts(operator="sub", instruction="sub", neutral=0, reports="methods", by_parts=True, error="sum", sign=-1.0),
-    np.multiply: UfuncFacts(operator="mul", instruction="mul", neutral=1, reports="methods", associative=True),
-    np.divide: UfuncFacts(operator="truediv", instruction="div", neutral=1, reports="often"),
-    np.floor_divide: UfuncFacts(operator="floordiv", heavy=True, reports="divisors", jumps="unit"),
-    np.remainder: UfuncFacts(operator="mod", heavy=True, reports="divisors", error="remainder", jumps="operand"),
+    np.subtract: UfuncFacts(instruction="sub", neutral=0, reports="methods", by_parts=True, error="sum", sign=-1.0),
+    np.multiply: UfuncFacts(instruction="mul", neutral=1, reports="methods", associative=True),
+    np.divide: UfuncFacts(instruction="div", neutral=1, reports="often"),
+    np.floor_divide: UfuncFacts(heavy=True, reports="divisors", jumps="unit"),
+    np.remainder: UfuncFacts(heavy=True, reports="divisors", error="remainder", jumps="operand"),
     np.fmod: UfuncFacts(heavy=True, reports="divisors", error="remainder", jumps="operand"),
-    np.divmod: UfuncFacts(operator="divmod", reports="divisors"),
-    np.power: UfuncFacts(operator="pow", heavy=True, reports="often", values_decide=True),
+    np.divmod: UfuncFacts(reports="divisors"),
+    np.power: UfuncFacts(heavy=True, reports="often", values_decide=True),
     np.float_power: UfuncFacts(heavy=True, reports="often"),
-    np.matmul: UfuncFacts(operator="matmul", error="sum"),
+    np.matmul: UfuncFacts(error="sum"),
     np.vecdot: UfuncFacts(error="sum"),
     np.reciprocal: UfuncFacts(instruction="reciprocal", reports="divisors"),
-    np.negative: UfuncFacts(operator="neg", instruction="neg", reports="never"),
-    np.positive: UfuncFacts(operator="pos", instruction="same", reports="never"),
-    np.absolute: UfuncFacts(operator="abs", instruction="abs", no_minus_zero=True),
+    np.negative: UfuncFacts(instruction="neg", reports="never"),
+    np.positive: UfuncFacts(instruction="same", reports="never"),
+    np.absolute: UfuncFacts(instruction="abs", no_minus_zero=True),
     np.fabs: UfuncFacts(instruction="abs", reports="never", no_minus_zero=True),
     np.sign: UfuncFacts(instruction="sign", reports="never", jumps="unit"),
     np.square: UfuncFacts(instruction="square", no_minus_zero=True),
@@ -103,20 +99,20 @@ FACTS: dict[Any, UfuncFacts] = {
     np.gcd: UfuncFacts(associative=True),
     np.lcm: UfuncFacts(associative=True, one_axis=True),
     # Bits
-    np.bitwise_and: UfuncFacts(operator="and", instruction="and", associative=True),
-    np.bitwise_or: UfuncFacts(operator="or", instruction="or", neutral=0, associative=True),
-    np.bitwise_xor: UfuncFacts(operator="xor", instruction="xor", neutral=0, associative=True),
-    np.left_shift: UfuncFacts(operator="lshift"),
-    np.right_shift: UfuncFacts(operator="rshift"),
-    np.invert: UfuncFacts(operator="invert", instruction="invert"),
+    np.bitwise_and: UfuncFacts(instruction="and", associative=True),
+    np.bitwise_or: UfuncFacts(instruction="or", neutral=0, associative=True),
+    np.bitwise_xor: UfuncFacts(instruction="xor", neutral=0, associative=True),
+    np.left_shift: UfuncFacts(),
+    np.right_shift: UfuncFacts(),
+    np.invert: UfuncFacts(instruction="invert"),
     np.bitwise_count: UfuncFacts(),
     # Comparisons and truth values
-    np.less: UfuncFacts(operator="lt", instruction="lt", comparison=True, jumps="exact"),
-    np.less_equal: UfuncFacts(operator="le", instruction="le", comparison=True, jumps="exact"),
-    np.greater: UfuncFacts(operator="gt", instruction="gt", comparison=True, jumps="exact"),
-    np.greater_equal: UfuncFacts(operator="ge", instruction="ge", comparison=True, jumps="exact"),
-    np.equal: UfuncFacts(operator="eq", instruction="eq", by_parts=True, comparison=True, jumps="exact"),
-    np.not_equal: UfuncFacts(operator="ne", instruction="ne", by_parts=True, comparison=True, jumps="exact"),
+    np.less: UfuncFacts(instruction="lt", comparison=True, jumps="exact"),
+    np.less_equal: UfuncFacts(instruction="le", comparison=True, jumps="exact"),
+    np.greater: UfuncFacts(instruction="gt", comparison=True, jumps="exact"),
+    np.greater_equal: UfuncFacts(instruction="ge", comparison=True, jumps="exact"),
+    np.equal: UfuncFacts(instruction="eq", by_parts=True, comparison=True, jumps="exact"),
+    np.not_equal: UfuncFacts(instruction="ne", by_parts=True, comparison=True, jumps="exact"),
     np.logical_and: UfuncFacts(instruction="both", reports="never", logical=True, associative=True),
     np.logical_or: UfuncFacts(instruction="either", reports="never", logical=True, associative=True),
     np.logical_xor: UfuncFacts(instruction="one", reports="never", logical=True, associative=True),
@@ -192,11 +188,6 @@ FACTS.update(
 INSTRUCTIONS: dict[Any, str] = {ufunc: row.instruction for ufunc, row in FACTS.items() if row.instruction}
 """Ufunc -> its instruction, of those that have one."""
 
-OPERATORS: dict[str, np.ufunc] = {row.operator: ufunc for ufunc, row in FACTS.items() if row.operator}
-"""The name in ``__add__``, ``__radd__`` and ``__iadd__`` -> the ufunc."""
-
-_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
-
 
 def ufunc_facts(ufunc: Any) -> UfuncFacts:
     """Give the row of a ufunc, also of one that is not NumPy's."""
@@ -208,15 +199,3 @@ def neutral(ufunc: np.ufunc | None, x: np.dtype[Any], y: np.dtype[Any]) -> float
     if ufunc is np.add and x.kind == "f" and y.kind != "f":
         return None  # minus zero plus an integer zero is plus zero
     return ufunc_facts(ufunc).neutral
-
-
-def operator_of(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    """Give the function of :mod:`operator` that calls a ufunc of two operands."""
-    word = FACTS[ufunc].operator
-    return divmod if word == "divmod" else getattr(operator, f"__{word}__")
-
-
-def reflected_name(ufunc: np.ufunc) -> str:
-    """Give the name of the method by which that operator asks the second operand."""
-    word = FACTS[ufunc].operator
-    return f"__{_MIRRORED.get(word, f'r{word}')}__"

@@ -25,7 +25,7 @@ from arraydispatch.fastpath import functions
 from arraydispatch.functions import registry
 from arraydispatch.launcher.commands import coverage
 from arraydispatch.runtime.execution_policy import FUSED_FROM
-from tests.test_mutation_fuzz import threshold
+from tests.memory.test_mutation_fuzz import threshold
 
 X = np.array([[0.5, -0.25, 2.0, 1.5], [-1.0, 0.75, 0.125, 3.0], [0.25, -2.0, 1.0, -0.5]])
 Y = X[::-1] + 0.5

@@ -60,7 +60,7 @@ EXACT = """\
 ## What is exact
 
 On a CPU these have NumPy's very bits, for float32 and float64, whatever the shapes and whether an operand is an array, a
-scalar or broadcast (subnormal numbers aside; `tests/test_exact_arithmetic.py` holds them to it):
+scalar or broadcast (subnormal numbers aside; `tests/ufuncs/test_exact_arithmetic.py` holds them to it):
 
 - `+`, `-`, `*`, `/`, `//`, `%`, `divmod`, `np.fmod`, `np.reciprocal`, `np.sqrt`, `np.degrees`, `np.radians`, and what is
   made of these element by element: `np.around`, `np.linspace`, `np.gradient`, …;

@@ -12,7 +12,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch.backends import loader
-from arraydispatch.launcher import runner
+from arraydispatch.launcher.activation import Activation
 from arraydispatch.launcher.user_files import UserFiles
 from arraydispatch.runtime import settings
 
@@ -101,7 +101,7 @@ def np(request: pytest.FixtureRequest) -> Iterator[Any]:
     ad.use(request.param)
     settings.default.min_size = LIMIT
     try:
-        with runner.accelerated(UserFiles([str(HERE)])):
+        with Activation(UserFiles([str(HERE)])):
             import numpy
 
             yield numpy

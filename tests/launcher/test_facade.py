@@ -24,7 +24,8 @@ from arraydispatch.backends import loader
 from arraydispatch.common import events
 from arraydispatch.common.process_state import process
 from arraydispatch.functions.registry import facts_of
-from arraydispatch.launcher import adoption, facade, numpy_classes, numpy_names, runner
+from arraydispatch.launcher import adoption, facade, numpy_classes, numpy_names
+from arraydispatch.launcher.activation import Activation
 from arraydispatch.launcher.user_files import UserFiles
 from arraydispatch.profiling.recorder import Profile
 from arraydispatch.runtime import settings
@@ -46,7 +47,7 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Any]:
 @pytest.fixture
 def np(backend: Any) -> Iterator[Any]:
     """The facade; the file of these tests is the user's."""
-    with runner.accelerated(UserFiles([str(HERE)])):
+    with Activation(UserFiles([str(HERE)])):
         import numpy
 
         assert numpy is not real
@@ -57,7 +58,7 @@ def test_hook_comes_and_goes(backend: Any) -> None:
     import builtins
 
     before = builtins.__import__, importlib.import_module, importlib.__import__
-    with runner.accelerated(UserFiles([str(HERE)])):
+    with Activation(UserFiles([str(HERE)])):
         assert importlib.import_module("numpy") is not real
         assert sys.modules["numpy"] is real
         space: dict[str, Any] = {"__file__": real.__file__, "__name__": "library"}
@@ -70,7 +71,7 @@ def test_hook_comes_and_goes(backend: Any) -> None:
 def test_hook_that_someone_wrapped_goes_silent(backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     import builtins
 
-    with runner.accelerated(UserFiles([str(HERE)])):
+    with Activation(UserFiles([str(HERE)])):
         ours = builtins.__import__
         monkeypatch.setattr(builtins, "__import__", functools.partial(ours))
     assert importlib.import_module("numpy") is real
@@ -316,7 +317,7 @@ def test_repeated_uploads_are_counted(np: Any, backend: Any) -> None:
 
 def test_nothing_is_adopted_without_a_launcher(backend: Any) -> None:
     assert pickle.loads(pickle.dumps(facade.substitute(real).sqrt)) is real.sqrt
-    with runner.accelerated(UserFiles([str(HERE)])):
+    with Activation(UserFiles([str(HERE)])):
         import numpy as np
     assert type(np.sqrt(real.ones(2))) is real.ndarray
 

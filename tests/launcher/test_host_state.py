@@ -17,7 +17,7 @@ import pytest
 import arraydispatch as ad
 from arraydispatch import fastpath
 from arraydispatch.backends import loader
-from arraydispatch.launcher import runner
+from arraydispatch.launcher.activation import Activation
 from arraydispatch.launcher.user_files import UserFiles
 from arraydispatch.profiling.recorder import Profile
 from arraydispatch.profiling.verification import Verification
@@ -33,7 +33,7 @@ def np(request: pytest.FixtureRequest) -> Iterator[Any]:
     ad.use(request.param)
     settings.default.min_size = LIMIT
     try:
-        with runner.accelerated(UserFiles([str(HERE)])):
+        with Activation(UserFiles([str(HERE)])):
             import numpy
 
             yield numpy

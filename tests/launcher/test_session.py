@@ -349,7 +349,7 @@ def test_html_without_plotly(
     script = _script(tmp_path, "")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(["run", "--report", str(tmp_path / "out.html"), str(script)]) == 2
-    assert "pip install 'arraydispatch[report]'" in capsys.readouterr().err
+    assert "pip install jinja2 'plotly>=6'" in capsys.readouterr().err
 
 
 def test_trace(tmp_path: Path) -> None:

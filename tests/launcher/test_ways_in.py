@@ -223,11 +223,46 @@ def test_a_line_holds_for_all_later_cells(shell: Any, capsys: pytest.CaptureFixt
     assert _shown(shell, capsys, "y = np.ones(2)\nprint(y.backend, y.dtype)") == "numpy float32\n"
     assert "no backend named" in _shown(shell, capsys, "%arraydispatch --backend nothing")
     assert _shown(shell, capsys, "print(np.ones(2).dtype)") == "float32\n"
-    assert _shown(shell, capsys, "%arraydispatch off\nprint(np.ones(2).backend)") == "numpy\n"  # later cells
+    assert (
+        _shown(shell, capsys, "%arraydispatch off\nprint(np.ones(2).backend)") == "arraydispatch: off\nnumpy\n"
+    )  # later cells
     assert _shown(shell, capsys, "print(hasattr(np.ones(2), 'backend'), np)") == f"False {np}\n"
-    assert _shown(shell, capsys, "%arraydispatch off") == ""
+    assert _shown(shell, capsys, "%arraydispatch off") == "arraydispatch: off (no backend was on)\n"
     assert not shell.events.callbacks["pre_run_cell"]
     assert _settings() == before
+
+
+def test_the_line_says_which_backend_is_on(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    on = f"arraydispatch: later cells run on numpy {np.__version__}, device cpu; %arraydispatch off ends it\n"
+    assert _shown(shell, capsys, "%arraydispatch --backend numpy --device cpu") == on
+    shell.run_cell("%arraydispatch off")
+
+
+@pytest.mark.parametrize("magic", ["%arraydispatch -h", "%arraydispatch --help", "%%arraydispatch --help\nx = 1"])
+def test_help_of_the_magic(shell: Any, capsys: pytest.CaptureFixture[str], magic: str) -> None:
+    shown = _shown(shell, capsys, magic)
+    assert shown.startswith("usage: %arraydispatch [options]")
+    assert "%%arraydispatch [options]" in shown and "--verify" in shown and "--trace" not in shown
+    assert "x" not in shell.user_ns
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ("--min-size a", "argument --min-size: must be a non-negative integer, got 'a'; see: %arraydispatch --help"),
+        ("--bakend jax", "(did you mean '--backend'?); see: %arraydispatch --help"),
+        ("--trace x.json", "unrecognized arguments: --trace x.json"),
+        ("--backend cupy", "there is no backend named 'cupy'"),
+        ("--backend 'torch", "No closing quotation in: --backend 'torch"),
+    ],
+)
+def test_wrong_options_are_one_line_without_a_traceback(
+    shell: Any, capsys: pytest.CaptureFixture[str], options: str, says: str
+) -> None:
+    done = shell.run_cell(f"%arraydispatch {options}")
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("UsageError: ") and err.count("\n") == 1 and says in err
+    assert not done.success  # so that "run all" stops here
 
 
 @pytest.mark.parametrize("magic", ["%arraydispatch", "%%arraydispatch"])
@@ -389,7 +424,7 @@ def test_a_notebook_uses_the_line_magic(backend: str) -> None:
     assert "cell 4, line 2 " in shown[3]
     assert shown[4].startswith(f"True {backend}\n")
     assert shown[5].count("ValueError: matmul") == 1
-    assert shown[6] == ""
+    assert shown[6] == "arraydispatch: off\n"
     assert shown[7] == "True False\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform as host
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from math import prod
@@ -18,7 +18,7 @@ import numpy as np
 from jax.interpreters.partial_eval import DynamicJaxprTracer
 
 from ...backends.kinds import Kind
-from ...common import events
+from ...common import events, tracing
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
 from ..devices import Device, processors
@@ -56,7 +56,7 @@ class JaxBackend(Backend):
 
     name = "jax"
     library = "jax"
-    install = "pip install 'arraydispatch[jax]'"
+    install = "pip install 'jax>=0.10'"
     mutable = False
     scoped = True
 
@@ -134,7 +134,10 @@ class JaxBackend(Backend):
         return None if isinstance(a, jax.core.Tracer) else a.device  # a sharding, if it has several devices
 
     def is_concrete(self, a: Array) -> bool:
-        return not isinstance(a, jax.core.Tracer)
+        if isinstance(a, jax.core.Tracer):
+            tracing.looked()
+            return False
+        return True
 
     def followed(self, a: Array) -> bool:
         name = type(a).__name__  # JAX exports one of these classes
@@ -350,6 +353,12 @@ class JaxBackend(Backend):
         if donate and not isinstance(a, jax.core.Tracer):
             return primitives.slice_update_donated(a, key, value)
         return primitives.slice_update(a, key, value)
+
+    def slice_at(self, a: Array, starts: Sequence[Array], lengths: Sequence[int], steps: Sequence[int]) -> Array:
+        return primitives.slice_at(a, starts, lengths, steps)
+
+    def slice_update_at(self, a: Array, starts: Sequence[Array], steps: Sequence[int], value: Array) -> Array:
+        return primitives.slice_update_at(a, starts, steps, value)
 
     def may_share(self, a: Array, b: Array) -> bool:
         """Whether two arrays begin at the same address: outputs are whole buffers."""

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...common import tracing
 from ..base import Unsupported
 from .jitted_kernels import highest, is_concrete, kernel
 
@@ -30,7 +31,9 @@ def _checked(message: str, static: tuple[int, ...] = ()) -> Callable[[Callable[.
         @wraps(function)
         def call(*args: Any) -> Any:
             result, failed = compiled(*args)
-            if is_concrete(failed) and failed:
+            if not is_concrete(failed):
+                tracing.looked()
+            elif failed:
                 raise np.linalg.LinAlgError(message)
             return result
 

@@ -297,6 +297,20 @@ def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Arr
     return _update_compiled(a, starts, value, sizes, steps)
 
 
+def slice_at(a: Array, starts: Sequence[Array], sizes: Sequence[int], steps: Sequence[int]) -> Array:
+    """Read a slice whose starts a program is handed."""
+    return _slice(a, jnp.stack([*starts]), tuple(sizes), _strides(steps))
+
+
+def slice_update_at(a: Array, starts: Sequence[Array], steps: Sequence[int], value: Array) -> Array:
+    """Write one."""
+    return _slice_update(a, jnp.stack([*starts]), value, value.shape, _strides(steps))
+
+
+def _strides(steps: Sequence[int]) -> tuple[int, ...] | None:
+    return None if all(step == 1 for step in steps) else tuple(steps)
+
+
 def _chosen(a: Array, starts: Sequence[int], sizes: tuple[int, ...], value: Array) -> Array:
     """Write most of an array as a choice for each element, which XLA computes in one loop with the value: half the time."""
     inside = None

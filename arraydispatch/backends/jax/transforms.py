@@ -64,6 +64,29 @@ def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list
     return run
 
 
+def abstract(f: Any, specs: Sequence[Any], device: Any) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
+    made = jax.eval_shape(lambda *natives: f(list(natives)), *[jax.ShapeDtypeStruct(*spec) for spec in specs])
+    return [(x.shape, x.dtype) for x in made]
+
+
+def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> Callable[[list[Any]], list[Array]]:
+    def traced(*natives: Array) -> list[Array]:
+        return f(list(natives))
+
+    compiled = jax.jit(traced, donate_argnums=tuple(spare), keep_unused=True)
+
+    def run(natives: list[Any]) -> list[Array]:
+        return compiled(*natives)
+
+    def cost() -> dict[str, float]:
+        given = [jax.ShapeDtypeStruct(*spec) for spec in specs]
+        found = compiled.lower(*given).compile().cost_analysis() or {}
+        return {"bytes": found.get("bytes accessed", 0.0), "operations": found.get("flops", 0.0)}
+
+    run.cost = cost  # type: ignore[attr-defined]
+    return run
+
+
 _uncounted: ContextVar[str] = ContextVar("arraydispatch_uncounted", default="?")
 """Line of the last loop without ``max_iter`` through which a derivative is taken."""
 

@@ -28,6 +28,14 @@ def jit(f: Run, examples: Sequence[Array]) -> Run:
     return f
 
 
+def abstract(f: Any, specs: Sequence[Any], device: Any) -> NoReturn:
+    raise AssertionError("NumPy computes at once")
+
+
+def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> NoReturn:
+    raise AssertionError("NumPy has no compiler")
+
+
 def loop(going: Any, step: Any, state: Sequence[Array], most: int | None) -> NoReturn:
     raise AssertionError("values of NumPy's are known, so Python runs the loop")
 

@@ -78,7 +78,7 @@ class TensorFlowBackend(Backend):
     # Most operations support at most 8 dimensions, some fewer.
     REFUSALS = (Unsupported, tf.errors.UnimplementedError, tf.errors.InvalidArgumentError)
     library = "tensorflow"
-    install = "pip install 'arraydispatch[tensorflow]'"
+    install = "pip install 'tensorflow>=2.21'"
     mutable = False
     derives_determinants = False
 
@@ -147,7 +147,10 @@ class TensorFlowBackend(Backend):
         """
         if tracing.running and taped() and record.should_record_backprop([a]):
             return False
-        return type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly())
+        if type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly()):
+            return True
+        tracing.looked()
+        return False
 
     def followed(self, a: Tensor) -> bool:
         return bool(taped() and record.should_record_backprop([a]))

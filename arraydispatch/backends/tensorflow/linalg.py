@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ...common import tracing
 from ..base import Unsupported
 from .core import BOOL, COMPLEX, HALVES, EagerTensor, axes_of, derived, dims, ints, raw
 
@@ -76,6 +77,8 @@ def _checked(message: str, ranks: tuple[int, ...] = (2,)) -> Callable[[Callable[
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
         def run(a: Tensor, *others: Any) -> Any:
+            if type(a) is not EagerTensor:
+                tracing.looked()
             try:
                 return function(a, *others)
             except tf.errors.InvalidArgumentError:
@@ -116,7 +119,9 @@ def _parts(a: Tensor) -> Tensor:
 
 def _refuse(a: Tensor, message: str) -> None:
     """Raise for infinities and NaN, as LAPACK or NumPy does; values are not known while tracing."""
-    if type(a) is EagerTensor and not np.isfinite(a.numpy()).all():
+    if type(a) is not EagerTensor:
+        tracing.looked()
+    elif not np.isfinite(a.numpy()).all():
         raise np.linalg.LinAlgError(message)
 
 
@@ -127,6 +132,7 @@ _EIG = "Array must not contain infs or NaNs"
 def cholesky(a: Tensor) -> Tensor:
     """Factorize; TensorFlow returns NaN if a matrix is not positive definite, NumPy only if it contains NaN."""
     if not tf.executing_eagerly():
+        tracing.looked()
         return _differentiable_cholesky(a)
     out = _cholesky(a)
     if type(out) is EagerTensor:

@@ -92,6 +92,26 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
     return run
 
 
+def abstract(f: Any, specs: Sequence[Any], device: Any) -> list[tuple[tuple[int, ...], Any]]:
+    graph = tf.function(lambda *natives: f(list(natives)), autograph=False).get_concrete_function(*_specs(specs))
+    return [(dims(x), x.dtype.as_numpy_dtype) for x in graph.outputs]
+
+
+def _specs(specs: Sequence[Any]) -> list[Any]:
+    return [tf.TensorSpec(shape, tf.as_dtype(dtype)) for shape, dtype in specs]
+
+
+def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> Callable[[list[Tensor]], list[Tensor]]:
+    compiled = jit(lambda natives: (f(natives), []), _specs(specs))
+
+    def run(natives: list[Tensor]) -> list[Tensor]:
+        made = compiled(natives)
+        assert made is not None
+        return made[0]
+
+    return run
+
+
 _INEXACT = frozenset({"Svd", "SelfAdjointEigV2"})
 """Operations whose XLA kernels stop at 1e-6 of a matrix, in double precision too: their Jacobi iterations have that
 fixed tolerance.

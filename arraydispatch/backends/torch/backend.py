@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from ...backends.kinds import Kind
+from ...common import tracing
 from ...common.errors import SettingError
 from ...common.pytrees import mapped
 from ...common.signal_safety import imported
@@ -56,7 +57,7 @@ class TorchBackend(Backend):
 
     name = "torch"
     library = "torch"
-    install = "pip install 'arraydispatch[torch]'"
+    install = "pip install 'torch>=2.13'"
     mutable = True
     unrolls = True
     derives_determinants = False
@@ -133,7 +134,10 @@ class TorchBackend(Backend):
 
     def is_concrete(self, a: Tensor) -> bool:
         """Whether the value is known; False inside ``vmap``, ``grad`` and ``jacobian`` transforms and under the compiler."""
-        return concrete(a)
+        if concrete(a):
+            return True
+        tracing.looked()
+        return False
 
     def recorded(self, a: Tensor) -> bool:
         wrapped = torch._C._functorch.is_functorch_wrapped_tensor(a)  # also by a `torch.func` that has ended

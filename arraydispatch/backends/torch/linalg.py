@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ...common import tracing
 from .dtype_tables import UNSIGNED, WIDER, concrete, out_of_transforms
 
 
@@ -68,6 +69,8 @@ def _numpy_errors(func: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(func)
     def wrapped(*args: Any) -> Any:
+        if not concrete(args[0]):
+            tracing.looked()
         try:
             return func(*args)
         except torch.linalg.LinAlgError as error:

@@ -14,7 +14,6 @@ from ...common import tracing
 from ..base import Backend
 from . import functional_primitives, primitives
 from .backend import TorchBackend
-from .dtype_tables import concrete
 
 __all__ = ["TracedTorch"]
 
@@ -46,7 +45,7 @@ class TracedTorch(TorchBackend):
 
     def is_concrete(self, a: Tensor) -> bool:
         """Whether the value is known; not for values that a derivative depends on, as in libraries whose tracers have none."""
-        return concrete(a) and not a.requires_grad
+        return super().is_concrete(a) and not a.requires_grad
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
         if not self.is_concrete(a):

@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import logging
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 import torch
 import torch.fx.graph
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd.graph import _engine_run_backward
 from torch.fx.experimental.proxy_tensor import make_fx
 
 from ...common import tracing
 from ...common.errors import TraceError
-from .dtype_tables import FROM_NUMPY, concrete, going_back_for_many, innermost_transform, may_alias
+from .dtype_tables import FROM_NUMPY, TO_NUMPY, concrete, going_back_for_many, innermost_transform, may_alias
 
 Run = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]
 
@@ -242,6 +244,40 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
 
     compiled.called = here.called  # type: ignore[attr-defined]  # they live as long as the program, which only has their numbers
     return compiled
+
+
+def abstract(f: Any, specs: Sequence[Any], device: Any) -> list[tuple[tuple[int, ...], Any]]:
+    with _recorder, _silent(), FakeTensorMode(allow_non_fake_inputs=True):
+        made = f(_without_values(specs, device))
+        return [(tuple(x.shape), TO_NUMPY[x.dtype]) for x in made]
+
+
+@contextlib.contextmanager
+def _silent() -> Iterator[None]:
+    """Keep torch from writing of a refusal, which it raises as well, to stderr."""
+    before, _log.disabled = _log.disabled, True
+    try:
+        yield
+    finally:
+        _log.disabled = before
+
+
+_log = logging.getLogger("torch._subclasses.fake_tensor")
+
+
+def _without_values(specs: Sequence[Any], device: Any) -> list[Tensor]:
+    return [torch.empty(shape, dtype=FROM_NUMPY[dtype], device=device) for shape, dtype in specs]
+
+
+def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> Callable[[list[Tensor]], list[Tensor]]:
+    compiled = jit(lambda natives: (f(natives), []), _without_values(specs, device))
+
+    def run(natives: list[Tensor]) -> list[Tensor]:
+        made = compiled(natives)
+        assert made is not None
+        return made[0]
+
+    return run
 
 
 # A program is kept as Python source, in which torch defines `nan` and `inf`, and complex numbers appear as

@@ -1,12 +1,12 @@
-"""The plan of a block: which of its calls are computed together, in which order, and in which memory.
+"""Plan of a block: the calls that are computed together, their order, and the memory of their results.
 
 Consecutive nodes of one shape are a *stretch*. A piece of it is computed from the first node to the last before the next piece
-begins, so what lies between stays in the cache and is never written to memory, unless an array still holds it. NumPy's
+begins, so intermediate values stay in the cache and are never written to memory, unless an array still holds them. NumPy's
 elementwise loops give the same bits for an element wherever a piece begins, or wherever one that is a multiple of
 :data:`STEP` long does (tests/engine/test_pieces.py), so the result is NumPy's own.
 
-A plan says nothing of the arrays themselves, which it knows by number (*slots*): a loop that records the same calls again has its
-next block by the same plan. :mod:`arraydispatch.engine.host_blocks.blocks` looks plans up, and runs them.
+A plan does not refer to arrays themselves but to numbers of them (*slots*), so a loop that records the same calls again uses
+the same plan for its next block. :mod:`arraydispatch.engine.host_blocks.blocks` looks plans up, and runs them.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ PIECE = 1 << 19
 """Bytes of one array's share of a piece, in a stretch of several nodes: two or three of them fit into the cache of a core. Smaller
 ones fit better, but of 128 KiB a fourth of the time of a sum went into calling it, and threads waited for each other's calls."""
 LONGEST = 1 << 17
-"""Elements of a piece of one node alone, which gains nothing by the cache."""
+"""Elements of a piece of a single node, which does not profit from the cache."""
 LEAST_SUMMED = 128
-"""Numbers that NumPy's pairwise sum does not divide."""
+"""Count of numbers that NumPy's pairwise sum does not divide."""
 STEP = 8192
-"""Elements of which a piece is a multiple: that of NumPy's buffers, and of any width of vector code."""
+"""Elements of which a piece is a multiple: a multiple of NumPy's buffers and of any width of vector code."""
 
 
 class Stretch:
-    """Nodes of one shape, and their pieces.
+    """Stretch: nodes of one shape, and their pieces.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Stretch:
             ]
 
     def _in_whole_rows(self, longest: int) -> int:
-        """So many elements that what is written to parts of rows is a rectangle of a piece, if no call minds where a piece ends."""
+        """Return a number of elements in whole rows, so that a write to parts of rows is a rectangle of a piece, if no call depends on the end of a piece."""
         row = math.prod(self.shape[1:])
         funcs = [func for func, _, _, _ in self.steps]
         if row > longest or not any(isinstance(func, Written) or _is_cut(func) for func in funcs):
@@ -126,7 +126,7 @@ class Stretch:
         return longest // row * row
 
     def look(self, arrays: list[Any], values: list[Any], begin: int, end: int, registers: set[int]) -> None:
-        """Have these registers be a piece of their arrays."""
+        """Make these registers a piece of their arrays."""
         for register, slot, how in self.full:
             if register in registers:
                 values[register] = viewed(arrays[slot], how)[begin:end]
@@ -140,12 +140,12 @@ def _is_cut(func: Any) -> bool:
 
 
 def viewed(x: np.ndarray[Any, Any], how: int) -> np.ndarray[Any, Any]:
-    """An array as a stretch takes it: itself, as one row in C's or in Fortran's order, or the one element that it is."""
+    """Return an array as a stretch uses it: itself, one row in C or Fortran order, or its single element."""
     return x if how == 0 else x.reshape(-1) if how == 1 else x.T.reshape(-1) if how == 2 else x.reshape(())
 
 
 def halves(length: int, unit: int, longest: int) -> Iterator[int]:
-    """How many elements NumPy's pairwise sum takes together, in parts of at most ``longest``, each a node of its tree.
+    """Return the parts of NumPy's pairwise sum with at most ``longest`` elements each, every part a node of its tree.
 
     The tree is that of ``pairwise_sum`` in NumPy's numpy/_core/src/umath/loops_utils.h.src: what is longer than 128 numbers falls
     into halves, of which the first is a multiple of 8.
@@ -164,7 +164,7 @@ def _left_half(length: int, unit: int) -> int:
 
 
 def joined(parts: Iterator[Any], length: int, unit: int, longest: int, join: Callable[[Any, Any], Any]) -> Any:
-    """The sums of :func:`halves`, put together as they fell apart."""
+    """Combine the sums of :func:`halves` in the order in which they were divided."""
     if length <= max(longest, LEAST_SUMMED // unit):
         return next(parts)
     left = _left_half(length, unit)
@@ -173,27 +173,27 @@ def joined(parts: Iterator[Any], length: int, unit: int, longest: int, join: Cal
 
 
 class Plan:
-    """What is to be done for certain calls, whatever arrays they are of.
+    """Plan for certain calls, for any arrays.
 
     Attributes
     ----------
     stretches : list of Stretch
     made : list of Form
-        Whose results get memory of their own, in the slots after those of what there is.
+        Nodes whose results get memory of their own, in the slots after those of the given arrays.
     results : list of tuple
-        Number of a node that somebody may want, slot of its value.
+        Number of a node whose value may be wanted, slot of its value.
     copied : list of tuple
-        Slots: memory that is written to when all else is done, and what is written.
+        Slots: memory that is written at the end, and the value written.
     cold : list of tuple
         Chains that no kernel computes yet, and their work.
     kernels : list of Fused
-        Those of all stretches.
+        Kernels of all stretches.
     numpys : bool
         Whether any of it is computed by NumPy's own loops.
     settled : bool
-        Whether it has all the kernels that it was to have.
+        Whether it has all its kernels.
     by_numpy : list of float
-        Seconds that NumPy took for the calls one by one, each time that this was measured.
+        Seconds that NumPy took for the calls one by one, for each measurement.
     """
 
     def __init__(self) -> None:
@@ -210,24 +210,24 @@ class Plan:
 def plan(
     nodes: list[Node], arrays: list[Any], at: dict[int, int], dead: list[bool], same_memory: list[int], held: list[bool], threads: int
 ) -> Plan:  # fmt: skip
-    """What is to be done for the nodes, in their order.
+    """Make the plan for nodes, in their order.
 
     Parameters
     ----------
     nodes : list of Node
-        Those that have no value yet.
+        Nodes that have no value yet.
     arrays : list of ndarray
-        All that they read, or write to; those of nodes that get memory are not needed for the plan.
+        Arrays that they read or write; those of nodes that get memory are not needed for the plan.
     at : dict of int to int
         ``id`` of a buffer, of a node that has a value, or of one that has a target -> slot.
     dead : list of bool
-        Which of them may be written over.
+        Whether each array may be overwritten.
     same_memory : list of int
-        Of each the first that begins where it does.
+        For each array the first one that begins at the same address.
     held : list of bool
-        Which nodes somebody has the arrays of.
+        Whether the array of each node is still referenced.
     threads : int
-        How many will compute; 0 where the one that asks does, who may be interrupted and begin again.
+        Number of threads that compute; 0 for the calling thread, which may be interrupted and begin again.
     """
     number = {id(node): i for i, node in enumerate(nodes)}
     forms = [node.form for node in nodes]
@@ -245,7 +245,7 @@ def plan(
         for _, group in itertools.groupby(range(len(nodes)), key=stretch_of.__getitem__)
     ]
     expected(made.cold)
-    when = [0] * len(nodes)  # a node is computed: what one kernel computes, at one time
+    when = [0] * len(nodes)  # time at which a node is computed; all nodes of a kernel have the same
     for time, step in enumerate(itertools.chain.from_iterable(order)):
         for i in numbers_of(step):
             when[i] = time
@@ -253,7 +253,7 @@ def plan(
     last, beyond, read_last = [-1] * len(nodes), [False] * len(nodes), [-1] * len(arrays)
     for i, form in enumerate(forms):
         for j, (what, k) in enumerate(reads[i]):
-            if what == "slot":  # of which other pieces may be read later
+            if what == "slot":  # other pieces of it may be read later
                 far = j >= elsewhere(form.func) or isinstance(form.func, Shift)
                 read_last[k] = max(read_last[k], ended[stretch_of[i]] if far else when[i])
             elif what == "node":
@@ -293,7 +293,7 @@ def _overwritten(
     last: list[int],
     registers: _Registers,
 ) -> dict[int, int]:
-    """Of each node whose value becomes another's by writing to part of it, the last of those."""
+    """Return, for each node whose value becomes another's by a write to part of it, the last such node."""
     kept, targets = registers.kept, registers.targets
     shifted = {
         k for i, node in enumerate(nodes) if isinstance(node.form.func, Shift) for what, k in reads[i] if what == "node"
@@ -314,24 +314,24 @@ def _overwritten(
 
 
 class _Registers:
-    """Gives each value of a stretch a register, and memory.
+    """Allocator of a register and memory for each value of a stretch.
 
     Attributes
     ----------
     when, last : list of int
-        When each node is computed, and when it is needed for the last time.
+        Time at which each node is computed, and at which it is needed for the last time.
     kept : list of bool
         Whether its value is wanted whole.
     targets : dict
         Number of a node -> slot of the memory that it is written to.
     dead : list
-        Slots of memory that nobody will look at, and when it is read for the last time.
+        Slots of memory that is not referenced any more, and the time at which it is read for the last time.
     again : bool
-        Whether it may have to be begun again: then nothing is written that is read.
+        Whether the run may be restarted: then no memory is written that is also read.
     becomes : dict
-        Number of a node that nobody wants whole -> the one that its value becomes, when others have written to parts of it.
+        Number of a node that is not wanted whole -> the node that its value becomes, after others have written to parts of it.
     held : dict
-        Number of a node -> slot of its value, where that is wanted whole.
+        Number of a node -> slot of its value, if that is wanted whole.
     """
 
     when: list[int]
@@ -351,13 +351,13 @@ class _Registers:
         self.held: dict[int, int] = {}
 
     def assign(self, stretch: Stretch, steps: list[Group | int]) -> None:
-        """Those of one stretch."""
+        """Assign the registers of one stretch."""
         self._stretch = stretch
         self._registers: dict[Any, int] = {}
         self._slot_of: dict[int, int] = {}
-        """Register -> slot, of what is whole."""
+        """Register -> slot, for whole arrays."""
         self._places: dict[int, int] = {}
-        """Number of a node that is still needed -> place of its scratch memory."""
+        """Number of a node still needed -> place of its scratch memory."""
         self._free: list[int] = []
         for step in steps:
             if isinstance(step, Group):
@@ -371,7 +371,7 @@ class _Registers:
         return found
 
     def _whole(self, slot: int) -> int:
-        """The register of an array that is there already, or will be when the stretch begins."""
+        """Return the register of an array that exists, or will exist when the stretch begins."""
         key = "slot", slot
         if key in self._registers:
             return self._registers[key]
@@ -382,13 +382,13 @@ class _Registers:
         return made
 
     def _operand(self, what: str, k: int) -> int:
-        """The register of an array, or of a node's value."""
+        """Return the register of an array, or of a node's value."""
         if what == "slot":
             return self._whole(k)
         return self._whole(self.held[k]) if k in self.held else self._registers[k, "scratch"]
 
     def _memory(self, i: int, first: int) -> int:
-        """The slot of a result: where it is wanted, that of a dead value, or new; ``first``: the node that writes to it first."""
+        """Return the slot of a result: that of its target, of a dead value, or a new one; ``first``: the node that writes to it first."""
         form = self.forms[i]
         target = self.targets.get(i)
         if target is not None and not (self.again and self._is_read(target)):
@@ -417,11 +417,11 @@ class _Registers:
         return any(slot != target and same == memory for slot, same in enumerate(self.same_memory[: self._sources]))
 
     def _is_whole(self, i: int) -> bool:
-        """Whether a value is made in the memory of one that is wanted whole."""
+        """Whether a value is computed in the memory of one that is wanted whole."""
         return self.kept[self.becomes.get(i, i)]
 
     def _result(self, i: int) -> int:
-        """The register of a value that is wanted whole, or becomes one."""
+        """Return the register of a value that is wanted whole, or becomes one."""
         final = self.becomes.get(i, i)
         form, stretch = self.forms[final], self._stretch
         if final not in self.held:
@@ -438,7 +438,7 @@ class _Registers:
         return out
 
     def _scratch(self, key: Any, dtype: np.dtype[Any], place: int | None = None) -> tuple[int, int]:
-        """A register of scratch memory: at this place, or at a free or new one."""
+        """Return a register of scratch memory: at this place, or at a free or new one."""
         places = self._stretch.places
         if place is None:
             fitting = [free for free in self._free if places[free] == dtype.itemsize]
@@ -453,7 +453,7 @@ class _Registers:
         return register, place
 
     def _let_go(self, numbers: list[int], now: int) -> list[int]:
-        """Of the nodes that are read now the places of those that are read for the last time."""
+        """Release the places of those nodes that are now read for the last time, and return them."""
         ending = [i for i in dict.fromkeys(numbers) if i in self._places and self.last[i] == now]
         return [self._places.pop(i) for i in ending]
 
@@ -469,7 +469,7 @@ class _Registers:
             else:
                 ins.append(self._operand(what, k))
         read = [k for what, k in reads if what == "node"]
-        # The places of values that this node is the last to need: the first of its own dtype it may write over.
+        # The places of values that this node is the last to need: it may overwrite the first one of its own dtype.
         alike = [k for k in read if k in self._places and self.last[k] == now and self.forms[k].dtype == form.dtype]
         over = self._places[alike[0]] if alike and in_place(func) and not self._is_whole(i) else None
         ending = self._let_go(read, now)
@@ -485,7 +485,7 @@ class _Registers:
                 ending.append(taken)
         self._free.extend(ending)
         bound: Bound | None = None
-        if own < len(reads):  # of which other pieces are read too
+        if own < len(reads):  # other pieces of it are read too
             what, k = reads[own]
             slot = None if what == "scalar" else k if what == "slot" else self.held[k]
             if isinstance(func, Update):
@@ -510,14 +510,14 @@ class _Registers:
         unread: list[int] = []
         for k, i in enumerate(group.numbers):
             if i in self.becomes and self.last[i] == now:
-                continue  # which is written over by another of them
+                continue  # overwritten by another of them
             if self._is_whole(i):
                 outs[k] = out = self._result(i)
                 for register in ins:
                     if self._on_one_memory(register, out) and register not in saved:
                         saved[register], copied = self._scratch((i, register, "saved"), self.forms[i].dtype)
                         unread.append(copied)
-            elif self.last[i] != now:  # somebody else reads it, or it is computed for an error that is to be told
+            elif self.last[i] != now:  # read by another node, or computed only for an error that must be reported
                 outs[k], own = self._scratch((i, "scratch"), self.forms[i].dtype)
                 if self.last[i] >= 0:
                     self._places[i] = own
@@ -539,7 +539,7 @@ class _Registers:
 
 
 def _seen(x: Any, stretch: Stretch) -> tuple[int, bool]:
-    """How the pieces of a stretch see an array, and whether each takes its part."""
+    """Return the view of an array that the pieces of a stretch use, and whether each takes its own part."""
     if not stretch.row:
         if x.shape != stretch.shape:  # of one element
             return 3, False

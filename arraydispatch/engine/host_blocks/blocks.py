@@ -1,6 +1,6 @@
-"""The run of a block on the host: NumPy's loops and kernels over pieces that stay in the cache, in several threads.
+"""Run of a block on the host: NumPy's loops and kernels over pieces that stay in the cache, in several threads.
 
-What is computed in which piece and memory is a matter of the :mod:`plan <arraydispatch.engine.host_blocks.block_plans>`, which is kept for the next block
+The :mod:`plan <arraydispatch.engine.host_blocks.block_plans>` decides pieces and memory; it is kept for the next block
 of the same calls.
 """
 
@@ -24,26 +24,26 @@ from .kernels import computed
 __all__ = ["Block", "Short", "needed", "planned", "whole_rounds"]
 
 MOST_PLANS = 512
-"""Plans that a process keeps."""
+"""Maximum number of plans that a process keeps."""
 _KEPT = 1 << 23
 """Bytes of scratch memory that a thread keeps from one block to the next."""
 _plans: dict[Any, Plan | None] = {}
-"""By what there is to be computed; None where that has come once."""
+"""Calls of a block -> their plan; None if they have come only once."""
 
 
 class _Run:
-    """A stretch, of the arrays of a block."""
+    """Run of a stretch on the arrays of a block."""
 
     def __init__(self, stretch: Stretch, arrays: list[Any], in_threads: bool) -> None:
         self.stretch = stretch
         self.partial = [np.empty(stretch.pieces, arrays[slot].dtype) for _, _, slot in stretch.parts]
-        """The elements of each piece, of reductions to one."""
+        """Elements of each piece, for reductions to one."""
         self.next = itertools.count().__next__
         self.done = itertools.count(1).__next__
         self.ended = threading.Event() if in_threads else None
 
     def go(self, block: Planned, now: list[int], kept_memory: list[np.ndarray[Any, Any]] | None) -> None:
-        """Do pieces until none is left to begin; ``now`` is told the number of each node."""
+        """Compute pieces until none is left to begin; ``now`` gets the number of each node."""
         taken = self.next()
         stretch = self.stretch
         pieces, bounds = stretch.pieces, stretch.bounds
@@ -103,7 +103,7 @@ class _Run:
             taken = self.next()
 
     def _put_together(self, block: Planned, now: list[int]) -> None:
-        """The elements that reductions of all are, of those of the pieces."""
+        """Combine the elements of the pieces to the results of whole reductions."""
         stretch = self.stretch
         numbers = {out: number for _, _, out, number in stretch.steps}
         length = stretch.bounds[-1]
@@ -118,7 +118,7 @@ class _Run:
 
 
 def _scratch(sizes: list[int], kept: list[np.ndarray[Any, Any]] | None) -> list[np.ndarray[Any, Any]]:
-    """Memory of these sizes: what a thread has kept, or new."""
+    """Return memory of these sizes: that kept by a thread, or new."""
     if kept is None:
         return [np.empty(size, np.uint8) for size in sizes]
     for i, size in enumerate(sizes):
@@ -138,12 +138,12 @@ def _address(x: np.ndarray[Any, Any]) -> int:
 
 
 def _memory(form: Form) -> np.ndarray[Any, Any]:
-    """Memory for a result."""
+    """Allocate memory for a result."""
     return np.empty(form.shape, form.dtype, "F" if form.fortran else "C")
 
 
 class Block:
-    """What is computed together, and what comes of it.
+    """Block: nodes that are computed together, and their results.
 
     Parameters
     ----------
@@ -153,52 +153,52 @@ class Block:
     def __init__(self, nodes: list[Node]) -> None:
         self.nodes = nodes
         self.results: dict[int, np.ndarray[Any, Any]] = {}
-        """Number of a node -> its value, of those that somebody holds."""
+        """Number of a node -> its value, if an array still holds it."""
         self.errors: set[tuple[int, str]] = set()
-        """Floating-point errors: number of the node, and what NumPy calls it."""
+        """Floating-point errors: number of the node, and NumPy's name of the error."""
         self.done = Done()
         self.failure: BaseException | None = None
         self.helpers = 0
-        """How many threads are to run it; 0: whoever asks does."""
+        """Number of threads that run it; 0: the calling thread."""
         self.group: Any = None
-        """The list of nodes that it was planned for."""
+        """List of nodes that it was planned for."""
         self.tape: Any = None
-        """The tape that runs it, unless a signal's handler has run it meanwhile."""
+        """Tape that runs it, unless a signal handler has run it in the meantime."""
 
     def is_due(self) -> bool:
-        """Whether it is still to be computed: a signal's handler may have looked at the values before it was begun.
+        """Whether it is still to be computed: a signal handler may have read the values before it was begun.
 
-        Whoever writes by it to memory of others compares the two for himself: as a call returns, a handler may run.
+        Code that writes to memory of others by it compares the two directly, because a handler may run as a call returns.
         """
         return self.tape is None or self.tape.running is self.group
 
     def listening(self, now: list[int]) -> Any:
-        """Where NumPy's errors are noted, as those of the node of which ``now`` is told the number."""
+        """Context in which NumPy's errors are recorded for the node whose number ``now`` holds."""
         under: Any = (
             "call" if any(n.told is not None and n.told.get("under") != "ignore" for n in self.nodes) else "ignore"
         )
         errors = self.errors
 
-        # Kept beyond the block where error states are remembered: without its arrays.
+        # May outlive the block where error states are kept, so it must not refer to its arrays.
         def call(kind: str, _flag: int) -> None:
             errors.add((now[0], kind))
 
         return np.errstate(divide="call", over="call", invalid="call", under=under, call=call)
 
     def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
-        """Compute what others have not begun; for several threads at one time.
+        """Compute the pieces that others have not begun; several threads call this at once.
 
-        ``kept``: the scratch memory of a thread, of which a block is all there is to do.
+        ``kept``: scratch memory of a thread that only runs blocks.
         """
         raise NotImplementedError
 
     def let_go(self) -> None:
-        """Forget the arrays: a thread that comes late may hold the block for some time, and they are others' now."""
+        """Drop the arrays: a late thread may hold the block for some time, and others own the arrays now."""
         self.results = {}
 
 
 class Planned(Block):
-    """Nodes by a plan, one stretch after the other."""
+    """Block computed by a plan, one stretch after the other."""
 
     def __init__(self, nodes: list[Node], plan: Plan, arrays: list[Any], addresses: list[int], threads: int) -> None:
         super().__init__(nodes)
@@ -207,11 +207,11 @@ class Planned(Block):
         if threads:
             self.helpers = min(threads, max(stretch.pieces for stretch in plan.stretches))
         self._inside, self._counting = 0, threading.Lock()
-        """How many threads take part at the moment."""
+        """Number of threads that take part at the moment."""
         self._begin()
 
     def _begin(self) -> None:
-        """Anew, each time: what has been begun before may be another's by now, if a signal's handler has looked at it."""
+        """Begin anew each time: memory of an earlier begin may belong to others, if a signal handler has read its values."""
         made = [_memory(form) for form in self.plan.made]
         self.arrays = [*self._sources, *made]
         self.addresses = [*self._addresses, *map(_address, made)]
@@ -220,7 +220,7 @@ class Planned(Block):
         self._is_begun = False
 
     def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
-        """As of every block. Where the thread that asks computes, nothing is written that is read: it can be begun again."""
+        """Compute as for every block. If the calling thread computes, no memory is both read and written, so it can be restarted."""
         if not self.is_due():
             self.done.set()
             return
@@ -234,7 +234,7 @@ class Planned(Block):
             self._inside += 1
         try:
             self._help(kept)
-        finally:  # it is done when no thread holds its arrays any more: references to them are counted
+        finally:  # done only when no thread holds its arrays any more, because references to them are counted
             with self._counting:
                 self._inside -= 1
                 if not self._inside:
@@ -273,12 +273,12 @@ class Planned(Block):
                     self.arrays[target][...] = self.arrays[made]
 
     def let_go(self) -> None:
-        """As of every block."""
+        """Drop the arrays as for every block."""
         self.results, self.arrays, self._sources = {}, [], []
 
 
 def planned(nodes: list[Node], threads: int) -> Block:
-    """The block of nodes that have no value yet; ``threads`` compute it, or the one that asks where there are to be none."""
+    """Make the block of nodes that have no value yet; ``threads`` compute it, or the calling thread if that is 0."""
     arrays: list[Any] = []
     at: dict[int, int] = {}
     dead: list[bool] = []
@@ -321,7 +321,7 @@ def planned(nodes: list[Node], threads: int) -> Block:
     if plan is not None and any(func.is_refused() for func in plan.kernels):
         plan = None
     if plan is None:
-        if not threads and key not in _plans:  # what does not come again is not worth a plan
+        if not threads and key not in _plans:  # a plan pays only for calls that come again
             _keep(key, None)
             return Short(nodes)
         plan = block_plans.plan(nodes, arrays, at, dead, same_memory, held, threads)
@@ -339,7 +339,7 @@ def _keep(key: Any, plan: Plan | None) -> None:
 
 
 def needed(nodes: list[Node]) -> list[Node]:
-    """The nodes without those that nobody holds, that write nowhere and of which no error is to be told."""
+    """Return the nodes without those that no array holds, that write no memory and report no error."""
     wanted: set[int] = set()
     found: list[Node] = []
     for node in reversed(nodes):
@@ -351,10 +351,10 @@ def needed(nodes: list[Node]) -> list[Node]:
 
 
 def whole_rounds(forms: list[Form], longest: int) -> int:
-    """How many nodes a block has at most, by those that there are: a loop's next block is like this one if it ends where a round does."""
+    """Return the maximum number of nodes of a block, in whole rounds of a loop, so that the loop's next block is alike."""
     count = len(forms)
     known: dict[Any, int] = {}
-    # A form says of operands too what they are, and in a block's first round they are others.
+    # A form also describes operands, and these differ in a block's first round.
     calls = [known.setdefault((form.func, form.span, form.dtype), len(known)) for form in forms]
     begins: dict[int, int] = {}
     for period in range(1, count // 2 + 1):
@@ -370,9 +370,9 @@ def whole_rounds(forms: list[Form], longest: int) -> int:
 
 
 class Short(Block):
-    """Calls that are not worth a plan: one after the other, by whoever asks.
+    """Block of calls that are not worth a plan, computed one after the other by the calling thread.
 
-    Interrupted, it can be begun again: what it writes is its own until all is there.
+    It can be restarted after an interruption: it writes only its own memory until everything is computed.
     """
 
     def __init__(self, nodes: list[Node]) -> None:
@@ -380,7 +380,7 @@ class Short(Block):
         self._made: list[Any] | None = None
 
     def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
-        """Compute all; ``kept`` is for those that threads compute."""
+        """Compute everything; ``kept`` is for blocks that threads compute."""
         nodes, self.failure = self.nodes, None
         try:
             if self._made is None:
@@ -398,7 +398,7 @@ class Short(Block):
             self.done.set()
 
     def values(self) -> list[Any]:
-        """What the calls make, in new memory."""
+        """Compute the values of the calls in new memory."""
         self.errors.clear()
         now = [0]
         made: list[Any] = []
@@ -416,7 +416,7 @@ class Short(Block):
                         ins.append(made[k] if k is not None else x.value)
                     else:
                         ins.append(x)
-                # What goes to memory of others goes there when all is computed.
+                # Memory of others is written when everything is computed.
                 out = _memory(node.form) if node.target is None else np.empty(node.shape, node.dtype)
                 if isinstance(node.form.func, Update) and type(x := node.args[0]) is Node:
                     k = at.get(id(x))
@@ -425,7 +425,7 @@ class Short(Block):
                 func = node.form.func
                 (rows.called(func) if node.form.row and type(func) is np.ufunc else func)(*ins, out=out)
                 made.append(out)
-                for x in node.args:  # what nobody wants any more leaves its memory to the next
+                for x in node.args:  # memory of a value that is not needed any more is reused by the next
                     k = at.get(id(x))
                     if k is not None and last[id(x)] == i and x.target is None and not x.is_held:
                         made[k] = None

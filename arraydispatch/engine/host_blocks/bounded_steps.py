@@ -1,4 +1,4 @@
-"""Steps of a stretch of which a piece is made of other rows than its own, which therefore have to be there before the stretch begins."""
+"""Steps of a stretch whose pieces read other rows than their own, which must be computed before the stretch begins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Shifted", "Written"]
 
 
 class Shifted(Bound):
-    """A node of shifted rows, in its stretch."""
+    """Node of shifted rows, in its stretch."""
 
     def __init__(self, how: Shift, slot: int, out: int) -> None:
         self._how, self._slot, self._out = how, slot, out
@@ -21,7 +21,7 @@ class Shifted(Bound):
     def worker(
         self, block: Any, stretch: Any, values: list[Any], scratch: dict[int, int]
     ) -> Callable[[int, int, list[int]], None]:
-        """As of all that is bound."""
+        """See :class:`arraydispatch.engine.nodes.Bound`."""
         source = block.arrays[self._slot]
 
         def work(begin: int, end: int, now: list[int]) -> None:
@@ -30,12 +30,12 @@ class Shifted(Bound):
         return work
 
     def looked(self) -> set[int]:
-        """As of all that is bound."""
+        """See :class:`arraydispatch.engine.nodes.Bound`."""
         return {self._out}
 
 
 class Written(Bound):
-    """A node that is its first operand with a part written, in its stretch; ``slot``: of what is written, if it is an array."""
+    """Node that is its first operand with a part overwritten, in its stretch; ``slot``: that of the written value, if it is an array."""
 
     def __init__(self, how: Update, number: int, slot: int | None, x: int, out: int) -> None:
         self._how, self._number, self._slot, self._x, self._out = how, number, slot, x, out
@@ -43,7 +43,7 @@ class Written(Bound):
     def worker(
         self, block: Any, stretch: Any, values: list[Any], scratch: dict[int, int]
     ) -> Callable[[int, int, list[int]], None]:
-        """As of all that is bound."""
+        """See :class:`arraydispatch.engine.nodes.Bound`."""
         y = self._how.laid(block.nodes[self._number].args[1] if self._slot is None else block.arrays[self._slot])
         write = self._how.rows if stretch.row else self._how.line
         x, out = self._x, self._out
@@ -56,5 +56,5 @@ class Written(Bound):
         return work
 
     def looked(self) -> set[int]:
-        """As of all that is bound."""
+        """See :class:`arraydispatch.engine.nodes.Bound`."""
         return {self._x, self._out}

@@ -1,8 +1,8 @@
-"""Cells: parts of an array in each of which what a kernel reads lies at one distance from what it makes.
+"""Cells: parts of an array in which a kernel reads each operand at a constant distance from its result.
 
-``np.roll``, and what is written to a part of an array, take elements from elsewhere. Cut where a roll comes round and where a written
-part begins and ends, an array falls into boxes. In the largest of them, nearly always all but the edges, such calls are no more to a
-kernel than others, of pointers that are moved::
+``np.roll``, and writes to a part of an array, take elements from elsewhere. Cut where a roll wraps around and where a written
+part begins and ends, an array is divided into boxes. In the largest of them, nearly always all but the edges, such calls are
+ordinary calls of a kernel with moved pointers::
 
     out = 4 * u                    out[i, j] = 4 * u[i, j] - u[i - 1, j] - u[i, j - 1]      in the cell that both writes are in
     out[1:] -= u[:-1]              out[i, j] = 4 * u[i, j] - u[i - 1, j]                    in the first column
@@ -22,24 +22,24 @@ __all__ = ["Cells", "boxes", "offset"]
 
 
 class Cells:
-    """The cells of an array.
+    """Cells of an array.
 
     Parameters
     ----------
     shape : tuple of int
     calls : sequence of Elsewhere or None
-        The calls of a kernel, of those that take elements from elsewhere.
+        Calls of a kernel that take elements from elsewhere; None for others.
     always : sequence of bool
-        Which of them may be called where they take none, with an operand that changes nothing.
+        Whether each may also be called where it takes none, with an operand that changes nothing.
 
     Attributes
     ----------
     active : tuple of bool
-        Which of them make something in most of the array: the others leave it what it was there, and the kernel leaves them out.
+        Whether each changes values in most of the array; the kernel omits the others.
     share : float
-        How much of the array that is.
+        Share of the array in which it does.
     uncut : list of bool
-        Which axes no cell ends within.
+        Whether no cell ends within an axis.
     """
 
     def __init__(self, shape: tuple[int, ...], calls: Sequence[Elsewhere | None], always: Sequence[bool]) -> None:
@@ -63,7 +63,7 @@ class Cells:
         ])  # fmt: skip
 
     def parts(self, box: Box) -> Iterator[Box]:
-        """What is in a box of each cell."""
+        """Return the parts of a box by cell."""
         axes = []
         for (begin, end), parts in zip(box, self._axes):
             within = [(max(begin, first), min(end, last)) for first, last in parts]
@@ -71,12 +71,12 @@ class Cells:
         yield from product(*axes)
 
     def is_usual(self, cell: Box) -> bool:
-        """Whether the calls that are made there are those of most of the array."""
+        """Whether the active calls of a cell are those of most of the array."""
         return self._active(cell) == self.active
 
 
 def boxes(begin: int, end: int, shape: tuple[int, ...]) -> Iterator[tuple[int, Box]]:
-    """What lies from one element to another in memory: each part that has ends along each axis, and where it begins."""
+    """Return the boxes between two elements in memory order, each with its beginning."""
     inner = prod(shape[1:])
     if inner == 1:
         yield begin, ((begin, end), *[(0, 1) for _ in shape[1:]])
@@ -97,5 +97,5 @@ def boxes(begin: int, end: int, shape: tuple[int, ...]) -> Iterator[tuple[int, B
 
 
 def offset(at: Iterable[int], strides: Iterable[int]) -> int:
-    """Bytes from the beginning of an array to an element."""
+    """Return the bytes from the beginning of an array to an element."""
     return sum(i * step for i, step in zip(at, strides))

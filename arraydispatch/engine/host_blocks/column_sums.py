@@ -1,7 +1,7 @@
 """Sums along the axis before a short last one: ``force.sum(axis=1)`` of what each body does to each, in three dimensions.
 
 NumPy adds the two or three numbers of the last axis at a time, and begins a loop for each; a kernel has a register for each of them,
-and adds what comes to it in the same order.
+and adds in the same order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from . import kernels
 __all__ = ["LENGTHS", "Columns", "of"]
 
 LENGTHS = range(2, 8)
-"""Of the last axis; where it is one number, NumPy sums pair by pair."""
+"""Lengths of the last axis; if it is one number, NumPy sums pairwise."""
 
 _SOURCE = """\
 declare i32 @feclearexcept(i32)
@@ -70,7 +70,7 @@ end:
 
 
 def source(dtype: np.dtype[Any], length: int, mask: int) -> str:
-    """The module of the kernel for a last axis of so many numbers."""
+    """Return the LLVM module of the kernel for this length of the last axis."""
     t, size = {4: "float", 8: "double"}[dtype.itemsize], dtype.itemsize
     each = range(length)
     return _SOURCE.format(
@@ -94,9 +94,9 @@ class Columns:
     Parameters
     ----------
     dtype : np.dtype
-        Of floating numbers.
+        Floating dtype.
     length : int
-        Of the last axis.
+        Length of the last axis.
     keepdims : bool
     """
 
@@ -106,24 +106,24 @@ class Columns:
         self._dtype, self._length, self._keepdims = dtype, length, keepdims
         self._work = 0
         self._kernel: Any = None
-        self._lock = threading.RLock()  # of the thread's own: a handler's call may come in between
+        self._lock = threading.RLock()  # the thread's own, because a signal handler may call this in between
 
     def __call__(self, x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
         """All of it."""
         size = self._dtype.itemsize
         self._work += x.size
         kernel = self._kernel
-        if kernel is None and 8 * self._work >= kernels.HOT:  # NumPy takes so much longer for a number here
+        if kernel is None and 8 * self._work >= kernels.HOT:  # NumPy's time per number is larger by this factor here
             kernel = self._compiled()
         if kernel and x.strides[2] == out.strides[-1] == size and x.flags.aligned and out.flags.aligned:
             words = array("q", (*x.shape[:2], *x.strides[:2], out.strides[0]))
             places = array("q", (x.__array_interface__["data"][0], out.__array_interface__["data"][0]))
             if not kernel(words.buffer_info()[0], places.buffer_info()[0]):
                 return
-        np.add.reduce(x, axis=1, keepdims=self._keepdims, out=out)  # which says what error it is, if it is one
+        np.add.reduce(x, axis=1, keepdims=self._keepdims, out=out)  # NumPy reports the error, if there is one
 
     def _compiled(self) -> Any:
-        """The kernel; False where LLVM is not there, or does not take it."""
+        """Compile the kernel; return False if LLVM is missing or rejects it."""
         with self._lock:
             if self._kernel is None:
                 self._kernel = kernels.function(lambda mask: source(self._dtype, self._length, mask)) or False
@@ -132,5 +132,5 @@ class Columns:
 
 @lru_cache(64)
 def of(dtype: np.dtype[Any], length: int, keepdims: bool) -> Columns:
-    """The one for these."""
+    """Return the instance for these parameters."""
     return Columns(dtype, length, keepdims)

@@ -1,4 +1,4 @@
-"""LLVM, for this processor: the source of a kernel becomes a function, which is kept on disk for other processes."""
+"""Compilation of kernels by LLVM for this processor; the code is kept on disk for other processes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ...common import events
 __all__ = ["Compiler", "is_there", "remember", "remembered"]
 
 MOST_FILES = 4096
-"""Kernels on disk, and names of chains; the oldest go when there are more."""
+"""Maximum number of kernels and names of chains on disk; the oldest are removed when there are more."""
 _DIGEST = 32
 """Bytes of a SHA-256 digest."""
 
@@ -32,7 +32,7 @@ def is_there() -> bool:
 
 
 def folder() -> Path | None:
-    """Where kernels are kept: ``ARRAYDISPATCH_CACHE``, or the user's folder for such things; None where that is empty or not to be had."""
+    """Return the folder of kernels: ``ARRAYDISPATCH_CACHE``, or the user's cache folder; None if that is empty or unavailable."""
     named = os.environ.get("ARRAYDISPATCH_CACHE")
     if named is not None:
         return Path(named) / "kernels" if named else None
@@ -44,7 +44,7 @@ def folder() -> Path | None:
 
 
 def remembered() -> set[str]:
-    """The chains that some process has had compiled: their names."""
+    """Return the names of the chains that any process has compiled."""
     where = folder()
     try:
         return set() if where is None else set(os.listdir(where.with_name("chains")))
@@ -53,7 +53,7 @@ def remembered() -> set[str]:
 
 
 def remember(chain: str) -> None:
-    """Have other processes know that a chain was worth compiling; where that cannot be kept, nothing is said."""
+    """Tell other processes that a chain was worth compiling; failures to write are ignored."""
     where = folder()
     if where is not None:
         with contextlib.suppress(OSError):
@@ -64,7 +64,7 @@ def remember(chain: str) -> None:
 
 
 def _leave(there: list[Path]) -> None:
-    """Of too many files the oldest go."""
+    """Remove the oldest files if there are too many."""
     if len(there) > MOST_FILES:
         there.sort(key=lambda path: path.stat().st_mtime)
         for path_of_old in there[: MOST_FILES // 4]:
@@ -72,7 +72,7 @@ def _leave(there: list[Path]) -> None:
 
 
 class Compiler:
-    """Makes functions of two addresses from sources that define ``@kernel``."""
+    """Compiler of sources that define ``@kernel``, to functions of two addresses."""
 
     def __init__(self) -> None:
         import llvmlite
@@ -89,10 +89,10 @@ class Compiler:
         self._for = f"{llvmlite.__version__} {target.triple} {processor} {features}"
         self._folder = folder()
         self._found: bytes | None = None
-        self._engine.finalize_object()  # of nothing: the cache is asked of kernels alone
+        self._engine.finalize_object()  # an empty module: the cache is used for kernels alone
 
     def __call__(self, source: str) -> Callable[[int, int], int]:
-        """The function; raises ``RuntimeError`` where LLVM does not take the source."""
+        """Return the function; raise ``RuntimeError`` if LLVM rejects the source."""
         digest = hashlib.sha256(f"{self._for}\n{source}".encode()).hexdigest()
         name = f"kernel_{digest}"
         module = self._llvm.parse_assembly(source.replace("@kernel(", f"@{name}("))
@@ -120,7 +120,7 @@ class Compiler:
 
 
 def _read(where: Path | None, name: str) -> bytes | None:
-    """The code of that name; None where there is none, or a broken one."""
+    """Read the code of a name; return None if it is missing or broken."""
     if where is None:
         return None
     try:
@@ -131,7 +131,7 @@ def _read(where: Path | None, name: str) -> bytes | None:
 
 
 def _write(where: Path | None, name: str, code: bytes) -> None:
-    """Keep code for other processes, who see all of it or nothing; where it cannot be kept, nothing is said."""
+    """Write code for other processes atomically; failures to write are ignored."""
     if where is None:
         return
     with contextlib.suppress(OSError):

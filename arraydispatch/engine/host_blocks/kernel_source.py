@@ -1,7 +1,7 @@
-"""The source of a kernel, in LLVM's intermediate language: a chain of elementwise calls as one loop over memory.
+"""Source of a kernel in LLVM's intermediate language: a chain of elementwise calls as one loop over memory.
 
 Each instruction is the one that NumPy's loops use, in the same order and with the same roundings (nothing here allows LLVM to
-contract, reorder or approximate), so a kernel gives NumPy's bits. It differs in that what lies between stays in registers.
+contract, reorder or approximate), so a kernel gives NumPy's bits. It differs in that intermediate values stay in registers.
 """
 
 from __future__ import annotations
@@ -15,41 +15,41 @@ __all__ = ["Call", "Chain", "Pointer", "entry", "has", "source"]
 
 
 class Call(NamedTuple):
-    """One elementwise call."""
+    """Elementwise call."""
 
     op: str
-    """As :data:`arraydispatch.ufuncs.facts.INSTRUCTIONS` has it; ``cast``; ``select``, of a condition and two values."""
+    """Name in :data:`arraydispatch.ufuncs.facts.INSTRUCTIONS`; ``cast``; ``select``, for a condition and two values."""
     ins: tuple[str, ...]
-    """The dtypes in which it takes its operands, and that of the result: ``np.dtype.str`` without the byte order."""
+    """Dtypes of its operands and of the result: ``np.dtype.str`` without the byte order."""
     out: str
     args: tuple[tuple[str, int, str], ...]
-    """Of each operand: ``call``, ``pointer`` or ``scalar``, its number there, and its dtype."""
+    """Kind of each operand (``call``, ``pointer`` or ``scalar``), its number, and its dtype."""
 
     def reading(self, pointers: list[int]) -> Call:
-        """With other numbers for the pointers."""
+        """Return the call with other numbers for the pointers."""
         return self._replace(
             args=tuple((what, pointers[i] if what == "pointer" else i, dtype) for what, i, dtype in self.args)
         )
 
 
 class Chain(NamedTuple):
-    """Calls, each of which may take the results of those before it."""
+    """Chain of calls, each of which may use the results of earlier ones."""
 
     calls: tuple[Call, ...]
     scalars: tuple[str, ...]
-    """Their dtypes."""
+    """Dtypes of the scalars."""
 
 
 class Pointer(NamedTuple):
-    """An array that a kernel reads or writes."""
+    """Array that a kernel reads or writes."""
 
     dtype: str
     inner: str
-    """How it is walked along the last axis: ``one`` after the other, ``stay``, or ``stride``."""
+    """Step along the last axis: ``one`` element, none (``stay``), or a ``stride``."""
 
 
 def _llvm(dtype: str) -> str:
-    """The type of a value."""
+    """Return the LLVM type of a value."""
     kind, size = dtype[0], int(dtype[1:])
     if kind == "b":
         return "i1"
@@ -65,10 +65,10 @@ def _in_memory(dtype: str) -> str:
 
 
 class _Body:
-    """Lines, and names for what they make.
+    """Lines of a function, and names for their values.
 
-    ``told``: whether errors are to be told. LLVM takes it that nobody looks at them, and does without a root or a quotient that is
-    only compared with a zero it knows (``sqrt(x) != 0``, ``signbit(abs(x / y))``); so it is not shown which number that is.
+    ``told``: whether errors must be reported. LLVM assumes that they are not, and omits a root or a quotient that is
+    only compared with a known zero (``sqrt(x) != 0``, ``signbit(abs(x / y))``); so the zero is hidden from it.
     """
 
     def __init__(self, told: bool = False) -> None:
@@ -79,32 +79,32 @@ class _Body:
         self._count = 0
 
     def add(self, text: str) -> str:
-        """A line that makes a value; its name."""
+        """Add a line that computes a value; return its name."""
         self._count += 1
         name = f"%v{self._count}"
         self.lines.append(f"  {name} = {text}")
         return name
 
     def intrinsic(self, name: str, dtype: str, *args: str) -> str:
-        """A call of LLVM's own."""
+        """Add a call of an LLVM intrinsic."""
         t = _llvm(dtype)
         full = f"llvm.{name}.f{_bits(dtype)}"
         self.intrinsics.add(f"declare {t} @{full}({', '.join([t] * len(args))})")
         return self.add(f"call {t} @{full}({', '.join(f'{t} {x}' for x in args)})")
 
     def bits(self, x: str, dtype: str) -> tuple[str, str]:
-        """A floating number as an integer, and that one's type."""
+        """Reinterpret a floating number as an integer; also return the type of that."""
         to = f"i{_bits(dtype)}"
         return self.add(f"bitcast {_llvm(dtype)} {x} to {to}"), to
 
     def zero(self, t: str) -> str:
-        """The zero of a type, to compare with."""
+        """Return the zero of a type, to compare with."""
         if not self.told:
             return "0.0" if t in ("float", "double") else "0"
         return self.zeros.setdefault(t, f"%zero.{t}")
 
     def hidden(self) -> list[str]:
-        """Lines that make the zeros."""
+        """Return the lines that compute the zeros."""
         lines = []
         for t, name in self.zeros.items():
             value = "0.0" if t in ("float", "double") else "0"
@@ -114,11 +114,11 @@ class _Body:
         return lines
 
     def number(self, value: float, dtype: str) -> str:
-        """A constant."""
+        """Return a constant."""
         return f"{float(value):.1f}" if dtype[0] == "f" else str(int(value))
 
     def converted(self, x: str, given: str, to: str) -> str:
-        """A value in another dtype, as ``astype`` has it."""
+        """Convert a value to another dtype, as ``astype`` does."""
         if given == to:
             return x
         a, b, t, u = given[0], to[0], _llvm(given), _llvm(to)
@@ -136,7 +136,7 @@ class _Body:
         return self.add(f"{how} {t} {x} to {u}")
 
     def nonzero(self, x: str, dtype: str) -> str:
-        """Whether it is no zero."""
+        """Compare a value with zero: true if it is not zero."""
         if dtype[0] == "b":
             return x
         if dtype[0] == "f":
@@ -145,7 +145,7 @@ class _Body:
 
 
 _Emit = Callable[[_Body, list[str], str], str]
-"""Makes the result of operands, all of one dtype, which comes last."""
+"""Function that emits the result for operands of one dtype, which is the last argument."""
 
 
 def _arithmetic(name: str, of_bools: str) -> _Emit:
@@ -224,7 +224,7 @@ _TO_INFINITY = {"isnan": "ugt", "isinf": "eq", "isfinite": "ult"}
 
 
 def _of_bits(how: str) -> _Emit:
-    """A question of a floating number that no NaN makes an error of."""
+    """Test a floating number without an error for NaN."""
 
     def emit(body: _Body, x: list[str], dtype: str) -> str:
         if dtype[0] != "f":
@@ -257,11 +257,11 @@ _EMIT: dict[str, _Emit] = {
     **{name: _of_bits(name) for name in ("isnan", "isinf", "isfinite", "signbit")},
 }  # fmt: skip
 _FLOATING = frozenset({"div", "reciprocal", "sqrt", "copysign"})
-"""What only floating numbers have here: of integers a division may be an error of another kind."""
+"""Operations supported only for floating numbers: an integer division may raise another kind of error."""
 
 
 def has(op: str, ins: tuple[np.dtype[Any], ...], out: np.dtype[Any]) -> bool:
-    """Whether a call with operands of these dtypes can be a part of a kernel."""
+    """Whether a call with operands of these dtypes can be part of a kernel."""
     every = (*ins, out)
     if any(t.kind not in "biuf" or t.itemsize > 8 or (t.kind == "f" and t.itemsize < 4) for t in every):
         return False
@@ -326,7 +326,7 @@ def _store(body: _Body, dtype: str, value: str, at: str) -> None:
 
 
 def _strides(depth: int, pointers: tuple[Pointer, ...]) -> Iterator[tuple[int, int]]:
-    """Pointers and axes along which they are walked in steps of which a kernel is told."""
+    """Return pointers and axes whose strides are arguments of the kernel."""
     for i, pointer in enumerate(pointers):
         for axis in range(depth):
             if axis < depth - 1 or pointer.inner == "stride":
@@ -336,7 +336,7 @@ def _strides(depth: int, pointers: tuple[Pointer, ...]) -> Iterator[tuple[int, i
 def entry(
     depth: int, pointers: tuple[Pointer, ...], lengths: Sequence[int], strides: Sequence[Sequence[int]], at: Sequence[tuple[int, int]]
 ) -> list[int]:  # fmt: skip
-    """What a kernel is told of a box: its lengths, where each array begins (how often its address, and bytes to be added), strides."""
+    """Return the description of a box for a kernel: its lengths, the beginning of each array (multiple of its address, and offset), strides."""
     steps = [strides[i][axis] for i, axis in _strides(depth, pointers)]
     return [*lengths, *(word for of_one in at for word in of_one), *steps]
 
@@ -345,26 +345,26 @@ def source(
     chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: tuple[tuple[int, int], ...], mask: int,
     kept: tuple[tuple[int, int], ...],
 ) -> str:  # fmt: skip
-    """The module of a kernel ``kernel(boxes, operands)``.
+    """Return the LLVM module of a kernel ``kernel(boxes, operands)``.
 
     Parameters
     ----------
     chain : Chain
-        What is computed.
+        Chain to compute.
     depth : int
-        How many loops there are, one inside the other.
+        Number of nested loops.
     pointers : tuple of Pointer
-        No two of which overlap, unless both are only read.
+        Arrays, no two of which overlap unless both are only read.
     results : tuple of (int, int)
-        Number of a call, and of the pointer that it goes to.
+        Number of a call, and of the pointer that its result is written to.
     mask : int
-        Of the floating-point status, which the kernel returns.
+        Mask of the floating-point status that the kernel returns.
     kept : tuple of (int, int)
-        Pointer of what a result is written over, and of where it is copied to before.
+        Pointer that a result overwrites, and the one that its old values are copied to.
 
     Notes
     -----
-    In eight bytes each, ``boxes`` holds how many there are and of each what :func:`entry` gives, and ``operands`` the address of each
+    In eight bytes each, ``boxes`` has their number and the :func:`entry` of each, and ``operands`` the address of each
     array, and the scalars.
     """
     body = _Body(told=mask != 0)
@@ -376,7 +376,7 @@ def source(
     add("entry:")
     before = "entry"
     last = depth - 1
-    for axis in range(depth):  # the outer loops, and the pointers to where they are
+    for axis in range(depth):  # the outer loops, and the pointers to their current elements
         add(f"  br label %loop{axis}")
         add(f"loop{axis}:")
         add(f"  %i{axis} = phi i64 [0, %{before}], [%next{axis}, %end{axis}]")
@@ -425,7 +425,7 @@ def source(
 
 
 def _door(chain: Chain, depth: int, pointers: tuple[Pointer, ...], mask: int) -> list[str]:
-    """The function that is called: it goes over the boxes, and looks at the floating-point status."""
+    """Return the entry function, which iterates over the boxes and checks the floating-point status."""
     lines = ["declare i32 @feclearexcept(i32)", "declare i32 @fetestexcept(i32)"] if mask else []
     lines += ["define i32 @kernel(ptr %boxes, ptr %operands) nounwind {", "entry:"]
 

@@ -1,4 +1,4 @@
-"""Kernels: chains of elementwise calls, compiled by LLVM where llvmlite is installed, to loops that keep what lies between in registers.
+"""Kernels: chains of elementwise calls, compiled by LLVM, if llvmlite is installed, to loops with intermediate values in registers.
 
 A chain is compiled when it has been computed often enough, by the count of elements, never by a clock; until then, and where
 there is no llvmlite, NumPy's own loops compute it. The bits are the same either way.
@@ -51,43 +51,43 @@ KNOWN = 1 << 23
 """The same, of a chain that another process has had compiled: its code is on disk, and the compiler, whose loading takes some 30 ms,
 is loaded while NumPy's loops compute what comes to this."""
 MOST = 512
-"""Kernels of a process."""
+"""Maximum number of kernels of a process."""
 LONGEST = 40
-"""Calls of a chain."""
+"""Maximum number of calls of a chain."""
 DEEPEST = 3
-"""Loops of a kernel."""
+"""Maximum number of loops of a kernel."""
 POINTERS = 24
-"""Arrays of a kernel."""
+"""Maximum number of arrays of a kernel."""
 LEAST_SHARE = 0.5
-"""Of an array that one kernel computes at least: with less of it, what is written to parts of an array is left to NumPy."""
+"""Least share of an array that one kernel computes: below it, writes to parts of an array are left to NumPy."""
 OFTEN = 64
-"""Pieces with an error after which NumPy computes a chain again: it is no exception."""
+"""Number of pieces with an error after which a chain is left to NumPy, because errors are usual."""
 
 _FLAGS = {
     "x86_64": {"invalid": 1, "divide": 4, "over": 8, "under": 16},
     "aarch64": {"invalid": 1, "divide": 2, "over": 4, "under": 8},
 }
-"""Of the floating-point status, as fenv.h has them."""
+"""Flags of the floating-point status, as in fenv.h."""
 _MACHINE = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
 _lock = threading.Lock()
 _work: dict[Chain, float] = {}
-"""Elements, times calls, that each chain has computed; of one that is left to NumPy's loops after all, minus infinity."""
+"""Elements, times calls, that each chain has computed; minus infinity for a chain that is left to NumPy's loops."""
 _MOST_CHAINS = 1 << 12
 _kernels: dict[Any, Kernel | None] = {}
 _on_disk: set[str] | None = None
-"""The names of chains that another process has had compiled, when somebody has looked."""
+"""Names of chains that another process has compiled, once they have been read."""
 _loading: threading.Thread | None = None
-"""What loads the compiler, once that has been begun."""
+"""Thread that loads the compiler, once started."""
 
 
 def _wait() -> None:
-    """Before a fork: what another thread imports halfway would stay so in it. Not for long: whoever forks may hold an import itself."""
+    """Wait before a fork for imports of other threads, which would stay unfinished in the child; briefly, as the forking thread may hold an import lock."""
     if _loading is not None:
         _loading.join(1.0)
 
 
 def _forget() -> None:
-    """In a fork: no other thread holds anything."""
+    """Reset the state in a fork, where no other thread holds anything."""
     global _lock
     _lock = threading.Lock()
 
@@ -97,34 +97,34 @@ if hasattr(os, "register_at_fork"):
 
 
 class Group(NamedTuple):
-    """Nodes of a stretch that one kernel computes."""
+    """Group of nodes of a stretch that one kernel computes."""
 
     numbers: list[int]
     chain: Chain
     arrays: list[tuple[str, int, Elsewhere | None]]
-    """What it reads: a ``node`` that is no part of it, or what is in a ``slot``; and the call that reads other elements of it."""
+    """Arrays that it reads: a ``node`` outside it, or an array in a ``slot``; and the call that reads other elements of it."""
     operands: list[list[tuple[str, int]]]
-    """Of each node: another ``call`` of the group, one of the arrays (``pointer``), or the how-manieth operand, a ``scalar``."""
+    """Operands of each node: another ``call`` of the group, one of the arrays (``pointer``), or the position of a ``scalar`` operand."""
     cells: Cells | None
-    """Where something is read elsewhere."""
+    """Cells, if a call reads other elements."""
     scalars: list[tuple[int, int, str]]
-    """Number of a node, the how-manieth operand, and as what it is packed."""
+    """Number of a node, position of the operand, and the format it is packed in."""
 
 
 def numbers_of(step: Group | int) -> Sequence[int]:
-    """Which nodes a step computes."""
+    """Return the numbers of the nodes that a step computes."""
     return step.numbers if isinstance(step, Group) else (step,)
 
 
 class Kernel:
-    """A compiled loop.
+    """Compiled loop.
 
     Attributes
     ----------
     mask : int
-        Of the floating-point status that it looks at.
+        Mask of the floating-point status that it checks.
     flagged : int
-        Pieces in which an error came up, and NumPy had to say which.
+        Number of pieces with an error, which NumPy had to identify.
     """
 
     def __init__(self, function: Callable[[int, int], int], mask: int) -> None:
@@ -132,7 +132,7 @@ class Kernel:
         self.flagged = 0
 
     def errs_often(self) -> bool:
-        """Whether errors are no exception."""
+        """Whether errors are usual."""
         return self.flagged > OFTEN
 
 
@@ -144,7 +144,7 @@ def _name(dtype: Any) -> str:
 
 
 def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | None:
-    """What a node's call is for a kernel; None where it is none."""
+    """Return the operation of a node's call in a kernel; None if it has none."""
     form = node.form
     if form.reduces() or form.halved is not None or form.pinned or form.ins is None:
         return None
@@ -165,7 +165,7 @@ def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | No
 
 
 class _Of(NamedTuple):
-    """The nodes of a block, and what is known of them."""
+    """Nodes of a block, and facts about them."""
 
     nodes: list[Node]
     reads: list[list[tuple[str, int]]]
@@ -176,18 +176,18 @@ class _Of(NamedTuple):
 def grouped(
     nodes: list[Node], numbers: list[int], reads: list[list[tuple[str, int]]], arrays: list[Any], cold: list[tuple[Chain, int]]
 ) -> list[Group | int]:  # fmt: skip
-    """The nodes of a stretch, in an order in which they can be computed: each by itself, or those of a kernel together.
+    """Return the nodes of a stretch in an order in which they can be computed: single nodes, or groups for a kernel.
 
     Parameters
     ----------
     nodes : list of Node
-        Of the block.
+        Nodes of the block.
     numbers : list of int
-        Which of them.
+        Numbers of those in the stretch.
     reads, arrays
-        What the operands of each are, and what is in the slots.
+        Operands of each node, and the arrays in the slots.
     cold : list
-        Is told the chains that are not worth a kernel yet, and their work.
+        Gets the chains that are not worth a kernel yet, and their work.
     """
     ops = {i: _op(nodes[i], reads[i], arrays) for i in numbers} if _can_compile() else {}
     if sum(op is not None for op in ops.values()) < 2:
@@ -205,7 +205,7 @@ def _ordered(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Gr
     def close() -> None:
         nonlocal shifted
         made = _made(open_, ops, of)
-        if made is None:  # once more, without what reads elsewhere
+        if made is None:  # once more, without the nodes that read elsewhere
             others = {i: None if far(of.nodes[i]) else ops[i] for i in open_}
             made = _ordered([*open_], others, of)
         order.extend(made)
@@ -220,12 +220,12 @@ def _ordered(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Gr
         if ops[i] is None:
             if inside or node.target is not None:
                 close()
-            order.append(i)  # before the group, of which it needs nothing
+            order.append(i)  # before the group, because it needs none of its results
             continue
         shifts = isinstance(node.form.func, Shift)
         more = {each for each in _read(of, i) if each[0] == "slot" or (each[0] == "node" and each[1] not in open_)}
         is_full = len(open_) == LONGEST or len(pointers | more) > POINTERS
-        # A shift reads what is there, and what is written into its place is not to be there yet.
+        # A shift must read the old values before others are written in their place.
         if is_full or (shifts and inside) or (node.target is not None and shifted):
             close()
         pointers |= more
@@ -237,7 +237,7 @@ def _ordered(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Gr
 
 
 def _read(of: _Of, i: int) -> Iterator[tuple[str, int, Elsewhere | None]]:
-    """The operands of a node; where it reads elements other than its own, with its call."""
+    """Return the operands of a node; with its call, if it reads elements other than its own."""
     func = far(of.nodes[i])
     for j, (what, k) in enumerate(of.reads[i]):
         yield what, k, func if func is not None and (j or isinstance(func, Shift)) else None
@@ -252,7 +252,7 @@ def _dtype(x: Any) -> np.dtype[Any]:
 
 
 def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group | int] | None:
-    """A group of these nodes, where it is worth a kernel; else the nodes. None where those that read elsewhere are better left out."""
+    """Return a group of these nodes if it is worth a kernel, else the nodes; None if the nodes that read elsewhere should be left out."""
     if len(numbers) < 2:
         return list(numbers)
     nodes, slots = of.nodes, of.arrays
@@ -307,11 +307,11 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
 
 
 _PACKED = {("f", 8): "d", ("f", 4): "f"}
-"""How a number is packed into eight bytes; what is no floating one as an integer."""
+"""Format in which a number is packed into eight bytes; any other than these as an integer."""
 
 
 def expected(cold: list[tuple[Chain, int]]) -> None:
-    """Begin to load the compiler where what is going to be computed makes a chain worth it that an earlier process has had compiled."""
+    """Begin to load the compiler if the coming work makes a chain worth it that an earlier process has compiled."""
     work: Counter[Chain] = Counter()
     for chain, more in cold:
         work[chain] += more
@@ -320,7 +320,7 @@ def expected(cold: list[tuple[Chain, int]]) -> None:
 
 
 def computed(cold: list[tuple[Chain, int]]) -> bool:
-    """Count what has been computed without kernels; whether some of it is worth one now."""
+    """Count the work done without kernels; return whether some of it is worth one now."""
     is_hot = False
     for chain, work in cold:
         done = _count(chain, work)
@@ -332,7 +332,7 @@ def computed(cold: list[tuple[Chain, int]]) -> bool:
 
 
 def _count(chain: Chain, more: int = 0) -> float:
-    """What a chain has computed, with so much more; of one that is known only :data:`KNOWN` is missing at first."""
+    """Return the work of a chain after adding some; a known chain begins only :data:`KNOWN` below the threshold."""
     before = _work.get(chain)
     if before is None:
         if len(_work) >= _MOST_CHAINS:
@@ -343,7 +343,7 @@ def _count(chain: Chain, more: int = 0) -> float:
 
 
 def _is_known(chain: Chain) -> bool:
-    """Whether an earlier process has had it compiled."""
+    """Whether an earlier process has compiled it."""
     global _on_disk
     if _on_disk is None:
         _on_disk = _disk().remembered()
@@ -355,7 +355,7 @@ def _named(chain: Chain) -> str:
 
 
 def _disk() -> Any:
-    """The module that reads and writes kernels on disk, with what it imports."""
+    """Return the module that reads and writes kernels on disk, imported on first use."""
     with contextlib.suppress(ImportError):
         imported("platformdirs")
     return imported("arraydispatch.engine.host_blocks.kernel_compiler")
@@ -366,7 +366,7 @@ def _disk() -> Any:
 
 @cache
 def _can_compile() -> bool:
-    """Whether there is a compiler, and we know the processor's floating-point status."""
+    """Whether there is a compiler, and the processor's floating-point status is known."""
     if _MACHINE not in _FLAGS or os.environ.get("ARRAYDISPATCH_KERNELS") == "0":
         return False
     is_there: bool = _disk().is_there()
@@ -380,7 +380,7 @@ def _compiler() -> Compiler:
 
 
 def _load() -> None:
-    """Begin to load the compiler, beside what is computed meanwhile; whoever needs it first waits for it."""
+    """Begin to load the compiler in the background; the first user of it waits for it."""
     if _loading is None and not _compiler.cache_info().currsize:
         aside(_begin_to_load)  # a thread's start waits for it
 
@@ -394,7 +394,7 @@ def _begin_to_load() -> None:
 
 
 def _loaded() -> None:
-    with _lock, contextlib.suppress(Exception):  # which comes up again where it is needed
+    with _lock, contextlib.suppress(Exception):  # raised again when the compiler is needed
         _compiler()
 
 
@@ -404,7 +404,7 @@ def refuse(chain: Chain) -> None:
 
 
 def mask_of(told: Sequence[dict[str, Any] | None]) -> int:
-    """Which flags of the floating-point status somebody wants to be told of, by the modes of ``np.errstate``."""
+    """Return the flags of the floating-point status that the modes of ``np.errstate`` ask for."""
     heard = [modes for modes in told if modes is not None]
     return sum(flag for mode, flag in _FLAGS[_MACHINE].items() if any(modes[mode] == "warn" for modes in heard))
 
@@ -412,15 +412,15 @@ def mask_of(told: Sequence[dict[str, Any] | None]) -> int:
 def compiled(
     chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: Any, mask: int, kept: Any
 ) -> Kernel | None:
-    """The kernel; None where there is no room for more, or LLVM does not take it. The parameters are those of its source."""
+    """Return the kernel; None if there are too many, or LLVM rejects it. The parameters are those of its source."""
     key = chain, depth, pointers, results, mask, kept
     if key not in _kernels:
-        _by_one(lambda: _compile(key))  # what a signal's handler raises is not LLVM's
+        _by_one(lambda: _compile(key))  # raised by a signal handler, not by LLVM
     return _kernels.get(key)
 
 
 def _by_one(f: Callable[[], None]) -> None:
-    """Run what uses the compiler, one at a time. A handler in the middle of an import does without it where that could wait for the import."""
+    """Run a use of the compiler, one at a time. A signal handler during an import does without it if it could wait for the import."""
 
     def work() -> None:
         with _lock:
@@ -444,7 +444,7 @@ def _compile(key: tuple[Any, ...]) -> None:
 
 
 def function(source_for: Callable[[int], str]) -> Callable[[int, int], int] | None:
-    """A function of two addresses by a source of its own, which is told the mask of all errors; None where there is no compiler."""
+    """Compile a function of two addresses from a source, which gets the mask of all errors; return None without a compiler."""
     if not _can_compile():
         return None
     made: list[Callable[[int, int], int]] = []

@@ -1,4 +1,4 @@
-"""A kernel in its stretch: which memory it is given of a piece, and what NumPy computes of it."""
+"""Kernel in its stretch: the memory of a piece that it gets, and the parts that NumPy computes."""
 
 from __future__ import annotations
 
@@ -22,56 +22,56 @@ __all__ = ["Fused", "Part"]
 
 
 class Part(NamedTuple):
-    """What is in a register, for all pieces."""
+    """Contents of a register, for all pieces."""
 
     slot: int | None
-    """None for scratch memory."""
+    """Slot of the array; None for scratch memory."""
     memory: int
-    """The first slot that begins where it does."""
+    """First slot that begins at the same address."""
     shape: tuple[int, ...]
     strides: tuple[int, ...]
     dtype: np.dtype[Any]
     moves: bool
-    """Whether a piece has its part of it, along the first axis."""
+    """Whether each piece has its own part, along the first axis."""
     start: int = 0
-    """Bytes from the beginning of the array to it."""
+    """Offset from the beginning of the array in bytes."""
 
 
 class _At(NamedTuple):
-    """A part of a piece that NumPy's functions are called for."""
+    """Part of a piece for which NumPy's functions are called."""
 
     cell: Box
     region: Box
-    """What lies in memory as an array of this shape, and has the cell in it."""
+    """Region in memory with the shape of an array, which contains the cell."""
     begin: int
-    """The number of its first element, of those of the piece."""
+    """Number of its first element within the piece."""
 
 
 class _Piece(NamedTuple):
-    """How a piece is computed."""
+    """Computation of a piece."""
 
     words: Any
-    """What the kernel is told of it, and where that is."""
+    """Arguments of the kernel, and their address."""
     address: int
     usual: list[_At | None]
-    """What it computes; NumPy, if there is an error."""
+    """Parts that the kernel computes; NumPy recomputes them if there is an error."""
     others: list[_At]
 
 
 class Fused(Bound):
-    """A group in its stretch.
+    """Group of nodes computed by one kernel in its stretch.
 
     Parameters
     ----------
     group : Group
     forms : list of Form
-        Of its nodes.
+        Forms of its nodes.
     ins, outs : list of int, dict of int to int
-        Registers of the arrays that it reads; number in the group -> register of a result that somebody else wants.
+        Registers of the arrays that it reads; number in the group -> register of a result that is wanted outside.
     saved : dict of int to int
-        Register of what a result goes over -> register of a copy, by which an error can be looked for.
+        Register that a result overwrites -> register of a copy, by which an error can be located.
     far : dict of int to int
-        Register of what is read elsewhere, and is no piece, -> slot.
+        Register of an array that is read elsewhere, and not in pieces, -> slot.
     """
 
     def __init__(
@@ -84,10 +84,10 @@ class Fused(Bound):
     def settle(
         self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, longest: int, told: list[Any], arrays: list[Any]
     ) -> None:  # fmt: skip
-        """Choose the kernel, when it is known what is in the registers.
+        """Choose the kernel, once the contents of the registers are known.
 
-        ``shape``: that of the stretch; ``longest``: elements of its longest piece; ``told``: of each node of the block the modes of
-        ``np.errstate``; ``arrays``: in the slots.
+        ``shape``: shape of the stretch; ``longest``: elements of its longest piece; ``told``: modes of ``np.errstate`` for each
+        node of the block; ``arrays``: arrays in the slots.
         """
         cells, seen = self.group.cells, [func for _, _, func in self.group.arrays]
         self._shape, self._row = shape, row
@@ -159,14 +159,14 @@ class Fused(Bound):
         return Part(slot, slot, x.shape, x.strides, x.dtype, True, start)
 
     def looked(self) -> set[int]:
-        """Registers that NumPy's loops are handed, where there is no error."""
+        """Return the registers that NumPy's loops use even without an error."""
         saved = {*self.saved, *self.saved.values()}
         if self.kernel is None or self.group.cells is not None:
             return {*self.ins, *self.outs.values(), *saved} - self.far.keys()
         return saved if self.kernel.mask else set()
 
     def is_refused(self) -> bool:
-        """Whether it is left to NumPy from now on: errors are no exception."""
+        """Whether it is left to NumPy from now on, because errors are usual."""
         if self.kernel is not None and self.kernel.errs_often():
             refuse(self.group.chain)
             return True
@@ -175,7 +175,7 @@ class Fused(Bound):
     def worker(
         self, block: Any, stretch: Any, values: list[Any], scratch: dict[int, int]
     ) -> Callable[[int, int, list[int]], None]:
-        """As of all that is bound."""
+        """See :class:`arraydispatch.engine.nodes.Bound`."""
         kernel = self.kernel
         if kernel is None:
             return partial(self._one_by_one, block, values)
@@ -201,7 +201,7 @@ class Fused(Bound):
         return work
 
     def _cut(self, begin: int, end: int) -> _Piece:
-        """How a piece is computed."""
+        """Plan the computation of a piece."""
         usual: list[_At | None] = []
         others: list[_At] = []
         boxes_of_all: list[int] = []
@@ -229,18 +229,18 @@ class Fused(Bound):
         return made
 
     def _entry(self, cell: Box, begin: int) -> list[int]:
-        """What the kernel is told of a cell."""
+        """Return the kernel's arguments for a cell."""
         at = []
         walked = [*self._walked]
         for i, (part, steps, func) in enumerate(zip(self._parts, self._strides, self._moved)):
             moved = None if func is None else func.distance(cell)
             if func is not None and moved is None:
-                nothing = self._neutral[i]  # if there is none, it is not asked for in most of the array
+                nothing = self._neutral[i]  # without one, most of the array does not need it
                 at.append((1, 0) if nothing is None else (0, nothing.__array_interface__["data"][0]))
                 walked[i] = (0,) * len(self._lengths)
                 continue
             bytes_ = offset([first + (moved[axis] if moved else 0) for axis, (first, _) in enumerate(cell)], steps)
-            if part.slot is None:  # of which the piece's part is all there is
+            if part.slot is None:  # the piece's part is all of it
                 bytes_ -= begin * (steps[0] if self._row else part.dtype.itemsize)
             at.append((1, bytes_))
         lengths = [prod(cell[axis][1] - cell[axis][0] for axis in axes) for axes in self._axes]
@@ -257,7 +257,7 @@ class Fused(Bound):
     def _call_by_call(
         self, block: Any, values: list[Any], now: list[int], at: _At | None, saved: dict[int, int]
     ) -> None:
-        """NumPy's own calls on a piece, or on a part of it, which say what error it is and whose."""
+        """Run NumPy's own calls on a piece, or on a part of it, to identify an error and its node."""
         made: list[Any] = []
         if at is None:
             shape = np.broadcast_shapes(*[values[register].shape for register in (*self.ins, *self.outs.values())])
@@ -275,7 +275,7 @@ class Fused(Bound):
             if isinstance(func, Elsewhere):
                 assert at is not None
                 func = self._elsewhere(func, at, ins)
-                if func is None:  # of what another's result may be written over
+                if func is None:  # from the copy, if another result may have overwritten it
                     made.append(ins[0].copy())
                     continue
             made.append(values[self.outs[n]] if at is None and n in self.outs else np.empty(shape, form.dtype))
@@ -285,7 +285,7 @@ class Fused(Bound):
                 self._piece(values[register], at)[...] = made[n]
 
     def _elsewhere(self, func: Any, at: _At, ins: list[Any]) -> Any:
-        """What is called with these operands, some of which are left out; None where it is the first of them."""
+        """Return the function to call with these operands, some of which are omitted; None if the result is the first of them."""
         if not isinstance(func, Update) or func.distance(at.cell) is None:
             return None
         if func.func is None:
@@ -294,7 +294,7 @@ class Fused(Bound):
         return func.func
 
     def _operand(self, block: Any, values: list[Any], k: int, at: _At | None, saved: dict[int, int]) -> Any:
-        """One of the arrays that it reads, or the part of it."""
+        """Return one of the arrays that it reads, or a part of it."""
         register = self.ins[k]
         if at is None:
             return values[saved.get(register, register)]
@@ -311,7 +311,7 @@ class Fused(Bound):
         return x[_index(x.shape, at.cell, moved)]
 
     def _piece(self, x: Any, at: _At, func: Elsewhere | None = None) -> Any:
-        """The part of a piece; ``func``: the call that reads other elements than its own."""
+        """Return the part of a piece; ``func``: the call that reads other elements than its own."""
         moved = None if func is None else func.distance(at.cell)
         if self._row:
             first = [at.region[0][0], *[0] * (len(at.cell) - 1)]
@@ -325,7 +325,7 @@ class Fused(Bound):
 
 
 def _index(shape: tuple[int, ...], cell: Box, moved: Sequence[int]) -> tuple[slice, ...]:
-    """What takes of an array, or of one that is broadcast, the elements at a distance from those of a cell."""
+    """Return the index of the elements of an array, possibly broadcast, at a distance from those of a cell."""
     missing = len(cell) - len(shape)
     return tuple([
         slice(None) if n == 1 else slice(begin + d, end + d)
@@ -335,7 +335,7 @@ def _index(shape: tuple[int, ...], cell: Box, moved: Sequence[int]) -> tuple[sli
 
 @lru_cache(64, typed=True)  # 0 and -0.0 are equal
 def _full(value: float, dtype: np.dtype[Any], bits: int) -> np.ndarray[Any, Any]:
-    """One value, as many times as a number of so many bits is at most."""
+    """Return one value repeated up to the largest number of this many bits."""
     return np.full(1 << bits, value, dtype)
 
 
@@ -351,7 +351,7 @@ def _inner(stride: int, dtype: np.dtype[Any]) -> str:
 
 
 def _strides(part: Part, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Those of a register, in the shape of the stretch; 0 where it is broadcast."""
+    """Return the strides of a register in the shape of the stretch; 0 where it is broadcast."""
     if part.slot is None:
         return strides_of(shape, part.dtype.itemsize, False)
     missing = len(shape) - len(part.shape)
@@ -361,7 +361,7 @@ def _strides(part: Part, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _merged(
     shape: tuple[int, ...], strides: list[tuple[int, ...]]
 ) -> tuple[tuple[int, ...], list[tuple[int, ...]], int]:
-    """Axes of which each array takes several as one put together, and how many elements of the first a row has."""
+    """Merge the axes that every array can take as one; also return the elements of a row along the first axis."""
     lengths, axes, factor = [shape[-1]], [len(shape) - 1], 1
     for axis in range(len(shape) - 2, -1, -1):
         if shape[axis] == 1 and axis:
@@ -380,7 +380,7 @@ def _merged(
 
 
 def _axes(shape: tuple[int, ...], strides: list[tuple[int, ...]], uncut: list[bool]) -> list[list[int]]:
-    """The axes of an array that is computed by cells, of which those that each array takes as one are put together."""
+    """Return the axes of an array computed by cells, with those merged that every array can take as one."""
     found = [[0]]
     for axis in range(1, len(shape)):
         before = found[-1][-1]

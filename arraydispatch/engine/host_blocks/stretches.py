@@ -1,4 +1,4 @@
-"""Which nodes of a block are a stretch: computed together, piece by piece, before the next stretch begins."""
+"""Division of a block into stretches: nodes computed together, piece by piece, before the next stretch begins."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from ..nodes import Form, Node, elsewhere, far
 __all__ = ["Reads", "divided"]
 
 Reads = list[tuple[str, int]]
-"""Of each operand of a node: that it is another ``node``, an array in a ``slot``, or the how-manieth operand of a ``scalar``."""
+"""Operands of a node: another ``node``, an array in a ``slot``, or the position of a ``scalar``."""
 
 
 def divided(nodes: list[Node], reads: list[Reads], held: list[bool], piece: int) -> list[int]:
-    """The number of each node's stretch.
+    """Return the number of each node's stretch.
 
     Parameters
     ----------
     nodes : list of Node
     reads : list of list
-        Of each node.
+        Operands of each node.
     held : list of bool
-        Which nodes somebody has the arrays of.
+        Whether the array of each node is still referenced.
     piece : int
         Bytes of one array's share of a piece.
     """
@@ -38,7 +38,7 @@ def divided(nodes: list[Node], reads: list[Reads], held: list[bool], piece: int)
 
 
 def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[int]) -> None:
-    """Have the last nodes of a stretch be of the next, if it alone needs them, and what they are computed of is wanted whole anyway."""
+    """Move the last nodes of a stretch to the next, if only that needs them and their operands are wanted whole anyway."""
     readers: list[list[int]] = [[] for _ in nodes]
     read_far: set[int] = set()
     for i, of_one in enumerate(reads):
@@ -69,7 +69,7 @@ def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[i
 
 
 class _Kinds:
-    """The nodes that one stretch can take."""
+    """Rule for the nodes that one stretch can take."""
 
     def __init__(self, piece: int) -> None:
         self._piece = piece
@@ -98,7 +98,7 @@ class _Kinds:
             return False
         if any(id(x) in self.nodes for x in node.args[elsewhere(form.func) :]):
             return False
-        # What is reduced in a piece is there for the same piece alone.
+        # A reduction within a piece is available to the same piece alone.
         return all(
             len(x.shape) == len(form.span) and x.shape[0] == form.span[0] and x.form.halved is None and rows
             for x in self.reduced
@@ -119,5 +119,5 @@ class _Kinds:
 
 
 def _is_wide(form: Form, piece: int) -> bool:
-    """Whether a row of what it goes over is longer than a piece should be."""
+    """Whether a row that it reduces is longer than a piece should be."""
     return math.prod(form.span[1:]) * form.dtype.itemsize > piece

@@ -1,7 +1,7 @@
-"""The threads that run blocks: as many as this process may use, started when the first large block comes.
+"""Thread pool that runs blocks: as many threads as this process may use, started for the first large block.
 
-The thread that asks for a block waits for it and does none of the work: Ctrl-C comes to the main thread alone, between any two
-of its steps, and a block that writes over dead values cannot be begun again.
+The thread that needs a block waits and does none of the work: Ctrl-C reaches the main thread alone, between any two
+of its steps, and a block that overwrites dead values cannot be restarted.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["Done", "aside", "count", "run"]
 
 
 class Work(Protocol):
-    """What threads do together: each calls ``help``, which returns when nothing is left to begin."""
+    """Work shared by threads: each calls ``help``, which returns when nothing is left to begin."""
 
     done: Done
 
     def help(self, kept: list[Any] | None = None) -> None:
-        """Take part; ``kept``: the thread's memory."""
+        """Take part in the work; ``kept``: the thread's scratch memory."""
 
 
 _queue: SimpleQueue[Work] = SimpleQueue()
@@ -35,7 +35,7 @@ _here: int | None = None
 
 
 def count() -> int:
-    """How many threads a block gets."""
+    """Return the number of threads of a block."""
     global _here
     if process.threads is not None:
         return process.threads
@@ -45,7 +45,7 @@ def count() -> int:
 
 
 def run(work: Work, helpers: int) -> None:
-    """Have the threads begin; whoever needs the results waits for ``work.done``. More than once does no harm."""
+    """Start the threads on some work; callers that need the results wait for ``work.done``. Repeated calls are harmless."""
     if len(_started) < helpers:
         _start(helpers)
     for _ in range(helpers):
@@ -55,7 +55,7 @@ def run(work: Work, helpers: int) -> None:
 def _start(helpers: int) -> None:
     with _starting:
         while len(_started) < helpers:
-            # Not a `threading.Thread`, whose start makes a KeyError of what a signal's handler raises in it.
+            # Not a `threading.Thread`, whose start turns an exception from a signal handler into a KeyError.
             _started.append(_thread.start_new_thread(_serve, (_queue,)))
 
 
@@ -68,7 +68,7 @@ def _serve(queue: SimpleQueue[Any]) -> None:
 
 
 def _forget() -> None:
-    """In a fork: the threads are the parent's."""
+    """Reset the pool in a fork, whose parent owns the threads."""
     global _queue, _starting, _here
     _queue, _starting, _here = SimpleQueue(), threading.RLock(), None
     _started.clear()

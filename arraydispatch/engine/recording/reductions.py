@@ -21,7 +21,7 @@ from ..nodes import Form, Node, Whole, node_of
 from . import block_reports, fp_reports, tape
 from .result_order import order_of
 
-__all__ = ["NAMES", "reduced"]
+__all__ = ["reduced"]
 
 _intp = np.intp
 
@@ -237,8 +237,6 @@ def _std(a: Any, axis: Any, keepdims: bool, ddof: Any = 0) -> Any:
 
 
 _BY_UFUNC = {"sum": np.add, "max": np.maximum, "min": np.minimum}
-NAMES = (*_BY_UFUNC, "mean", "var", "std")
-"""Methods that are recorded."""
 _ORDER = {"sum": ("axis", "dtype", "out", "keepdims"), "mean": ("axis", "dtype", "out", "keepdims")}
 _EXTREME = ("axis", "out", "keepdims")
 _SPREAD = ("axis", "dtype", "out", "ddof", "keepdims")

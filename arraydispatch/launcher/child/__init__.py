@@ -1,1 +1,1 @@
-"""The folder that child processes have on their path: for its ``sitecustomize`` alone."""
+"""Folder on the path of child processes, for its ``sitecustomize`` alone."""

@@ -1,4 +1,4 @@
-"""Runs as the interpreter of a child process starts: puts the launcher in place, then the environment's own module."""
+"""Start-up module of a child process: puts the launcher in place, then runs the environment's own module."""
 
 import importlib
 import os

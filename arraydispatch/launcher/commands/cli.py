@@ -1,4 +1,4 @@
-"""The command line: ``arraydispatch run``, ``arraydispatch info``, ``arraydispatch coverage``."""
+"""Command line: ``arraydispatch run``, ``arraydispatch info``, ``arraydispatch coverage``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import atexit
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
@@ -17,7 +18,7 @@ from ...profiling.report import WRITERS, missing
 from ...runtime.execution_policy import FUSED_FROM, LIBRARY_FROM
 from ..options import PRECISIONS, Choices
 
-__all__ = ["UsageError", "main", "run_parser"]
+__all__ = ["UsageError", "cell_parser", "main", "run_parser"]
 
 _USAGE = """\
 arraydispatch run [options] [--] SCRIPT [ARGS...]
@@ -28,10 +29,16 @@ Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else w
 for the accelerator here; on a CPU NumPy computes, with fused execution. The report says which and why.
 Exit codes: the script's own; 2 when the command line is wrong. ARRAYDISPATCH_TRACEBACK=full keeps this program's own
 frames in a script's traceback."""
+_CELL_USAGE = """\
+%%arraydispatch [options]       all later cells
+       %%arraydispatch off             end it
+       %%%%arraydispatch [options]      this cell alone"""
+_CELL_EPILOG = """\
+Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else the libraries and devices found here."""
 
 
 class UsageError(Exception):
-    """The command line is wrong: one sentence with the way out."""
+    """Error in the command line; the message is one sentence with the remedy."""
 
 
 # -- arguments -------------------------------------------------------------------------------------------------------
@@ -39,19 +46,19 @@ class UsageError(Exception):
 
 def _elements(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of elements; give one from 0 up")
+        raise argparse.ArgumentTypeError(f"must be a non-negative integer, got {text!r}")
     return int(text)
 
 
 def _threads(text: str) -> int:
     if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of threads; give one from 1 up")
+        raise argparse.ArgumentTypeError(f"must be a positive integer, got {text!r}")
     return int(text)
 
 
 class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # its help, to a reader that may have gone
+        sys.stdout.flush()  # its help, whose reader may have closed the pipe
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
@@ -62,12 +69,28 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run_parser() -> argparse.ArgumentParser:
-    """The options of ``arraydispatch run``, without the script and what belongs to it."""
-    parser = _Parser(
-        prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG, allow_abbrev=False,
+    """Return the options of ``arraydispatch run``, without the script and what belongs to it."""
+    parser = _options(
+        prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG,
         description="Run an unchanged NumPy script on an array library.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
+    parser.add_argument(
+        "--trace", metavar="FILE", help="write each call with its time to FILE.json, in Chrome's trace-event format"
+    )
+    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
+    return parser
+
+
+def cell_parser() -> argparse.ArgumentParser:
+    """Return the options of the notebook magic: those of ``arraydispatch run`` that make sense for a cell."""
+    return _options(
+        prog="%arraydispatch", usage=_CELL_USAGE, epilog=_CELL_EPILOG,
+        description="Run the NumPy code of notebook cells on an array library.",
+    )  # fmt: skip
+
+
+def _options(**about: str) -> argparse.ArgumentParser:
+    parser = _Parser(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **about)  # type: ignore[arg-type]
     add = parser.add_argument
     add("--backend", metavar="B", help=f"one of: {', '.join(loader.KNOWN)}")
     add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
@@ -75,7 +98,8 @@ def run_parser() -> argparse.ArgumentParser:
         help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
     add("--execution", metavar="E",
         help="fused: on a CPU, calls on large arrays are recorded and run as blocks, in several threads (the default on a machine "
-             "without an accelerator, if none of --device, --precision, --min-size and --verify is given); eager: the library itself "
+             "without an accelerator, if none of --device, --precision, --min-size and --verify is given); compiled: "
+             "calls on the library's arrays are recorded and run as programs of its compiler; eager: the library itself "
              "runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
     add("--min-size", metavar="N", type=_elements, default=None,
         help="NumPy computes on arrays of fewer elements, in the host's memory; 0: the library computes on all "
@@ -93,9 +117,7 @@ def run_parser() -> argparse.ArgumentParser:
         help="threads of one operation on the CPU (default: as many as processors are free)")  # fmt: skip
     add("--report", metavar="FILE", nargs="?", const="", default=None,
         help="the long report; with FILE.html, FILE.json or FILE.csv it is written there")  # fmt: skip
-    add("--trace", metavar="FILE", help="write each call with its time to FILE.json, in Chrome's trace-event format")
     add("--verify", action="store_true", help="run each call on NumPy too and name the lines whose results differ")
-    add("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     return parser
 
 
@@ -111,12 +133,12 @@ def _is_report_file(value: str, after: list[str]) -> bool:
     suffix = os.path.splitext(value)[1]
     if suffix in WRITERS:
         return True
-    # Another suffix is a mistake that deserves its own message, unless this can only be the script.
+    # Any other suffix is an error with its own message, unless the word can only be the script.
     return bool(after) and suffix not in ("", ".py", ".pyc", ".pyw", ".pyz", ".zip") and not os.path.exists(value)
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Our own arguments, and those that begin with the script (empty after ``-m MODULE``) and belong to it."""
+    """Split the arguments into the launcher's, and the script (nothing after ``-m MODULE``) with its arguments."""
     ours: list[str] = []
     at = 0
     while at < len(argv):
@@ -145,7 +167,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
-    """Say so where the script is given an option that is ours, that we are not given, and that the script does not name."""
+    """Print a hint if the script got an option of the launcher that the launcher did not get and the script does not name."""
     given = {word.partition("=")[0] for word in ours}
     for at, word in enumerate(theirs):
         name, equals, _ = word.partition("=")
@@ -162,7 +184,7 @@ def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
 
 
 def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | None:
-    """The file that an option names, known to be writable before the script runs."""
+    """Return the file that an option names, after checking that it is writable."""
     if not value:
         return None
     suffix = os.path.splitext(value)[1]
@@ -184,14 +206,14 @@ def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | No
 
 
 def _check(options: argparse.Namespace, program: list[str]) -> None:
-    if options.execution not in (None, "eager", "fused"):
-        raise UsageError(f"--execution: {options.execution!r} is not a way to execute; say eager, or fused.")
+    if options.execution not in (None, "eager", "fused", "compiled"):
+        raise UsageError(f"--execution: {options.execution!r} must be one of: eager, fused, compiled.")
     if options.execution == "fused" and options.min_size == 0:
         raise UsageError(
             "--execution fused and --min-size 0 exclude each other: fused calls are on values on the host."
         )
     if options.module is None and not program:
-        raise UsageError("no script given; say: arraydispatch run SCRIPT, or -m MODULE.")
+        raise UsageError("no script given; usage: arraydispatch run SCRIPT, or -m MODULE.")
 
 
 def _run(argv: list[str]) -> int:
@@ -224,6 +246,7 @@ def _run(argv: list[str]) -> int:
         users.add_root(package)
 
     from .. import forks, processes
+    from ..activation import Activation
     from ..session import Session
 
     session = Session(
@@ -232,9 +255,8 @@ def _run(argv: list[str]) -> int:
         why=choices.why, rng=options.rng, report_to=report_to, trace_to=trace_to, full=options.report == "",
         aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file,
     )  # fmt: skip
-    scope = runner.accelerated(users, session.profile.adopted)
-    scope.__enter__()
-    atexit.register(scope.__exit__, None, None, None)  # the first to be registered, so the last thing that Python does
+    scope = Activation(users, session.profile.adopted).begin()
+    atexit.register(scope.end)  # registered first, so the last thing that Python does
     forks.survive_forks()
     processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()
@@ -323,7 +345,7 @@ def _coverage(argv: list[str]) -> int:
 
 _STYLES = {"native": "green", "composed": "cyan", "host kernel": "blue", "host": "yellow", "refused": "red"}
 _ENDLESS = 10_000
-"""Columns of what has no width."""
+"""Width in columns of an output without a width."""
 
 
 def _print_coverage(rows: list[Any]) -> None:
@@ -346,7 +368,7 @@ def _print_coverage(rows: list[Any]) -> None:
         console.print()
 
     def styled(answers: dict[str, tuple[str, str]]) -> str:
-        """One answer if it is the same everywhere, else those of each backend."""
+        """Return one answer if it is the same everywhere, else that of each backend."""
         backends: dict[str, list[str]] = {}
         for backend, (cls, why) in answers.items():
             backends.setdefault(f"[{_STYLES[cls]}]{cls}[/]{': ' if why else ''}{why}", []).append(backend)
@@ -365,11 +387,41 @@ def _print_coverage(rows: list[Any]) -> None:
     show("how many", *backends, texts=[cells for cells in numbers if any(number != "0" for number in cells[1:])])
 
 
+# -- examples --------------------------------------------------------------------------------------------------------
+
+
+def _examples(argv: list[str]) -> int:
+    parser = _Parser(
+        prog="arraydispatch examples", allow_abbrev=False,
+        description="Copy the example scripts to a folder, or list them. They are plain NumPy, for arraydispatch run.",
+    )  # fmt: skip
+    parser.add_argument("folder", metavar="FOLDER", nargs="?", help="where to copy them; without it they are listed")
+    parser.add_argument("--force", action="store_true", help="overwrite files that exist")
+    options = parser.parse_args(argv)
+
+    from . import examples
+
+    if options.folder is None:
+        for name, summary in examples.summaries().items():
+            print(f"{name:20} {summary}")
+        print("\nCopy them with: arraydispatch examples FOLDER")
+        return 0
+    try:
+        made = examples.copy(options.folder, options.force)
+    except OSError as error:
+        raise UsageError(f"cannot write the examples to {options.folder!r}: {error.strerror}.") from None
+    for path in made:
+        print(path)
+    print(f"\nRun one with: arraydispatch run {shlex.quote(made[0])}")
+    return 0
+
+
 # -- the command -----------------------------------------------------------------------------------------------------
 
 _COMMANDS: dict[str, tuple[Callable[[list[str]], int], str]] = {
     "run": (_run, "run an unchanged NumPy script on an array library"),
     "info": (_info, "show backends, versions, devices and defaults"),
+    "examples": (_examples, "copy the example scripts to a folder"),
     "coverage": (_coverage, "show what of NumPy runs on which backend, and why the rest does not"),
 }
 
@@ -394,7 +446,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"arraydispatch: {wrong}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader of our output has seen enough. Python flushes once more as it ends: into nothing, then.
+        # The reader has closed the pipe. Python flushes once more as it ends: into nothing, then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
@@ -408,7 +460,7 @@ def _main(argv: list[str]) -> int:
         return 0
     command = _COMMANDS.get(argv[0], (_unknown, ""))[0]
     if command is _run:
-        return _run(argv[1:])  # whatever becomes of the script's output is as Python has it
+        return _run(argv[1:])  # a failure of the script's output is handled by Python
     code = command(argv if command is _unknown else argv[1:])
     sys.stdout.flush()
     return code

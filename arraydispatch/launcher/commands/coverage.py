@@ -1,4 +1,4 @@
-"""What runs where: every function, ufunc, ufunc method, ndarray member and creation function of NumPy, and SciPy's functions.
+"""Coverage table: every function, ufunc, ufunc method, ndarray member and creation function of NumPy, and SciPy's functions.
 
 Each has exactly one class on a backend:
 
@@ -19,15 +19,15 @@ from typing import Any
 
 import numpy as np
 
-from ... import scipy_support
+from ... import interop, scipy_support
 from ...api import creation
 from ...array import Array
 from ...backends import loader
 from ...backends.base import Backend
 from ...common import names as known_names
+from ...common.members import MEMBERS
 from ...functions import registry
 from ...ufuncs import describe, describe_method, special
-from ...ufuncs.facts import OPERATORS
 from .. import numpy_classes, numpy_names
 
 __all__ = ["CLASSES", "KINDS", "Row", "as_dict", "dispatched", "markdown", "rows", "ufuncs"]
@@ -49,7 +49,7 @@ Answer = tuple[str, str]
 
 @dataclass(frozen=True)
 class Row:
-    """One thing of NumPy's.
+    """Row of the table: a function or member of NumPy or SciPy.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class Row:
 
 
 def dispatched() -> list[Any]:
-    """Every function that NumPy dispatches (NEP 18), by name; the list depends on what is imported, so all of it is."""
+    """Return every function that NumPy dispatches (NEP 18), by name; all of NumPy is imported, because the list depends on it."""
     from numpy.testing.overrides import get_overridable_numpy_array_functions
 
     for name in ("char", "fft", "linalg", "polynomial", "rec", "strings"):
@@ -89,26 +89,27 @@ def _inner_half(func: Any, found: set[Any]) -> bool:
 
 
 def ufuncs() -> list[np.ufunc]:
-    """Every ufunc of NumPy's."""
+    """Return every ufunc of NumPy."""
     from numpy.testing.overrides import get_overridable_numpy_ufuncs
 
     return sorted(get_overridable_numpy_ufuncs(), key=lambda u: u.__name__)
 
 
 def scientific() -> list[Any]:
-    """Every public function of the modules of SciPy's whose functions take arrays, and the methods that have entries, by name."""
+    """Return by name every public function of the SciPy modules whose functions take arrays, and the methods that have entries."""
     found = set()
-    for name, topic in scipy_support.MODULES.items():
-        module = importlib.import_module(name)
-        scipy_support.load(topic)
-        found |= {scipy_support.stand_in(f"{name}.{function}") for function in scipy_support.public(module)}
-    special.name_of(np.add)  # has SciPy's ufuncs taken in
+    with interop.installed():  # methods have entries once they are exchanged
+        for name, topic in scipy_support.MODULES.items():
+            module = importlib.import_module(name)
+            scipy_support.load(topic)
+            found |= {scipy_support.stand_in(f"{name}.{function}") for function in scipy_support.public(module)}
+    special.name_of(np.add)  # registers SciPy's ufuncs
     methods = {func for func in registry.METHODS if func in registry.SPECS}
     return sorted((found | methods) - {None}, key=lambda func: known_names.FULL[func])
 
 
 def full_name(func: Any) -> str:
-    """Module and name."""
+    """Return module and name."""
     return f"{func.__module__}.{func.__name__}"
 
 
@@ -131,37 +132,24 @@ def _function(func: Any, backend: Backend) -> Answer | None:
 
 _METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 
-_LOOKED_AT = frozenset(
-    "item tolist tobytes tofile dump dumps data ctypes __array__ __bool__ __buffer__ __bytes__ __complex__ __float__"
-    " __format__ __index__ __int__ __reduce__ __reduce_ex__ __repr__ __str__".split()
-)
-
-_ABSENT = {
-    "__array_finalize__": "a hook of subclasses of ndarray, which an Array is not",
-    "__array_wrap__": "a hook of subclasses of ndarray, which an Array is not",
-    "__array_interface__": "C code would read memory that the library owns and moves: it gets a copy by __array__",
-    "__array_struct__": "C code would read memory that the library owns and moves: it gets a copy by __array__",
-    "__class_getitem__": "the notation np.ndarray[shape, dtype] is ndarray's own",
-    "__setstate__": "an Array is rebuilt by the function that __reduce__ names",
-}
-
 
 def members() -> list[str]:
-    """Every method and attribute that ndarray has and ``object`` has not, or has otherwise."""
+    """Return every method and attribute of ndarray that ``object`` lacks or defines otherwise."""
     return sorted(n for n in dir(np.ndarray) if getattr(np.ndarray, n) is not getattr(object, n, None))
 
 
 def _member(name: str, backend: Backend) -> Answer | None:
-    if name in _ABSENT and not hasattr(Array, name):
-        return "refused", _ABSENT[name]
+    row = MEMBERS.get(name)
+    if row is None:
+        return None
+    if row.form == "absent" and not hasattr(Array, name):
+        return "refused", row.reason
     if not hasattr(Array, name):
         return None
-    if name in _LOOKED_AT:
+    if row.form in ("host", "value"):
         return "host", "it hands values to Python, to a file or to C code"
-    plain = name.strip("_")
-    ufunc = OPERATORS.get(plain) or OPERATORS.get(plain[1:]) if name.startswith("__") else None
-    if ufunc is not None:
-        return describe(ufunc, backend)
+    if row.word:
+        return describe(row.func, backend)
     func = getattr(np, name, None)
     if func in registry.SPECS:
         return _function(func, backend)
@@ -180,7 +168,7 @@ _FILLED = frozenset(
 
 
 def created() -> list[str]:
-    """Everything of NumPy's that makes arrays of scalars, sequences or files."""
+    """Return every function of NumPy that makes arrays from scalars, sequences or files."""
     made = {name for name in dir(np) if callable(getattr(np, name)) and registry.facts_of(getattr(np, name)).makes}
     listed = made | numpy_classes.FUNCTIONS.keys() | numpy_names.INDEX_OBJECTS
     return sorted((listed | set(creation.__all__)) - {"isscalar", "nested_iters"})  # these make none
@@ -233,7 +221,7 @@ def _short(name: str) -> str:
 
 
 def rows(names: Iterable[str] | None = None) -> list[Row]:
-    """The matrix for these backends; the installed ones by default."""
+    """Return the table for these backends; the installed ones by default."""
     backends = [loader.load(name) for name in (loader.available() if names is None else names)]
     return [
         Row(kind, name, {b: answer or ("unclassified", "") for b, answer in answers.items()})
@@ -242,7 +230,7 @@ def rows(names: Iterable[str] | None = None) -> list[Row]:
 
 
 def counts(table: list[Row]) -> dict[str, dict[str, dict[str, int]]]:
-    """Kind -> backend -> class -> how many."""
+    """Return the counts: kind -> backend -> class -> number."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for row in table:
         for backend, (cls, _) in row.answers.items():
@@ -252,7 +240,7 @@ def counts(table: list[Row]) -> dict[str, dict[str, dict[str, int]]]:
 
 
 def as_dict(table: list[Row]) -> dict[str, Any]:
-    """The matrix as JSON holds it."""
+    """Return the table as JSON data."""
     backends = list(table[0].answers)
     return {
         "numpy": np.__version__,
@@ -274,7 +262,7 @@ def as_dict(table: list[Row]) -> dict[str, Any]:
 
 
 def reasons(table: list[Row], kind: str) -> list[tuple[str, str, list[str]]]:
-    """(class and, unless it is all, backends; reason; names) of what a library does not do alone, the commonest reason first."""
+    """Return rows (class and, unless all, backends; reason; names) of everything but native and composed, commonest reason first."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in table:
         for cls, reason in dict.fromkeys(a for a in row.answers.values() if row.kind == kind and a[1]):
@@ -285,7 +273,7 @@ def reasons(table: list[Row], kind: str) -> list[tuple[str, str, list[str]]]:
 
 
 def markdown(table: list[Row]) -> str:
-    """The reference page."""
+    """Return the reference page."""
     backends = list(table[0].answers)
     held = counts(table)
     lines = [
@@ -325,7 +313,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _listing(table: list[Row]) -> list[str]:
-    """Everything else, by class: one line for each class that is the same on all backends."""
+    """Return the remaining functions by class: one line for each class that is the same on all backends."""
     by_class: dict[str, list[str]] = {}
     for row in table:
         classes_ = list(dict.fromkeys(cls for cls, _ in row.answers.values()))

@@ -1,7 +1,8 @@
-"""``arraydispatch info``: what is here, what a run would use, and what would make it faster."""
+"""``arraydispatch info``: the installed libraries, the defaults of a run, and advice to make it faster."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 from typing import Any
@@ -21,9 +22,15 @@ __all__ = ["gather", "show"]
 
 _THREADS = "OMP_NUM_THREADS"
 
+EXTRAS = {
+    "report": ("HTML reports", {"jinja2": "jinja2", "plotly": "plotly>=6"}),
+    "compiled": ("compiled kernels", {"llvmlite": "llvmlite>=0.50", "platformdirs": "platformdirs>=3"}),
+}
+"""Extras besides the libraries -> what they give, and modules -> requirements, as pyproject.toml has them."""
+
 
 def gather() -> dict[str, Any]:
-    """All of it, as JSON has it."""
+    """Return all of it as JSON data."""
     backends = [_backend(name) for name in loader.KNOWN]
     return {
         "arraydispatch": __version__,
@@ -34,6 +41,7 @@ def gather() -> dict[str, Any]:
         "why": default_backend().why,
         "defaults": _defaults(backends),
         "backends": backends,
+        "extras": {name: _extra(*row) for name, row in EXTRAS.items()},
         "faster": _faster(backends),
     }
 
@@ -55,6 +63,12 @@ def _backend(name: str) -> dict[str, Any]:
     }
 
 
+def _extra(gives: str, needs: dict[str, str]) -> dict[str, Any]:
+    lacking = [wanted for module, wanted in needs.items() if importlib.util.find_spec(module) is None]
+    command = "pip install " + " ".join(f"'{wanted}'" if ">" in wanted else wanted for wanted in needs.values())
+    return {"gives": gives, "installed": not lacking, "install": command}
+
+
 def _device(device: Device) -> dict[str, Any]:
     return {
         "name": device.name, "kind": device.kind, "memory": device.memory, "processor_count": device.processor_count,
@@ -63,7 +77,7 @@ def _device(device: Device) -> dict[str, Any]:
 
 
 _UNSET = {"precision": "NumPy's own", "execution": "eager with host kernels"}
-"""What a default of None means."""
+"""Meaning of a default of None."""
 
 
 def _defaults(backends: list[dict[str, Any]]) -> dict[str, Any]:
@@ -83,18 +97,19 @@ def _defaults(backends: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _accelerated(backends: list[dict[str, Any]]) -> list[str]:
-    """Names of the backends that have a device besides the CPU."""
+    """Return the names of the backends that have a device besides the CPU."""
     return [row["backend"] for row in backends if any(d["kind"] != "CPU" for d in row.get("devices", ()))]
 
 
 def _faster(backends: list[dict[str, Any]]) -> list[str]:
-    """One sentence for each thing that would make runs here faster."""
+    """Return one sentence for each change that would make runs here faster."""
     said = []
     chosen, fast = default_backend().backend, _accelerated(backends)
     libraries = [row for row in backends if row["backend"] != "numpy"]
     if not any("devices" in row for row in libraries):
-        commands = " or ".join(row["install"] for row in libraries)
-        said.append(f"No array library is installed: {commands}.")
+        said.append(
+            f"No array library is installed: install {', '.join(row['backend'] for row in libraries)} or several of them."
+        )
     if not fast and hardware.NVIDIA in hardware.accelerators():
         said.append(
             "There is an NVIDIA GPU that no installed library sees: install a build of one for its CUDA version."
@@ -114,24 +129,34 @@ def _faster(backends: list[dict[str, Any]]) -> list[str]:
 
 
 def show(data: dict[str, Any]) -> None:
-    """Print it as a table."""
+    """Print the information as a table and lines, in 80 columns if the terminal has no more."""
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, emoji=False)
-    console.print(f"arraydispatch {data['arraydispatch']}, NumPy {data['numpy']}, Python {data['python']}")
+    console = Console(highlight=False, emoji=False, markup=False)  # `[jax]` is no style
+    core = "compiled core" if data["compiled"] else "core not compiled"
+    console.print(
+        f"arraydispatch {data['arraydispatch']} ({core}), NumPy {data['numpy']}, Python {data['python']}",
+        soft_wrap=True,
+    )
     table = Table("backend", "version", "device", "kind", "memory", "cores", "description")
+    notes = []
     for row in data["backends"]:
-        if not row["installed"]:
-            table.add_row(row["backend"], "not installed", "", "", "", "", row["install"])
-        elif "error" in row:
-            table.add_row(row["backend"], "does not load", "", "", "", "", row["error"])
+        if "devices" not in row:
+            state = "does not load" if row["installed"] else "not installed"
+            table.add_row(row["backend"], state)
+            notes.append(f"{row['backend']} {state}: {row.get('error', row['install'])}")
         for at, device in enumerate(row.get("devices", ())):
             memory = f"{device['memory'] / 1e9:.1f} GB" if device["memory"] >= 0 else "unknown"
             cores = str(device["processor_count"]) if device["processor_count"] >= 0 else "unknown"
             name = (row["backend"], row["version"]) if at == 0 else ("", "")
             table.add_row(*name, device["name"], device["kind"], memory, cores, device["description"])
     console.print(table)
+    for note in notes:
+        console.print(note, soft_wrap=True)
+    for name, extra in data["extras"].items():
+        state = "installed" if extra["installed"] else f"not installed:\n  {extra['install']}"
+        console.print(f"{extra['gives']} ([{name}]) {state}", soft_wrap=True)
     console.print(
         f"default backend of 'arraydispatch run': {data['default_backend']} ({data['why'] or 'in use'}; to change it: --backend or {ENVIRONMENT})"
     )

@@ -22,6 +22,7 @@ from typing import Any
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 
+from ...backends import loader
 from ...common.callers import number_cells
 from ...common.errors import ArrayDispatchError
 from ...common.patching import Exchange, Exchanges
@@ -29,11 +30,12 @@ from ...common.process_state import process
 from ...profiling.report import WRITERS, Run, print_report, print_verification, write
 from ...profiling.verification import Verification
 from .. import facade, forks, numpy_classes, package_patches, runner, tracebacks
+from ..activation import Activation
 from ..options import Choices
 from ..session import Spoken
 from ..user_files import UserFiles
 from . import notebook_cells
-from .cli import UsageError as CommandError, run_parser
+from .cli import UsageError as CommandError, cell_parser
 
 __all__ = ["load"]
 
@@ -41,19 +43,23 @@ __all__ = ["load"]
 @magics_class
 class _ArrayDispatch(Magics):  # type: ignore[misc]
     later: _Later | None = None
-    """What holds for later cells."""
+    """Mode of later cells."""
 
     @line_cell_magic  # type: ignore[untyped-decorator]
     def arraydispatch(self, line: str, cell: str | None = None) -> None:
-        """Run NumPy code on a backend, of this cell or (``%``) of all later ones; the options are those of ``arraydispatch run``."""
+        """Run NumPy code on a backend: ``%%`` for this cell, ``%`` for all later ones. ``%arraydispatch --help`` lists the options."""
         shell: Any = self.shell
         if cell is None and line.split() == ["off"]:
+            print("arraydispatch: off" if self.later is not None else "arraydispatch: off (no backend was on)")
             if self.later is not None:
                 self.later.end()
             self.later = None
             return
         try:
-            mode = _Mode(shell, line)
+            options = _options(line)
+            if options is None:
+                return
+            mode = _Mode(shell, options)
             with mode.choices.applied():  # what cannot be is said now
                 pass
         except (CommandError, ArrayDispatchError, ImportError, runner.NotFound) as error:
@@ -62,6 +68,7 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
             if self.later is not None:
                 self.later.end()
             self.later = _Later(shell, mode)
+            print(f"arraydispatch: later cells run on {mode.place()}; %arraydispatch off ends it")
         else:
             beside = nullcontext() if self.later is None else self.later.mode.silent(mode)
             with beside, mode.held():
@@ -70,17 +77,24 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
 
 
 class _Mode:
-    """How cells run, from the options that a magic is given."""
+    """Mode in which cells run, from the options of a magic."""
 
-    def __init__(self, shell: Any, line: str) -> None:
-        self._shell, self._options = shell, (options := _options(line))
+    def __init__(self, shell: Any, options: Any) -> None:
+        self._shell, self._options = shell, options
         self.choices = Choices.of(options)
         self._users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
         self._users.add_namespace(shell.user_ns)
         self._listeners: tuple[Spoken, Verification | None] | None = None
-        """Where a report goes to a file it is of all cells so far."""
+        """Profiles and verification of all cells so far, if the report goes to a file."""
         self._seconds = 0.0
         self._running: tuple[Spoken, Verification | None] | None = None
+
+    def place(self) -> str:
+        """Name the backend, its version and device, and say why it was chosen where no option names it."""
+        chosen = self.choices.settled()
+        name = str(chosen.backend)
+        device = "" if chosen.device is None else f", device {chosen.device}"
+        return f"{name} {loader.version(name)}{device}{f' ({chosen.why})' if chosen.why else ''}"
 
     def _listening(self) -> tuple[Spoken, Verification | None]:
         owns = self._users.has_file
@@ -89,7 +103,7 @@ class _Mode:
 
     @contextmanager
     def silent(self, other: _Mode) -> Iterator[None]:
-        """While a cell within a cell of this mode has one of its own, which says what both see."""
+        """Suppress messages while a nested cell has a mode of its own, which prints them."""
         if self._running is None:
             yield
             return
@@ -105,13 +119,13 @@ class _Mode:
 
     @contextmanager
     def held(self, later: bool = False) -> Iterator[None]:
-        """For a cell, and its report after it."""
+        """Hold the mode for a cell, and print its report afterwards."""
         profile, verification = self._running = self._listeners or self._listening()
         if self._options.report:
             self._listeners = profile, verification
         with self.choices.applied():
             with ExitStack() as stack:
-                stack.enter_context(runner.accelerated(self._users, profile.adopted))
+                stack.enter_context(Activation(self._users, profile.adopted))
                 stack.enter_context(profile)
                 stack.callback(setattr, self, "_running", None)
                 if verification is not None:
@@ -119,7 +133,8 @@ class _Mode:
                     stack.enter_context(verification)
                     facade.renew()
                 stack.enter_context(_seen_to(self._shell))
-                stack.enter_context(_exchanged(self._shell.user_ns))
+                stack.callback(facade.give_back, names := self._shell.user_ns)
+                facade.take(names)
                 yield
             process.change(
                 wrapper=numpy_classes.make
@@ -144,7 +159,7 @@ class _Mode:
 
 
 class _Later:
-    """All later cells run in a mode, until :meth:`end`."""
+    """Mode of all later cells, until :meth:`end`."""
 
     def __init__(self, shell: Any, mode: _Mode) -> None:
         self._shell, self.mode = shell, mode
@@ -154,7 +169,7 @@ class _Later:
         shell.events.register("post_run_cell", self._after)
 
     def end(self) -> None:
-        """No longer: from the next cell on."""
+        """End the mode, from the next cell on."""
         self._shell.events.unregister("pre_run_cell", self._before)
         if self._cell is None:
             self._shell.events.unregister("post_run_cell", self._after)
@@ -178,16 +193,23 @@ class _Later:
 
 
 def _options(line: str) -> Any:
-    options = run_parser().parse_args(shlex.split(line))
-    if options.module or options.trace:
-        raise CommandError("-m and --trace are for scripts, not for cells.")
+    """Parse the words after the magic; None where they ask for its help, which is printed."""
+    parser = cell_parser()
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise CommandError(f"{error} in: {line}") from None
+    if {"-h", "--help"} & set(words):
+        parser.print_help()
+        return None
+    options = parser.parse_args(words)
     if options.report and os.path.splitext(options.report)[1] not in WRITERS:
         raise CommandError(f"--report: {options.report!r} must end in one of: {', '.join(WRITERS)}.")
     return options
 
 
 def _run(shell: Any, cell: str) -> Any:
-    """The cell's result; its error is shown once, by whoever raises it."""
+    """Run a cell and return its result; its error is shown once, by the code that raises it."""
     with ExitStack() as stack:
         exchanges = stack.enter_context(Exchanges())
         for name in ("showtraceback", "showsyntaxerror"):
@@ -208,14 +230,14 @@ def _silent(_: Exchange) -> Any:
 
 
 def _number(shell: Any, file: str) -> str | None:
-    """Of the cell that goes by a file name."""
+    """Return the number of the cell with a file name."""
     named = shell.compile.format_code_name(file)
     return None if named is None else str(named[1]).strip("In[]")
 
 
 @contextmanager
 def _set(owner: Any, name: str, value: Any) -> Iterator[None]:
-    """Another attribute, for as long as the block runs."""
+    """Replace an attribute while the block runs."""
     before = getattr(owner, name)
     setattr(owner, name, value)
     try:
@@ -242,32 +264,13 @@ _came_through: dict[int, Any] = {}
 """id of an error -> the frames that it came through in its own cell."""
 
 
-@contextmanager
-def _exchanged(names: dict[str, Any]) -> Iterator[None]:
-    """The facade's in place of NumPy's modules and functions, for as long as the block runs."""
-    exchanged = {}
-    for name, value in names.copy().items():
-        ours = facade.counterpart(value)
-        if ours is not value:
-            exchanged[name] = ours, value
-            names[name] = ours
-    try:
-        yield
-    finally:
-        for name, (ours, theirs) in exchanged.items():
-            if names.get(name) is ours:
-                names[name] = theirs
-        for name, value in names.copy().items():  # what the cell itself imported
-            names[name] = facade.original(value)
-
-
 _of_the_shell = Exchanges()
 
 
 def _see_to(shell: Any) -> None:
-    """Have the shell show errors without our frames, and functions by type take arrays of cells that ran on a backend.
+    """Make the shell hide this package's frames in errors, and its functions by type take arrays of cells that ran on a backend.
 
-    Once, however often the extension is loaded.
+    This happens once, however often the extension is loaded.
     """
     _of_the_shell.undo()
     _of_the_shell.put("IPython.core.ultratb:AutoFormattedTB.structured_traceback", _showing, shell.InteractiveTB)
@@ -298,7 +301,7 @@ def _showing_syntax(exchange: Exchange) -> Any:
 
 
 def load(shell: Any) -> None:
-    """Register the magics, and see to it that forks work."""
+    """Register the magics, and make forks work."""
     shell.register_magics(_ArrayDispatch)
     forks.survive_forks()
     number_cells(partial(_number, shell))

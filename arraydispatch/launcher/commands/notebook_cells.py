@@ -1,6 +1,6 @@
-"""Where code is that magics run (``%%time``, ``%timeit``, ``%%prun``): in their cell, at its line there.
+"""Location of code that magics run (``%%time``, ``%timeit``, ``%%prun``): file and line in their cell.
 
-IPython gives such code names of its own (``<timed exec>``), or takes it for a cell that comes later, and counts its lines anew.
+IPython compiles such code under names of its own (``<timed exec>``), or as a later cell, and counts its lines from one.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _COMPILER = "IPython.core.compilerop:CachingCompiler"
 
 
 class _Body:
-    """What a cell magic runs.
+    """Code that a cell magic runs.
 
     Parameters
     ----------
     frame : frame
-        The cell's.
+        Frame of the cell.
     file : str
-        The name of the code.
+        Name of the code.
     line, text : str
-        What the magic is given.
+        Arguments of the magic.
     """
 
     def __init__(self, frame: FrameType, file: str, line: str, text: str) -> None:
@@ -37,7 +37,7 @@ class _Body:
         self._line, self._text = line, text
 
     def before(self, source: str) -> int:
-        """How many lines of the cell stand before some code, of the magic's own line or of the body, which loses empty lines."""
+        """Return how many lines of the cell precede some code from the magic's own line or its body, which loses empty lines."""
         above = self.frame.f_lineno
         code, text = source.lstrip(), self._text.lstrip()
         first = code.partition("\n")[0].rstrip()
@@ -47,14 +47,14 @@ class _Body:
 
 
 class Magics:
-    """Those of a shell, while cells run on a backend.
+    """Magics of a shell, while cells run on a backend.
 
     Parameters
     ----------
     shell : InteractiveShell
-        Whose.
+        Shell of the magics.
     number : callable
-        Says the number of the cell that goes by a file name, None where it is no cell.
+        Returns the number of the cell with a file name, None if it is not a cell.
     """
 
     def __init__(self, shell: Any, number: Callable[[str], str | None]) -> None:
@@ -62,7 +62,7 @@ class Magics:
         self._bodies: list[_Body] = []
 
     def put(self, exchanges: Exchanges) -> None:
-        """Have their code named and numbered by cells."""
+        """Name and number their code by cells."""
         shell, compiler = self._shell, self._shell.compile
         exchanges.put("IPython.core.interactiveshell:InteractiveShell.run_cell_magic", self._running, shell)
         exchanges.put(f"{_COMPILER}.cache", self._caching, compiler)
@@ -72,7 +72,7 @@ class Magics:
 
     @contextmanager
     def running(self, line: str, text: str) -> Iterator[None]:
-        """While a cell magic runs a body."""
+        """Context in which a cell magic runs a body."""
         frame = self._cell()
         if frame is None:
             yield
@@ -87,14 +87,14 @@ class Magics:
             self._bodies.pop()
 
     def _cell(self) -> FrameType | None:
-        """The frame of the cell's code that runs a magic."""
+        """Return the frame of the cell's code that runs a magic."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame.f_globals is not self._shell.user_ns:
             frame = frame.f_back
         return None if frame is None or self._number(frame.f_code.co_filename) is None else frame
 
     def _body(self, frame: FrameType | None) -> _Body | None:
-        """What is run by a magic, and no further call in between; a cell that awaits may run in a thread of its own."""
+        """Return the body that a magic runs, with no other call in between; a cell that awaits may run in its own thread."""
         found = self._bodies[-1] if self._bodies else None
         return found if found is not None and frame in (None, found.frame) else None
 
@@ -154,12 +154,12 @@ class Magics:
 
 
 _active: dict[int, Magics] = {}
-"""id of a shell -> its magics, while they are seen to."""
+"""id of a shell -> its magics, while they are exchanged."""
 
 
 @contextmanager
 def seen_to(shell: Any, number: Callable[[str], str | None]) -> Iterator[Magics]:
-    """The magics of a shell, seen to once however many blocks are within one another."""
+    """Exchange the magics of a shell, once however many blocks are nested."""
     found = _active.get(id(shell))
     if found is not None:
         yield found

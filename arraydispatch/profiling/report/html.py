@@ -38,7 +38,7 @@ def missing() -> str | None:
     lacking = [name for name in ("jinja2", "plotly") if importlib.util.find_spec(name) is None]
     if not lacking:
         return None
-    return f"an HTML report needs {' and '.join(lacking)}; install with: pip install 'arraydispatch[report]'"
+    return f"an HTML report needs {' and '.join(lacking)}; install with: pip install jinja2 'plotly>=6'"
 
 
 def write_html(stream: IO[str], profile: Profile, run: Run) -> None:

@@ -24,20 +24,20 @@ import numpy as np
 
 import arraydispatch
 
-from ..._core.handles import SLOTS, Handle
+from ..._core import handles
+from ..._core.handles import Handle
 from ...api import creation, public
-from ...array import Array
 from ...array.flat import Flat
 from ...backends import loader
 from ...common.callers import shown, straight
 from ...common.errors import ArrayDispatchError
+from ...common.members import MEMBERS, Member
 from ...common.process_state import process
-from ...common.pytrees import mapped
 from ...common.user_warnings import FLOATING_ERRORS
+from ...dispatch.handover import handed
 from ...dispatch.scipy_calls import known_as
 from ...functions.registry import METHODS, SPECS, facts_of, spec_of
 from ...runtime import dtypes, settings
-from ...ufuncs.facts import OPERATORS
 from ..recorder import Profile, function_name
 from .comparison import Finding, compare
 from .host_inputs import Hosts, Unfit, to_host
@@ -48,18 +48,8 @@ from .rounding import Nearby, jump
 
 __all__ = ["Difference", "Verification"]
 
-_NOT_METHODS = frozenset(
-    "__array__ __array_finalize__ __array_function__ __array_interface__ __array_namespace__ __array_prepare__"
-    " __array_struct__ __array_ufunc__ __array_wrap__ __bool__ __buffer__ __class__ __class_getitem__ __complex__ __copy__"
-    " __deepcopy__ __delattr__ __delitem__ __dir__ __dlpack__ __dlpack_device__ __doc__ __float__ __format__ __getattribute__"
-    " __hash__ __index__ __init__ __init_subclass__ __int__ __iter__ __len__ __new__ __reduce__ __reduce_ex__ __repr__"
-    " __setattr__ __setstate__ __sizeof__ __str__ __subclasshook__ dump dumps item resize setflags to_device tobytes tofile"
-    " tolist".split()
-)
-"""Methods whose results are not arrays to compare."""
-_WRITING_METHODS = frozenset("__setitem__ fill sort partition put byteswap".split())
-_PROPERTIES = ("T", "mT", "real", "imag")
 _SET = ("real", "imag")
+"""Views whose assignment writes the array."""
 _LARGEST = 10
 
 
@@ -155,14 +145,7 @@ class Verification:
 
     def _replace_all(self) -> None:
         process.add("suspended", 1)  # so that the general path is in force
-        for name in sorted(set(dir(np.ndarray)) - _NOT_METHODS):
-            ours = getattr(Array, name, None)
-            if callable(ours) and (name in vars(Array) or name in SLOTS):
-                self._replace(Array, name, self._method(name, ours, getattr(np.ndarray, name)))
-        for name in _PROPERTIES:
-            self._replace(Array, name, self._property(name, getattr(Array, name)))
-        self._replace(Array, "__array_ufunc__", self._ufunc_door(Array.__array_ufunc__))
-        self._replace(Array, "__array_function__", self._function_door(Array.__array_function__))
+        handles.lay_over(self._form)
         self._replace(Flat, "__setitem__", self._flat_door(Flat.__setitem__))
         for name in creation.__all__:
             real = getattr(np, name, None) or getattr(np.fft, name, None)
@@ -173,6 +156,7 @@ class Verification:
         self._replace(arraydispatch, "asarray", entry)
 
     def _put_back(self) -> None:
+        handles.take_off(self._form)
         while self._undo:
             owner, name, before = self._undo.pop()
             if before is None:
@@ -188,11 +172,21 @@ class Verification:
     # -- the entry points
     # --------------------------------------------------------------------------------------------------
 
-    def _method(self, name: str, ours: Callable[..., Any], real: Callable[..., Any]) -> Callable[..., Any]:
-        word = name.strip("_")
-        func = next((OPERATORS[w] for w in (word, word[1:]) if name.startswith("__") and w in OPERATORS), name)
-        writes = name in _WRITING_METHODS or (name.startswith("__i") and name != "__invert__")
-        elementwise = name.startswith("__") and "matmul" not in name
+    def _form(self, name: str, ours: Any) -> Any:
+        """Make the form of a member that compares its calls; None of one whose results are no arrays to compare."""
+        row = MEMBERS[name]
+        if name == "__array_ufunc__":
+            return self._ufunc_door(ours)
+        if name == "__array_function__":
+            return self._function_door(ours)
+        if not row.compared:
+            return None
+        return self._property(name, ours) if row.form == "view" else self._method(row, ours)
+
+    def _method(self, row: Member, ours: Callable[..., Any]) -> Callable[..., Any]:
+        name, writes, real = row.name, row.writes, getattr(np.ndarray, row.name)
+        func = row.func or name
+        elementwise = name.startswith("__") and row.func is not np.matmul
 
         @functools.wraps(ours)
         def method(*args: Any, **kwargs: Any) -> Any:
@@ -518,10 +512,10 @@ def _holds_none(owner: Any) -> bool:
 
 def _plain(x: Any) -> Any:
     """Replace arrays within a result by ndarrays."""
-    if isinstance(x, Handle):
-        return to_host(x)
-    if isinstance(x, list | tuple):
-        return mapped(_plain, x)
+    return handed(x, to_host, _plain_native)
+
+
+def _plain_native(x: Any) -> Any:
     if not isinstance(x, np.ndarray | np.generic | int | float | complex | str | None):
         backend = loader.backend_of(x)
         return x if backend is None else backend.to_numpy(x)

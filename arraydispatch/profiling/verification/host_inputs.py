@@ -16,7 +16,7 @@ from ...backends import loader
 from ...backends.base import Backend
 from ...backends.devices import Device
 from ...common.arguments import PLAIN
-from ...common.pytrees import mapped
+from ...dispatch.handover import handed
 from ...memory import views
 from ...runtime import dtypes
 
@@ -62,14 +62,13 @@ class Hosts:
 
     def of(self, x: Any) -> Any:
         """Return an argument for NumPy; raise :class:`Unfit` if there is none."""
-        if isinstance(x, Handle):
-            return self._array(x)
+        return handed(x, self._array, self._other)
+
+    def _other(self, x: Any) -> Any:
         if isinstance(x, np.ndarray):
             return self._ndarray(x)
         if isinstance(x, _AS_THEY_ARE):
             return self._wide_type(x) if self.widen else x
-        if isinstance(x, list | tuple | dict):
-            return mapped(self.of, x)
         backend = loader.backend_of(x)
         if backend is not None and not self.written:
             return self._widest(backend.to_numpy(x))

@@ -20,6 +20,7 @@ from ...backends import loader
 from ...backends.base import Backend
 from ...common import tracing
 from ...common.errors import TraceError
+from ...common.members import row_of
 from ...common.pytrees import first
 from ...memory import views
 from ...runtime import conversion
@@ -69,6 +70,27 @@ class Store:
         self.rows, self.bias, self.run = rows, bias, run
         self.fixed = ""
         """Reason why it must not be written: NumPy would write to other memory in its place."""
+
+
+def _operators(word: str) -> tuple[Any, Any, Any]:
+    """Make the binary, the reflected and the in-place form of an operator."""
+    ufunc = row_of(word).func
+
+    def inplace(self: Affine, other: Any) -> Affine:
+        self[...] = ufunc(self, other)
+        return self
+
+    return _called(word), lambda self, other: ufunc(other, self), inplace
+
+
+def _called(word: str) -> Any:
+    """Make an operator that has no other form."""
+    ufunc = row_of(word).func
+
+    def run(*operands: Any) -> Any:
+        return ufunc(*operands)
+
+    return run
 
 
 class Affine:
@@ -242,6 +264,18 @@ class Affine:
             f"an array traced by ad.matrix_from_function has no attribute {name!r}, used at {tracing.user_line()}"
         )
 
+    __add__, __radd__, __iadd__ = _operators("add")
+    __sub__, __rsub__, __isub__ = _operators("sub")
+    __mul__, __rmul__, __imul__ = _operators("mul")
+    __truediv__, __rtruediv__, __itruediv__ = _operators("truediv")
+    __floordiv__, __rfloordiv__, __ifloordiv__ = _operators("floordiv")
+    __mod__, __rmod__, __imod__ = _operators("mod")
+    __pow__, __rpow__, __ipow__ = _operators("pow")
+    __matmul__, __rmatmul__, __imatmul__ = _operators("matmul")
+    __lt__, __le__, __gt__, __ge__ = _called("lt"), _called("le"), _called("gt"), _called("ge")
+    __eq__, __ne__ = _called("eq"), _called("ne")
+    __neg__, __pos__, __abs__ = _called("neg"), _called("pos"), _called("abs")
+
     def _refuse(self, what: str) -> Any:
         raise self.store.run.refuse(what)
 
@@ -312,48 +346,6 @@ def follows(*funcs: Any) -> Callable[[Rule], Rule]:
         return rule
 
     return register
-
-
-def _operator(ufunc: np.ufunc, reflected: bool = False) -> Any:
-    def run(self: Affine, other: Any) -> Any:
-        return ufunc(other, self) if reflected else ufunc(self, other)
-
-    return run
-
-
-def _unary(ufunc: np.ufunc) -> Any:
-    def run(self: Affine) -> Any:
-        return ufunc(self)
-
-    return run
-
-
-def _inplace(ufunc: np.ufunc) -> Any:
-    def run(self: Affine, other: Any) -> Affine:
-        self[...] = ufunc(self, other)
-        return self
-
-    return run
-
-
-for _name, _ufunc in {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide, "matmul": np.matmul, "pow": np.power,
-    "mod": np.remainder, "floordiv": np.floor_divide,
-}.items():  # fmt: skip
-    setattr(Affine, f"__{_name}__", _operator(_ufunc))
-    setattr(Affine, f"__r{_name}__", _operator(_ufunc, True))
-    setattr(Affine, f"__i{_name}__", _inplace(_ufunc))
-for _name, _ufunc in {
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "eq": np.equal,
-    "ne": np.not_equal,
-}.items():
-    setattr(Affine, f"__{_name}__", _operator(_ufunc))
-for _name, _ufunc in {"neg": np.negative, "pos": np.positive, "abs": np.absolute}.items():
-    setattr(Affine, f"__{_name}__", _unary(_ufunc))
 
 
 def _key(key: Any, a: Affine) -> Any:

@@ -32,13 +32,7 @@ _TOPICS = (
     "bessel_orders",
     "integrals",
     "incomplete",
-    "inverses",
-    "noncentral",
-    "wright",
-    "mathieu",
-    "confluent",
     "orthogonal",
-    "elliptic",
     "complexes",
     "faddeeva",
 )
@@ -87,7 +81,7 @@ def learn(ufunc: np.ufunc, backend: Backend) -> bool:
 
 _OF_ORDER = frozenset("jn jv jve yn yv yve hankel1 hankel1e hankel2 hankel2e lpmv".split())
 _INVERSES = frozenset(
-    "bdtri bdtrin chdtri chdtriv chndtridf chndtrinc chndtrix fdtri fdtridfd"
+    "bdtri bdtrik bdtrin betainccinv betaincinv btdtria btdtrib chdtri chdtriv chndtridf chndtrinc chndtrix fdtri fdtridfd"
     " gammainccinv gammaincinv gdtria gdtrib gdtrix kolmogi nbdtri nbdtrik nbdtrin ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc"
     " nctdtridf nctdtrinc nctdtrit ndtri_exp nrdtrimn nrdtrisd pdtri pdtrik smirnovi stdtridf stdtrit".split()
 )

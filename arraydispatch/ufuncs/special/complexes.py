@@ -112,15 +112,6 @@ def exponential(x: Real, y: Real) -> Complex:
     return Complex(re, im)
 
 
-def _polynomial(z: Complex, terms: tuple[tuple[float, float], ...]) -> Complex:
-    """Evaluate a polynomial given by its terms (real, imaginary) from the constant up."""
-    made = Complex(z.x * 0.0 + terms[-1][0], z.y * 0.0 + terms[-1][1])
-    for re, im in reversed(terms[:-1]):
-        made = made * z
-        made = Complex(made.x + re, made.y + im)
-    return made
-
-
 # -- exponentials and logarithms -----------------------------------------------------------------------------------------
 
 _EXACT = 2.0**24
@@ -149,90 +140,3 @@ def expm1_complex(x: Real, y: Real) -> Pair:
     im = where(a > -1.0, (e + 1.0) * sine, exp(a) * sine)
     other = exponential(x, y)
     return where(finite, re, other.x - 1.0), where(finite, im, other.y)
-
-
-# -- Wright's omega --------------------------------------------------------------------------------------------------------
-
-_NEAR = 0.01
-
-_BRANCH = ((-1.0, 0.0), (0.0, 1.0), (1 / 3, 0.0), (0.0, -1 / 36), (1 / 270, 0.0), (0.0, 1 / 4320))
-_FLAT = ((1.0, 0.0), (-1.0, 0.0), (3 / 2, 0.0), (-8 / 3, 0.0), (125 / 24, 0.0))
-_MIDDLE = ((1.0, 0.0), (0.5, 0.0), (1 / 16, 0.0), (-1 / 192, 0.0), (-1 / 3072, 0.0), (13 / 61440, 0.0))
-
-
-def _near_branch(z: Complex, side: float) -> Complex:
-    """Compute the function near -1 + i pi, or its conjugate, by a series in the conjugate of the root of the conjugate."""
-    twice = (z + 1.0) * 2.0
-    root = Complex(twice.x, -(twice.y - side * 2 * math.pi)).sqrt()
-    terms = tuple((re, im * side) for re, im in _BRANCH)
-    return _polynomial(Complex(root.x, -root.y), terms)
-
-
-def _far(t: Complex, logarithm: Complex) -> Complex:
-    """Evaluate the series about infinity."""
-    w = t - logarithm
-    part = logarithm / t
-    w = w + part
-    part = part / t
-    w = w + part * (logarithm * 0.5 - 1.0)
-    part = part / t
-    return w + part * (logarithm * logarithm * (1 / 3) - logarithm * 1.5 + 1.0)
-
-
-def _refined(z: Complex, w: Complex, s: Real) -> Complex:
-    """Take a step of the method of Fritsch, Shafer and Crowley."""
-    turned = w * s
-    r = z - turned - w.log()
-    up = turned + 1.0
-    by = up * 2.0 * (up + r * (2 / 3))
-    return w + w * (r / up * ((by - r) / (by - r * 2.0)))
-
-
-@of_complex("wrightomega")
-def wrightomega_complex(x: Real, y: Real) -> Pair:
-    pi = math.pi
-    fine = isfinite(x) & isfinite(y)
-    z = Complex(where(fine, x, 0.0), where(fine, y, 0.0))
-    x_, y_ = z.parts
-    band = (x_ > -2.0) & (x_ <= 1.0)
-    above, below = band & (y_ > 1.0) & (y_ < 2 * pi), band & (y_ > -2 * pi) & (y_ < -1.0)
-    flat = (x_ <= -2.0) & (y_ > -pi) & (y_ <= pi)
-    centre = (x_ - 1.0) * (x_ - 1.0) + y_ * y_ <= pi * pi
-    middle = band & (abs(y_) <= 1.0) | (x_ > -2.0) & centre
-    top = (x_ <= -1.05) & (y_ > pi) & (y_ - pi <= (x_ + 1.0) * -0.75)
-    bottom = (x_ <= -1.05) & ((x_ + 1.0) * 0.75 < y_ + pi) & (y_ + pi <= 0.0)
-    wing = top | bottom
-    side = where(top, 1.0, where(bottom, -1.0, constant(x_, 0.0)))
-    t = Complex(x_, y_ - side * pi)
-    usual = ~(above | below | flat | middle)
-    t = either(usual, t, Complex(x_ * 0.0 + 2.0, y_ * 0.0))
-    logarithm = either(wing, -t, t).log()
-    w = _far(t, logarithm)
-    w = either(middle, _polynomial(z - 1.0, _MIDDLE), w)
-    e = exponential(where(flat, x_, -3.0), y_)
-    w = either(flat, _polynomial(e, _FLAT) * e, w)
-    w = either(below, _near_branch(either(below, z, Complex(x_ * 0.0, y_ * 0.0 - 2.0)), -1.0), w)
-    w = either(above, _near_branch(either(above, z, Complex(x_ * 0.0, y_ * 0.0 + 2.0)), 1.0), w)
-    done = (flat & (x_ < -40.0)) | (
-        usual & (hypot(x_, y_) > 1e50)
-    )  # the series have all digits; a step would lose some
-    branch = (x_ == -1.0) & (abs(y_) == pi)
-    start = either(done | branch, Complex(x_ * 0.0 + 1.0, y_ * 0.0), w)
-    up, down = abs(y_ - pi) <= _NEAR, abs(y_ + pi) <= _NEAR
-    cut = (x_ <= _NEAR - 1.0) & (up | down)  # in terms of -w, whose logarithm has no cut there
-    s = where(cut, -1.0, constant(x_, 1.0))
-    moved = Complex(x_, choose(y_, (cut & up, y_ - pi), (cut, y_ + pi)))
-    moved = either(done | branch, Complex(x_ * 0.0 + 1.0, y_ * 0.0), moved)
-    found = start * s
-    for _ in range(2):
-        found = _refined(moved, found, s)
-    found = found * s
-    found = either(branch, Complex(constant(x_, -1.0), constant(y_, 0.0)), either(done, w, found))
-    # infinities
-    zero = where(signbit(y), -0.0, constant(y, 0.0))
-    nothing = (x == -_INF) & (y > -pi) & (y <= pi)
-    behind = where(abs(y) > pi / 2, -0.0, constant(x, 0.0))
-    re = choose(found.x, (nothing, behind), (~fine, x))
-    im = choose(found.y, (nothing, zero), (~fine, y))
-    undefined = (x != x) | (y != y)
-    return where(undefined, _NAN, re), where(undefined, _NAN, im)

@@ -1,6 +1,6 @@
 """Series of special functions on intervals, in double precision.
 
-Made by ``python -m tests.special.fits``, which computes each from its function's definition; edits here are lost.
+Made by ``python -m tests.scipy_support.special.fits``, which computes each from its function's definition; edits here are lost.
 """
 
 from __future__ import annotations

@@ -114,30 +114,6 @@ def sici(x: Real) -> tuple[Real, Real]:
     return copysign(si, x), choose(ci, (size == 0.0, -_INF), (x == _INF, 0.0))
 
 
-_SHI = tuple(1.0 / ((2 * k + 1) * math.factorial(2 * k + 1)) for k in range(12))
-_CHI = tuple(1.0 / (2 * k * math.factorial(2 * k)) for k in range(1, 12))
-
-
-@formula("shichi")
-def shichi(x: Real) -> tuple[Real, Real]:
-    size = abs(x)
-    small = size <= 2.0
-    near = where(small, size, 1.0)
-    z = near * near
-    far = where(small | ~(size < 800.0), 5.0, size)
-    up, down = expi(far), exp1(far)
-    shi = choose((up + down) * 0.5, (small, near * polynomial(z, _SHI)), (size >= 800.0, _INF), (isnan(x), x))
-    near_log = log(where(small & (size > 0.0), size, 1.0))
-    chi = choose(
-        (up - down) * 0.5,
-        (size == 0.0, -_INF),
-        (small, z * polynomial(z, _CHI) + near_log + _EULER),
-        (size >= 800.0, _INF),
-        (isnan(x), x),
-    )
-    return where(x < 0.0, -shi, shi), chi
-
-
 # -- Fresnel ---------------------------------------------------------------------------------------------------------------
 
 _NEAR = 1.6

@@ -1,0 +1,115 @@
+"""General forms of ``Array``'s operators and methods, each made of a NumPy function or ufunc."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._core.handles import Handle
+from ..common.members import row_of
+from ..dispatch import functions, ufuncs, wrapping
+from ..memory import views
+from ..runtime import dtypes
+
+_call = functions.call
+
+
+def named(made: Any, name: str) -> Any:
+    """Name a member of ``Array`` as ndarray's own is named: pickle asks a bound method for its name.
+
+    Pickle finds one that is not bound by module and qualified name: see ``ndarray`` in :mod:`arraydispatch.array`.
+    """
+    for function in (made.fget, made.fset) if isinstance(made, property) else (made,):
+        if function is not None:
+            function.__name__, function.__qualname__ = name, f"ndarray.{name}"
+    if not isinstance(made, property):
+        made.__module__ = __package__
+    return made
+
+
+def operators(word: str) -> tuple[Any, Any, Any]:
+    """Make the binary, the reflected and the in-place form of the operator of two operands with this word, ``add`` of ``__add__``."""
+    func = row_of(word).func
+    return ufuncs.binary_operator(func), ufuncs.reflected_operator(func), ufuncs.inplace_operator(func)
+
+
+def comparison(word: str) -> Callable[[Any, Any], Any]:
+    """Make the operator of two operands that has no other form."""
+    return ufuncs.binary_operator(row_of(word).func)
+
+
+def unary(word: str) -> Callable[[Any], Any]:
+    """Make an operator of one operand."""
+    return ufuncs.FAST_OF_ONE[row_of(word).func]
+
+
+def method(func: Any, unknown: str = "") -> Callable[..., Any]:
+    """Make the method that calls a NumPy function of the same parameters; ``unknown``: one that the method does not know."""
+
+    def made(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if not args and not kwargs:
+            whole = self._kind.whole.get(func)
+            if whole is not None:
+                return whole(self)
+        if unknown in kwargs:
+            raise TypeError(f"{func.__name__}() got an unexpected keyword argument {unknown!r}")
+        return _call(func, (self, *args), kwargs)
+
+    made.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
+    return made
+
+
+def tuple_method(func: Any) -> Callable[..., Any]:
+    """Make such a method of a function whose sequence argument may be given as several arguments (``x.reshape(2, 3)``)."""
+
+    def made(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if len(args) > 1:
+            return functions.call(func, (self, args), kwargs)
+        return functions.call(func, (self, *args), kwargs)
+
+    made.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
+    return made
+
+
+def equality(word: str, verdict: bool) -> Callable[[Any, Any], Any]:
+    """Make ``==`` or ``!=``, which compare with anything: where NumPy has no loop, nothing is equal."""
+    compare = comparison(word)
+
+    def made(self: Any, other: Any) -> Any:
+        try:
+            if other is not None and not isinstance(other, str | bytes):
+                return compare(self, other)
+        except np._core._exceptions._UFuncNoLoopError:  # type: ignore[attr-defined]
+            pass
+        shape = np.broadcast_shapes(self.shape, np.shape(other))
+        kind, held = views.held(self)
+        backend = kind.backend
+        value = backend.prim.full(shape, verdict, dtypes.BOOL, backend.device_of(held))
+        return wrapping.wrap_result(value, backend, "scalar", None)
+
+    return made
+
+
+def short_power(base: Handle, exponent: Any, hosted: bool = False) -> np.ufunc | None:
+    """Give NumPy's exact short cut for a scalar exponent, or None: x**2 is x*x, x**0.5 is sqrt(x).
+
+    ``hosted``: whether NumPy computes for sure.
+    """
+    if type(exponent) not in (int, float):
+        return None
+    kind = base._kind.dtype.kind
+    if kind in "fc":
+        if (
+            exponent in _EXACT
+            and (type(exponent) is float or exponent == 1)
+            and (hosted or base._kind.backend.native_is_ndarray)
+        ):
+            return None
+        return np.sqrt if exponent == 0.5 else _EXACT.get(exponent)
+    return np.square if kind in "biu" and exponent == 2 and type(exponent) is int else None
+
+
+_EXACT: dict[float, np.ufunc] = {2: np.square, 1: np.positive, -1: np.reciprocal}
+"""NumPy has short cuts for the integers 2 and -1; a library's power may round the others too, or take long for them."""

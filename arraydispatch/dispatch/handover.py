@@ -1,0 +1,128 @@
+"""Arrays handed to code that takes ndarrays: one walk over the arguments of a call, and what each array becomes there.
+
+:func:`handed` is the walk, over lists, tuples and dicts and the subclasses of these (:func:`~arraydispatch.common.pytrees.mapped`);
+what an array becomes is the policy, a function of the array. The policies of a call that NumPy or SciPy runs on the host are
+methods of its :class:`Handover`:
+
+``read``
+    A view that cannot be written: code that writes without having been declared to raises.
+``share``
+    The array's memory where NumPy may write it, otherwise a copy that may be written; the same ndarray each time it is given.
+``fill``
+    A copy, whose values :meth:`Handover.store` writes back to the array.
+
+:func:`peek` is the policy that only looks: nothing is reported, no memory is let out. Others are where their rule belongs:
+values in the host state (``dispatch/host_values.py``), ghosts (``memory/views.py``), memory that a compiled function writes
+(``launcher/memory_writes.py``), copies in which views of one array stay views of one array (``profiling/verification/host_inputs.py``).
+A container in which nothing is replaced is handed over itself. Objects, dataclasses among them, are leaves, as they are to NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._core.handles import Handle
+from ..common.arguments import PLAIN
+from ..common.pytrees import mapped
+from ..memory import views
+from ..runtime import conversion, dtypes, settings
+from . import host_results, wrapping
+
+__all__ = ["Handover", "handed", "peek"]
+
+
+def handed(x: Any, array: Callable[[Any], Any], other: Callable[[Any], Any] | None = None, dicts: bool = True) -> Any:
+    """Replace each array within an argument.
+
+    Parameters
+    ----------
+    x : object
+        The argument.
+    array : callable
+        The policy: ``array(a)`` gives what takes the place of an array.
+    other : callable, optional
+        Likewise for everything else that is no list, tuple or dict.
+    dicts : bool
+        Whether dicts are searched: not where NumPy takes one for an element.
+    """
+    cls = type(x)
+    if issubclass(cls, Handle):
+        return array(x)
+    if other is None and cls in PLAIN:
+        return x
+
+    def leaf(y: Any) -> Any:
+        if issubclass(type(y), Handle):  # isinstance would ask an array for its __class__
+            return array(y)
+        return y if other is None else other(y)
+
+    return mapped(leaf, x, dicts=dicts)
+
+
+def peek(a: Any) -> np.ndarray[Any, Any]:
+    """Return the values of an array, to be looked at once; memory may be shared."""
+    kind, value = views.held(a)
+    return kind.backend.to_numpy(value)
+
+
+class Handover:
+    """Arrays of one call as ndarrays, and those of them that are written back.
+
+    Parameters
+    ----------
+    why : str
+        Reason for the transfers, for the report.
+    wide : bool
+        Whether values of 16 bits are handed over in 32 while the precision in force has 16: NumPy has no linear algebra for
+        them.
+    """
+
+    __slots__ = ("_filled", "_shared", "wide", "why")
+
+    def __init__(self, why: str, wide: bool = False) -> None:
+        self.why, self.wide = why, wide
+        self._filled: list[tuple[Any, np.ndarray[Any, Any]]] = []
+        self._shared: dict[int, np.ndarray[Any, Any]] = {}
+
+    def _values(self, a: Any) -> np.ndarray[Any, Any]:
+        host = conversion.download(a._kind.backend, views.expose(a), self.why)
+        if self.wide and a._kind.dtype.itemsize == 2 and settings.current_precision() in (16, "bf16"):
+            return host.astype(dtypes.widen_half(host.dtype))
+        return host
+
+    def read(self, a: Any) -> np.ndarray[Any, Any]:
+        """Return a read-only view of an array's values."""
+        host = self._values(a).view()
+        host.flags.writeable = False  # not read first: for a result of np.broadcast_arrays that is a warning
+        return host
+
+    def share(self, a: Any) -> np.ndarray[Any, Any]:
+        """Return an array's memory, or a copy, that may be written: one ndarray for an array that is given twice."""
+        host = self._shared.get(id(a))
+        if host is None:
+            host = self._values(a)
+            host = self._shared[id(a)] = host if host.flags.writeable and host.flags.owndata else host.copy("K")
+        return host
+
+    def fill(self, a: Any) -> np.ndarray[Any, Any]:
+        """Return a copy of an array's values that will be written back."""
+        host = self._values(a)
+        wrapping.check_writeable(a)
+        host = host.copy("K")
+        self._filled.append((a, host))
+        return host
+
+    def store(self) -> None:
+        """Write the values of filled copies back to their arrays."""
+        for a, host in self._filled:
+            host_results.store(a, host)
+
+    def target(self, result: Any) -> Any:
+        """Return the array of which a result is the filled copy, None if it is of none."""
+        for a, host in self._filled:
+            if result is host:
+                return a
+        return None

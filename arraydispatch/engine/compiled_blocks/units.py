@@ -1,0 +1,211 @@
+"""Units of recording: functions of native arrays, with static arguments, of which shapes and dtypes decide the results'.
+
+A unit is a whole entry of the registry, a kernel of a ufunc or a primitive. What it results in is asked of the library:
+its abstract evaluation runs the function on arrays without values, once for each :class:`Form` of a call. A function that
+asks for a value meanwhile, or fails, is not recorded in that form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ...backends.base import Backend
+from ...common import tracing
+from ...common.pytrees import mapped
+from .values import Aval, Deferred, aval_of
+
+__all__ = ["Form", "Unit", "Unkeyable"]
+
+_numbers = count(1)
+_MOST_FORMS = 1 << 12
+
+
+class Unkeyable(Exception):
+    """Signal that an argument cannot be part of what a call is known by."""
+
+
+class _Slot:
+    """Place of an operand among the arguments, or of an array among the results."""
+
+    __slots__ = ("at",)
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+
+class Form:
+    """A unit with its static arguments and the abstract values of its operands.
+
+    Attributes
+    ----------
+    number : int
+        By which blocks know it.
+    unit : Unit
+        The function.
+    run : callable
+        Takes a native array for each operand, returns a list of native arrays.
+    outs : tuple of Aval
+        Of the results.
+    structure : object
+        The result with a slot for each array; None where it is one array.
+    work : int
+        Elements that are read and made.
+    """
+
+    __slots__ = ("nbytes", "number", "outs", "run", "structure", "unit", "work")
+
+    def __init__(
+        self, unit: Unit, run: Callable[..., list[Any]], outs: tuple[Aval, ...], structure: Any, ins: tuple[Aval, ...]
+    ) -> None:
+        self.number, self.unit, self.run, self.outs, self.structure = next(_numbers), unit, run, outs, structure
+        self.work = sum(prod(x.shape) for x in (*ins, *outs))
+        self.nbytes = sum(prod(x.shape) * x.dtype.itemsize for x in outs)
+
+
+class Unit:
+    """A function that is recorded.
+
+    Parameters
+    ----------
+    func : callable
+        Takes and returns native arrays of the backend and plain values.
+    backend : Backend
+        Whose arrays.
+    name : object
+        What it is, for reports.
+    """
+
+    __slots__ = ("backend", "forms", "func", "name")
+
+    def __init__(self, func: Callable[..., Any], backend: Backend, name: Any) -> None:
+        self.func, self.backend, self.name = func, backend, name
+        self.forms: dict[Any, Form | None] = {}
+
+    def form(self, args: tuple[Any, ...], kwargs: dict[str, Any], operands: list[Deferred]) -> Form | None:
+        """Return the form of a call, whose deferred operands are put into ``operands``; None where it is not recorded."""
+        key: Any
+        if kwargs:
+            key = (
+                *[_key(x, operands) for x in args],
+                *[(name, _key(kwargs[name], operands)) for name in sorted(kwargs)],
+            )
+        else:
+            key = tuple([x.aval if type(x) is Deferred and _took(x, operands) else _key(x, operands) for x in args])
+        found = self.forms.get(key)
+        if found is None and key not in self.forms:
+            if len(self.forms) >= _MOST_FORMS:
+                self.forms.clear()
+            found = self.forms[key] = self._evaluated(args, kwargs, tuple([x.aval for x in operands]))
+        return found
+
+    def _evaluated(self, args: tuple[Any, ...], kwargs: dict[str, Any], ins: tuple[Aval, ...]) -> Form | None:
+        if not ins:
+            return None
+        device = ins[0].device
+        if any(x.device != device for x in ins):
+            return None  # the library says what is wrong with that
+        slots: list[Any] = []
+        given = [_with_slots(x, slots) for x in args]
+        named = {name: _with_slots(kwargs[name], slots) for name in sorted(kwargs)}
+        plain = not named and all(type(x) is _Slot for x in given)
+        func, backend = self.func, self.backend
+        structure: Any = None
+
+        def call(natives: Any) -> Any:
+            if plain:
+                return func(*natives)
+            return func(
+                *[_filled(x, natives) for x in given], **{name: _filled(x, natives) for name, x in named.items()}
+            )
+
+        def run(*natives: Any) -> list[Any]:
+            found: list[Any] = []
+            _with_places(call(natives), backend, found)
+            return found
+
+        def traced(natives: list[Any]) -> list[Any]:
+            nonlocal structure
+            found: list[Any] = []
+            structure = _with_places(call(natives), backend, found)
+            return found
+
+        try:
+            with backend.within(), tracing.watched() as looks:
+                made = backend.transforms.abstract(traced, [(x.shape, x.dtype) for x in ins], device)
+        except Exception:  # noqa: BLE001 -- whatever it is, the call itself meets it, at its own line
+            return None
+        if looks.count or not made or not _is_fixed(structure):
+            return None
+        outs = tuple([aval_of(tuple(shape), np.dtype(dtype), device) for shape, dtype in made])
+        return Form(self, run, outs, None if type(structure) is _Slot else structure, ins)
+
+
+def _took(x: Deferred, operands: list[Deferred]) -> bool:
+    operands.append(x)
+    return True
+
+
+_SAME = (int, bool, str, bytes, type(None), type(Ellipsis))
+
+
+def _key(x: Any, operands: list[Deferred]) -> Any:
+    """What an argument is known by: operands by their abstract value, others by type and value."""
+    cls = type(x)
+    if cls is Deferred:
+        operands.append(x)
+        return x.aval
+    if cls in _SAME:
+        return cls, x
+    if cls is float:
+        return cls, x.hex()
+    if cls is complex:
+        return cls, x.real.hex(), x.imag.hex()
+    if cls is tuple or cls is list:
+        return cls, *[_key(y, operands) for y in x]
+    if cls is slice:
+        return cls, _key(x.start, operands), _key(x.stop, operands), _key(x.step, operands)
+    if isinstance(x, np.dtype):
+        return np.dtype, x
+    if isinstance(x, np.generic) and x.dtype.kind in "?biufc":
+        return cls, x.tobytes()
+    if isinstance(x, type | np.ufunc):
+        return type, x
+    raise Unkeyable
+
+
+def _with_slots(x: Any, slots: list[Any]) -> Any:
+    if type(x) is Deferred:
+        slots.append(x)
+        return _Slot(len(slots) - 1)
+    return mapped(lambda y: _with_slots(y, slots), x) if isinstance(x, list | tuple) else x
+
+
+def _filled(x: Any, natives: Any) -> Any:
+    if type(x) is _Slot:
+        return natives[x.at]
+    return mapped(lambda y: _filled(y, natives), x) if isinstance(x, list | tuple) else x
+
+
+def _with_places(x: Any, backend: Backend, found: list[Any]) -> Any:
+    """A result with a slot for each array in it, which are put into ``found``."""
+    if backend.is_native(x):
+        found.append(x)
+        return _Slot(len(found) - 1)
+    return mapped(lambda y: _with_places(y, backend, found), x) if isinstance(x, list | tuple) else x
+
+
+def rebuilt(structure: Any, values: list[Any]) -> Any:
+    """A result of a structure."""
+    return _filled(structure, values)
+
+
+def _is_fixed(x: Any) -> bool:
+    """Whether nothing in a structure could be changed by whoever gets it."""
+    if isinstance(x, list | tuple):
+        return all(map(_is_fixed, x))
+    return type(x) is _Slot or type(x) in _SAME or isinstance(x, float | complex | np.generic | np.dtype)

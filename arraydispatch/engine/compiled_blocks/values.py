@@ -1,0 +1,111 @@
+"""Deferred values: what an array holds under compiled execution in place of the library's own array."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["Aval", "Deferred", "aval_of", "known", "number", "pending"]
+
+
+class Aval(NamedTuple):
+    """Abstract value: what is known of a value before it is computed."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    device: Any
+
+
+_avals: dict[Any, Aval] = {}
+_MOST = 1 << 14
+
+
+def aval_of(shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Aval:
+    """Return the single object of this shape, dtype and device, which makes look-ups by it cheap."""
+    key = shape, dtype, device
+    found = _avals.get(key)
+    if found is None:
+        if len(_avals) >= _MOST:
+            _avals.clear()
+        found = _avals.setdefault(key, Aval(shape, dtype, device))
+    return found
+
+
+class Deferred:
+    """A value that is known, pending on a tape, or a number of the host's.
+
+    It never changes: a write makes a new one. Code outside of the engine asks for its shape, dtype and number of
+    dimensions as it asks the library's own arrays.
+
+    Attributes
+    ----------
+    aval : Aval
+        Shape, dtype and device.
+    shape, dtype, ndim
+        Of the value.
+    tape : Tape or None
+        Where it is pending; None once it has a value, or has failed.
+    number : int
+        Which result of its tape it is.
+    value : native array or None
+        The value, where it is known.
+    host : NumPy scalar or None
+        A number that the library has not been handed yet: an operand of programs, and never part of them.
+    failure : Exception or None
+        What kept it from having a value.
+    """
+
+    __slots__ = ("__weakref__", "aval", "dtype", "failure", "host", "ndim", "number", "shape", "tape", "value")
+
+    aval: Aval
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    ndim: int
+    tape: Any
+    number: int
+    value: Any
+    host: Any
+    failure: BaseException | None
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.dtype.itemsize
+
+
+_new = object.__new__
+
+
+def _made(aval: Aval) -> Deferred:
+    made = _new(Deferred)
+    made.aval, made.shape, made.dtype, made.ndim = aval, aval.shape, aval.dtype, len(aval.shape)
+    made.tape = made.value = made.host = made.failure = None
+    return made
+
+
+def known(value: Any, aval: Aval) -> Deferred:
+    """Return a value that is there."""
+    made = _made(aval)
+    made.value = value
+    return made
+
+
+def number(host: Any, aval: Aval) -> Deferred:
+    """Return a number of the host's."""
+    made = _made(aval)
+    made.host = host
+    return made
+
+
+def pending(aval: Aval, tape: Any, place: int) -> Deferred:
+    """Return a value that a tape will compute."""
+    made = _made(aval)
+    made.tape, made.number = tape, place
+    return made

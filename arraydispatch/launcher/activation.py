@@ -1,0 +1,147 @@
+"""Activation of the stand-ins for NumPy in this process: the one mechanism of the command, notebooks, pytest and library use.
+
+While at least one :class:`Activation` is open, the import hook, the patches of other packages and the settings that make arrays
+look like ndarrays to user code are in place. Which code is user code is the union of what the open activations say. Activations
+may be opened and closed in any order and by any thread; the last one that closes undoes everything.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack
+from types import TracebackType
+from typing import Any, Self
+
+from ..backends.loader import take_for_ndarrays
+from ..common.patching import Exchanges
+from ..common.process_state import process
+from . import array_methods, facade, import_hook, numpy_classes, numpy_warnings, package_patches, tracebacks
+from .user_files import AllUsers, UserFiles, of_namespace
+
+__all__ = ["Activation", "begin", "count_importer", "has_stand_in", "in_run"]
+
+_changing = threading.RLock()
+_open: list[Activation] = []
+_in_place: list[ExitStack] = []
+"""Undoes what the open activations share; empty while none is open."""
+_users = AllUsers()
+"""User code of the open activations."""
+_importing = AllUsers()
+"""The part of it whose ``import numpy`` gives the stand-in."""
+
+
+class Activation:
+    """One request that the stand-ins be in place, from :meth:`begin` to :meth:`end`.
+
+    Parameters
+    ----------
+    users : UserFiles
+        Rule that says which code is user code.
+    observer : callable, optional
+        Called with each ndarray that is moved to the backend; the activation opened last that has one is asked.
+    imports : bool
+        Whether ``import numpy`` in user code gives the stand-in; else only those who import ``arraydispatch.numpy`` have it.
+    """
+
+    def __init__(self, users: UserFiles, observer: Any = None, *, imports: bool = True) -> None:
+        self.users, self._observer, self._imports = users, observer, imports
+
+    def begin(self) -> Self:
+        """Put the stand-ins in place for this user code."""
+        with _changing:
+            _open.append(self)
+            try:
+                if not _in_place:
+                    _in_place.append(_put_in_place())
+                _follow()
+            except BaseException:
+                self.end()
+                raise
+        return self
+
+    def end(self) -> None:
+        """Withdraw the request; a second call has no effect."""
+        with _changing:
+            if self in _open:
+                _open.remove(self)
+                _follow()
+                if not _open and _in_place:
+                    _in_place.pop().close()
+
+    def __enter__(self) -> Self:
+        return self.begin()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
+        self.end()
+
+
+def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None) -> None:
+    """Make arrays the ``np.ndarray`` of user code, and the ones that libraries hand over adopted."""
+    opened.open_all()
+    process.change(users=users, observer=observer, wrapper=numpy_classes.make, natives_first=True)
+    take_for_ndarrays(True)
+
+
+def _put_in_place() -> ExitStack:
+    around = process.users
+    _around[:] = [] if around is None else [around]
+    with ExitStack() as stack:
+        stack.callback(lambda: take_for_ndarrays(process.users is not None))
+        stack.enter_context(process.kept("users", "observer", "visited", "wrapper", "natives_first"))
+        run = stack.enter_context(Exchanges())
+        opened = package_patches.Doors(run, _users)
+        importer = import_hook.ImportHook(
+            _users,
+            facade.substitute,
+            opened.open_all,
+            package_patches.LIBRARIES,
+            importing=_importing,
+            named=count_importer,
+        )
+        importer.install()
+        stack.callback(importer.remove)
+        begin(_users, opened)
+        numpy_warnings.at_user_lines(run)
+        tracebacks.hide_ours(run)
+        array_methods.for_c_code(_users, run)
+        return stack.pop_all()
+
+
+_around: list[UserFiles] = []
+"""User code of the run that this process is a child of."""
+
+
+def _follow() -> None:
+    """Adjust the shared rules to the activations that are open."""
+    _users.rules = (*_around, *(each.users for each in _open))
+    _importing.rules = (*_around, *(each.users for each in _open if each._imports))
+    if not _open:
+        return
+    observers = [each._observer for each in _open if each._observer is not None]
+    process.change(
+        users=_users.rules[0] if len(_users.rules) == 1 else _users, observer=observers[-1] if observers else None
+    )
+
+
+_importers = AllUsers()
+_importers_named: list[Activation] = []
+"""The activation of the modules that import ``arraydispatch.numpy``, once there is one; it is never closed."""
+
+
+def count_importer(namespace: dict[str, Any]) -> None:
+    """Count a module, given by its globals, as user code from now on: it has imported ``arraydispatch.numpy``."""
+    with _changing:
+        if not _importers._says(namespace):
+            _importers.rules = (*_importers.rules, of_namespace(namespace))
+        if not _importers_named:
+            _importers_named.append(Activation(_importers, imports=False).begin())
+
+
+def has_stand_in(namespace: dict[str, Any]) -> bool:
+    """Whether a module, given by its globals, is handed the stand-in by its imports, by whatever name."""
+    return bool(_importers._says(namespace) or _importing._says(namespace))
+
+
+def in_run() -> bool:
+    """Whether a command, a notebook's magic or pytest runs user code, and so has chosen how it runs."""
+    return bool(_around) or any(each._observer is not None for each in _open)

@@ -1,0 +1,1 @@
+"""Checks that authors of backends run: ``python -m arraydispatch.testing.backend NAME``."""

@@ -1,0 +1,84 @@
+"""Host kernels: NumPy on the library's own memory, told as such, with the results of the library's own kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+from arraydispatch.backends import loader
+from tests import oracle
+from tests.functions.test_sorting import CASES
+
+LISTED = {
+    (name, func): reason for name in ad.available_backends() for func, reason in loader.load(name).HOST_KERNELS.items()
+}
+_NUMBERS = np.random.default_rng(7).permutation(700) / 8 - 40  # no two are equal
+CALLS: dict[Any, Any] = {
+    np.sqrt: lambda x: np.sqrt(np.abs(x)),
+    np.sort: np.sort,
+    np.argsort: np.argsort,
+    np.partition: lambda x: np.partition(x, 5)[5],
+    np.argpartition: lambda x: x[np.argpartition(x, 5)[5]],
+    np.lexsort: lambda x: np.lexsort((x, np.abs(x))),
+    np.sort_complex: np.sort_complex,
+    np.nonzero: np.nonzero,
+    np.flatnonzero: np.flatnonzero,
+    np.argwhere: np.argwhere,
+}
+
+
+@pytest.fixture(params=[None, "eager"])
+def execution(request: pytest.FixtureRequest) -> Iterator[str | None]:
+    ad.use(execution=request.param)
+    yield request.param
+    ad.use(execution=None)
+
+
+@pytest.mark.compiles(3)
+@pytest.mark.parametrize(("name", "func"), LISTED, ids=lambda x: getattr(x, "__name__", x))
+def test_every_host_kernel_is_told_and_eager_execution_has_none(name: str, func: Any, execution: str | None) -> None:
+    x = ad.convert(ad.wrap(_NUMBERS), name)
+    with ad.profile() as profile:
+        got = CALLS[func](x)
+    kinds = {call.kind for call in profile.calls() if call.function == f"np.{func.__name__}"}
+    assert kinds <= {"native", "composed"} if execution == "eager" else kinds == {"host kernel"}
+    for one, other in zip(np.atleast_1d(got), np.atleast_1d(CALLS[func](_NUMBERS)), strict=True):
+        rtol = 2.3e-16 if func is np.sqrt and execution == "eager" else 0  # torch's own is not correctly rounded
+        np.testing.assert_allclose(np.asarray(one), other, rtol=rtol)
+
+
+def test_a_mask_is_a_host_kernel_only_where_it_may_be(execution: str | None) -> None:
+    x = ad.convert(ad.wrap(_NUMBERS), "jax")
+    with ad.profile() as profile:
+        got = x[x > 0]
+    assert ("host kernel" in profile.calls_by_class()) == (execution is None)
+    np.testing.assert_array_equal(np.asarray(got), _NUMBERS[_NUMBERS > 0])
+
+
+@pytest.mark.compiles(6)
+@pytest.mark.parametrize("backend", ["jax"])
+@pytest.mark.parametrize("expression", [e for func in CALLS for e in CASES.get(func, [])])
+def test_sorting_by_the_library_itself(expression: str, backend: str) -> None:
+    ad.use(execution="eager")
+    try:
+        oracle.check(expression, backend)
+    finally:
+        ad.use(execution=None)
+
+
+def test_the_call_after_a_host_kernel_is_its_own_class() -> None:
+    x = ad.convert(ad.wrap(_NUMBERS), "jax")
+    with ad.profile() as profile:
+        np.sort(x)
+        np.sin(x)
+    assert profile.calls_by_class() == {"host kernel": 1, "native": 1}
+
+
+def test_unknown_ways_to_execute_are_refused() -> None:
+    for ask in (lambda: ad.use(execution="lazy"), lambda: ad.execution("lazy").__enter__()):
+        with pytest.raises(ValueError, match="choose 'eager', 'fused', or None"):
+            ask()

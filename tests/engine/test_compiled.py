@@ -1,0 +1,259 @@
+"""Compiled execution leaves what NumPy leaves, and compiles few programs for it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+from arraydispatch.array.scalar import Scalar
+from arraydispatch.engine.compiled_blocks import programs
+from arraydispatch.engine.compiled_blocks.counters import counters
+from arraydispatch.engine.compiled_blocks.values import Deferred
+
+LIBRARIES = "jax", "torch", "tensorflow"
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Compiled execution on a library; PyTorch's own compiler, which takes seconds for each program, is not asked."""
+    name = request.param
+    module = ad.backend(name).transforms
+    before = getattr(module, "compiler", None)
+    if before is not None:
+        module.compiler = "eager"
+    programs._blocks.clear()
+    programs._of_place.clear()
+    counters.clear()
+    with ad.backend(name), ad.execution("compiled"):
+        yield name
+    if before is not None:
+        module.compiler = before
+
+
+def _pending(x: Any) -> bool:
+    return isinstance(x._v, Deferred) and x._v.tape is not None
+
+
+def _same(ours: Any, theirs: Any) -> None:
+    np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-12, atol=1e-12)
+    assert ours.dtype == theirs.dtype
+
+
+def _heat(u: Any) -> Any:
+    for _ in range(40):
+        u[1:-1, 1:-1] += 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4 * u[1:-1, 1:-1])
+    return u
+
+
+def _rows(u: Any) -> Any:
+    for t in range(1, u.shape[0]):
+        u[t] = u[t - 1] * 1.01 + t
+    return u
+
+
+def _elements(u: Any) -> Any:
+    for i in range(1, 30):
+        u[i, 3] = u[i - 1, 2] + u[i, 1]
+    return u
+
+
+def _out(u: Any) -> Any:
+    part = u[::2]
+    np.multiply(part, 2.0, out=part)
+    np.add(u, 1.0, out=u, where=u > 0.5)
+    u[u > 2.5] = -1.0
+    u[[0, 3], [1, 2]] = 7.0
+    np.copyto(u[1], u[0])
+    u.T[2] -= u.T[1]
+    return u
+
+
+def _functions(u: Any) -> Any:
+    made = np.roll(u, 3, axis=0) + np.einsum("ij,kj->ik", u, u) + np.median(u, axis=1, keepdims=True)
+    made = np.where(made > 1.0, np.clip(made, 0.0, 2.0), np.cumsum(made, axis=1))
+    return np.linalg.solve(made + 50.0 * np.eye(len(made)), np.sort(u, axis=0))
+
+
+PROGRAMS = _heat, _rows, _elements, _out, _functions
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_programs_leave_what_numpy_leaves(library: str, program: Callable[[Any], Any]) -> None:
+    values = np.random.default_rng(0).random((32, 32))
+    ours = program(ad.asarray(values))
+    _same(ours, program(values.copy()))
+
+
+def test_calls_are_pending_until_somebody_looks(library: str) -> None:
+    a = ad.asarray(np.arange(12.0).reshape(3, 4))
+    b = np.sin(a) * 2 + np.roll(a, 1)
+    assert _pending(b)
+    assert (b.shape, b.dtype, b.strides, b.backend.name) == ((3, 4), np.dtype(float), (32, 8), library)
+    assert _pending(b)
+    total = b.sum()
+    assert isinstance(total, Scalar) and _pending(total)
+    half = total / 2
+    assert _pending(half)
+    assert float(half) == pytest.approx((np.sin(np.arange(12.0)) * 2 + np.roll(np.arange(12.0), 1)).sum() / 2)
+    assert not _pending(half)
+
+
+def test_a_loop_is_few_programs_and_none_later(library: str) -> None:
+    u = ad.asarray(np.random.default_rng(0).random((16, 16)))
+    _heat(u)
+    _heat(u)
+    float(u.sum())
+    made = counters.programs
+    _heat(u)
+    _heat(u)
+    float(u.sum())
+    assert 0 < made <= 6
+    assert counters.programs - made <= 1
+
+
+def test_rows_written_one_after_the_other_are_one_program(library: str) -> None:
+    u = ad.asarray(np.zeros((400, 3)))
+    _rows(u)
+    assert counters.programs <= 3
+    assert counters.refused == 0
+
+
+def test_numbers_are_operands_and_no_part_of_programs(library: str) -> None:
+    a = ad.asarray(np.ones(8))
+    for t in range(40):
+        a = a * (1.0 + t / 100.0) - t
+        float(a[0])
+    assert counters.programs <= 2
+
+
+def test_an_if_synchronises_once_a_step(library: str) -> None:
+    x, steps = ad.asarray(np.full(64, 100.0)), 0
+    with ad.profile():
+        while True:
+            new = x * 0.5 + 1.0
+            error = abs(new - x).max()
+            x = new
+            steps += 1
+            if error < 1e-3:
+                break
+    assert sum(counters.synchronisations.values()) == steps
+    assert all("test_compiled.py" in line for line in counters.synchronisations)
+    assert counters.programs <= 2
+
+
+def test_conjugate_gradients_never_synchronise(library: str) -> None:
+    rng = np.random.default_rng(0)
+    m = rng.random((16, 16))
+    matrix, b = m @ m.T + 16 * np.eye(16), rng.random(16)
+
+    def solved(matrix: Any, b: Any) -> Any:
+        x = np.zeros_like(b)
+        r = b - matrix @ x
+        p, rr = r, r @ r
+        for _ in range(12):
+            q = matrix @ p
+            alpha = rr / (p @ q)
+            x = x + alpha * p
+            r = r - alpha * q
+            new = r @ r
+            p, rr = r + new / rr * p, new
+        return x
+
+    ours = solved(ad.asarray(matrix), ad.asarray(b))
+    assert not counters.synchronisations
+    np.testing.assert_allclose(np.asarray(ours), solved(matrix, b), rtol=1e-9)
+
+
+def test_what_values_decide_is_numpys_at_its_line(library: str) -> None:
+    a = ad.asarray(np.zeros((2, 2))) + 1
+    with pytest.raises(np.linalg.LinAlgError):
+        np.linalg.inv(a - a)
+    with pytest.raises(IndexError):
+        a[np.array([5])]
+    with pytest.raises(ValueError, match="broadcast"):
+        a + ad.asarray(np.zeros(3))
+    _same(np.nonzero(a - np.eye(2))[0], np.nonzero(np.ones((2, 2)) - np.eye(2))[0])
+    assert float((a * 3).sum()) == 12.0
+
+
+def test_shapes_that_always_change_are_not_compiled_for_ever(library: str) -> None:
+    a = ad.asarray(np.arange(60.0))
+    for n in range(1, 20):
+        for _ in range(4):
+            float((a[:n] * 2 + 1).sum())
+    assert counters.programs <= programs.MOST_OF_A_PLACE + 2
+    assert counters.refused
+
+
+def test_what_nobody_wants_is_not_computed(library: str) -> None:
+    a = ad.asarray(np.ones(4))
+    b = a + 1
+    for _ in range(5):
+        np.exp(a * 100)
+    blocks = counters.elements["call"] + counters.elements["program"]
+    float(b[0])
+    assert counters.elements["call"] + counters.elements["program"] - blocks <= 4 + 1 + 1
+
+
+def test_arrays_outlive_the_block_and_those_from_before_take_part(library: str) -> None:
+    with ad.execution("eager"):
+        before = ad.asarray(np.arange(4.0))
+    made = before * 2 + ad.asarray(np.ones(4))
+    view = made[1:]
+    with ad.execution("eager"):
+        assert not _pending(made)
+        _same(made, np.arange(4.0) * 2 + 1)
+        view += 1
+        _same(made * before, np.array([1.0, 4.0, 6.0, 8.0]) * np.arange(4.0))
+    assert ad.backend(library).is_native(made.native)
+
+
+def test_the_librarys_arrays_that_others_write_are_read_at_the_call() -> None:
+    import torch
+
+    given = torch.arange(4.0)
+    with ad.backend("torch"), ad.execution("compiled"):
+        made = ad.wrap(given) + ad.asarray(np.ones(4, np.float32))
+        given[:] = 100
+        _same(made, np.arange(4, dtype=np.float32) + 1)
+
+
+def test_transforms_take_pending_arrays(library: str) -> None:
+    a = ad.asarray(np.arange(4.0)) * 2
+    captured = a + 1
+
+    def f(x: Any) -> Any:
+        return (x * captured).sum()
+
+    _same(ad.grad(f)(a), np.arange(4.0) * 2 + 1)
+    assert float(ad.jit(f)(a)) == pytest.approx(float((np.arange(4.0) * 2 * (np.arange(4.0) * 2 + 1)).sum()))
+
+
+def test_a_tape_is_a_threads(library: str) -> None:
+    a = ad.asarray(np.arange(6.0)) + 1
+    made: list[Any] = []
+    thread = threading.Thread(target=lambda: made.append(a * 2))
+    thread.start()
+    thread.join()
+    _same(made[0] + a, (np.arange(6.0) + 1) * 3)
+
+
+def test_a_call_that_fails_fails_where_it_is_looked_at_and_spares_the_others(library: str) -> None:
+    a = ad.asarray(np.arange(3.0))
+    good, failing = a + 1, a * 2
+    form = failing._v.tape.forms[-1]
+    run, form.run = form.run, lambda *_: 1 / 0
+    try:
+        with pytest.raises(ZeroDivisionError):
+            np.asarray(failing)
+        _same(good, np.arange(3.0) + 1)
+    finally:
+        form.run = run
+    with pytest.raises(ZeroDivisionError):
+        np.asarray(failing + 1)
+    _same(a * 2, np.arange(3.0) * 2)
