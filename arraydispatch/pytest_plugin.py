@@ -8,6 +8,7 @@ is named with ``--arraydispatch-include``.
 from __future__ import annotations
 
 import io
+import json
 import os
 from contextlib import ExitStack
 from typing import Any
@@ -19,12 +20,18 @@ from .launcher import forks, runner
 from .launcher.activation import Activation
 from .launcher.options import PRECISIONS, Choices
 from .launcher.user_files import UserFiles
+from .profiling.line_counts import Tally
 from .profiling.recorder import Profile
 from .profiling.report import Run, print_report
 
-__all__ = ["pytest_addoption", "pytest_load_initial_conftests", "pytest_terminal_summary", "pytest_unconfigure"]
+__all__ = [
+    "pytest_addoption", "pytest_load_initial_conftests", "pytest_sessionfinish", "pytest_terminal_summary", "pytest_testnodedown",
+    "pytest_unconfigure",
+]  # fmt: skip
 
 _running: list[tuple[ExitStack, Profile]] = []
+_COUNTS = "arraydispatch_counts"
+"""Name under which a worker of pytest-xdist hands over its counts."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -63,6 +70,21 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     stack.enter_context(profile)
     forks.survive_forks()
     _running.append((stack, profile))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In a worker of pytest-xdist: hand the counts to the process that reports."""
+    handed_over = getattr(session.config, "workeroutput", None)
+    if _running and handed_over is not None:
+        handed_over[_COUNTS] = json.dumps(_running[-1][1].tally().to_json())
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take the counts of a worker of pytest-xdist that has ended; one that was killed has left none."""
+    counts = getattr(node, "workeroutput", {}).get(_COUNTS)
+    if _running and counts is not None:
+        _running[-1][1].children.append(Tally.from_json(json.loads(counts)))
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:

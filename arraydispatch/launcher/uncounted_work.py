@@ -80,19 +80,57 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
 
 
 def _operations(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Yield (name, line) for each operator and each method called on a plain name."""
-    for node in ast.walk(tree):
-        operands: list[ast.AST] = []
-        if isinstance(node, ast.BinOp):
-            operands = [node.left, node.right]
-        elif isinstance(node, ast.Compare):
-            operands = [node.left, *node.comparators]
-        elif isinstance(node, ast.UnaryOp):
-            operands = [node.operand]
-        elif isinstance(node, ast.AugAssign):
-            operands = [node.target]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            operands = [node.func.value]
-        for operand in operands:
-            if isinstance(operand, ast.Name):
-                yield operand.id, operand.lineno
+    """(name, line) for each operator and each method called on a plain name that is one of the module's."""
+    return _operations_of(tree, frozenset())
+
+
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
+
+def _operations_of(node: ast.AST, others: frozenset[str]) -> Iterator[tuple[str, int]]:
+    """As :func:`_operations`, where some names are those of functions around it."""
+    if isinstance(node, _SCOPES):
+        others = (others | _bound(node)) - _declared_global(node)
+    operands: list[ast.AST] = []
+    if isinstance(node, ast.BinOp):
+        operands = [node.left, node.right]
+    elif isinstance(node, ast.Compare):
+        operands = [node.left, *node.comparators]
+    elif isinstance(node, ast.UnaryOp):
+        operands = [node.operand]
+    elif isinstance(node, ast.AugAssign):
+        operands = [node.target]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        operands = [node.func.value]
+    for operand in operands:
+        if isinstance(operand, ast.Name) and operand.id not in others:
+            yield operand.id, operand.lineno
+    for child in ast.iter_child_nodes(node):
+        yield from _operations_of(child, others)
+
+
+def _in_scope(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function, without those of functions in it."""
+    for child in ast.iter_child_nodes(scope):
+        yield child
+        if not isinstance(child, _SCOPES):
+            yield from _in_scope(child)
+
+
+def _bound(scope: ast.AST) -> set[str]:
+    """The names that a function, or a comprehension, has as its own: parameters, and what is assigned, imported or defined in it."""
+    found = set()
+    for node in _in_scope(scope):
+        if isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).partition(".")[0])
+    return found
+
+
+def _declared_global(scope: ast.AST) -> set[str]:
+    return {name for node in _in_scope(scope) if isinstance(node, ast.Global) for name in node.names}

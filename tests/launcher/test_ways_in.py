@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -90,6 +91,18 @@ def test_a_suite_runs_on_the_backend(suite: Path, backend: str) -> None:
     assert "arraydispatch: NumPy computed everything: " in done.stdout
     assert (f"--min-size 0 has {backend} compute" in done.stdout) is (backend != "numpy")
     assert done.returncode == pytest.ExitCode.TESTS_FAILED
+
+
+def test_the_figures_of_workers_are_added_up(suite: Path) -> None:
+    pytest.importorskip("xdist")
+    code = "import numpy as np\nimport pytest\n\n\n@pytest.mark.parametrize('n', range(4))\ndef test_it(n):\n    assert np.ones(3)[0] + n\n"
+    (suite / "test_it.py").write_text(code + "    np.sqrt(np.ones(3))\n")
+    options = ("-p", "arraydispatch.pytest_plugin", "-p", "no:cacheprovider", "--arraydispatch=numpy")
+    alone, shared = (_python("-m", "pytest", "-q", *options, "-n", count, cwd=suite) for count in ("0", "2"))
+    found = [re.search(r"NumPy computed everything: (\d+) calls", done.stdout) for done in (alone, shared)]
+    assert found[0] is not None, alone.stdout + alone.stderr
+    assert found[1] is not None, shared.stdout + shared.stderr
+    assert found[0][1] == found[1][1]
 
 
 def test_the_plugin_alone_changes_nothing(suite: Path) -> None:
