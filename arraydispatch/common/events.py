@@ -22,6 +22,8 @@ ELEMENT_SET = "__setitem__ (one element)"
 
 BLOCK = "a block of recorded calls"
 """Name under which the execution of a block is reported."""
+PROGRAM = "a compiled block"
+"""Name under which the run of a compiled program is reported."""
 RECORDED = "recorded calls"
 """Name under which calls recorded in blocks are reported where they are only counted."""
 
@@ -108,6 +110,9 @@ class Listener:
 
         ``elements``: the sum of the elements of each call.
         """
+
+    def program_ran(self, backend: str, calls: int, seconds: float) -> None:
+        """Record that the library's compiler ran ``calls`` calls as one program; each was reported when it was recorded."""
 
     def block(
         self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]

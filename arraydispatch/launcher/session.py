@@ -24,6 +24,7 @@ from ..profiling.recorder import Profile, function_name
 from ..runtime import settings
 from . import exits, process_counts, uncounted_work
 from .exits import Endings
+from .plain_run import seconds_since_start
 from .progress import Progress
 
 __all__ = ["Session", "Spoken"]
@@ -91,6 +92,8 @@ class Session:
         Whether every call is compared with NumPy.
     owns : callable
         Tells whether a file name is the user's.
+    plain : float, optional
+        Seconds of the program by plain Python, which ran before, while this process waited.
     """
 
     def __init__(
@@ -106,8 +109,10 @@ class Session:
         aloud: bool = True,
         verify: bool = False,
         owns: Any = None,
+        plain: float | None = None,
     ) -> None:
         self._program, self._device, self._why, self._rng = program, device, why, rng
+        self._plain = plain
         self._report_to, self._trace_to, self._full = report_to, trace_to, full
         timed = full or report_to is not None or trace_to is not None
         each = trace_to is not None or (report_to or "").endswith(".html")
@@ -164,9 +169,10 @@ class Session:
         backend = loader.loaded_one(name)  # a library that was not needed is not loaded for the report
         device = self._device or ("cpu" if backend is None else backend.devices()[0].name)
         found = None if self._verification is None else self._verification.as_dict()
+        process = None if self._plain is None else seconds_since_start() - self._plain
         return report.Run(
             name, loader.version(name), device, public.get_precision(), self.profile.wall, self._rng,
-            self._program, complete, found, self._why,
+            self._program, complete, found, self._why, self._plain, process,
         )  # fmt: skip
 
     def _write(self, path: str, complete: bool) -> None:

@@ -358,6 +358,15 @@ class Profile(events.Listener):
         if self._outer is not None:
             self._outer.block_counted(backend, calls, seconds, elements)
 
+    def program_ran(self, backend: str, calls: int, seconds: float) -> None:
+        """Count a program at the line where its recording ended."""
+        frame = self.origin(sys._getframe(1))
+        key = (events.PROGRAM, "program", id(frame.f_code), frame.f_lasti, backend, "")
+        row = self._tables().calls.setdefault(key, [0, 0.0, frame.f_code, None, 0])
+        row[:2] = row[0] + 1, row[1] + seconds
+        if self._outer is not None:
+            self._outer.program_ran(backend, calls, seconds)
+
     def block(
         self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
     ) -> None:

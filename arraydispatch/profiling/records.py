@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["ON_BACKEND", "Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Transfer"]
 
-ON_BACKEND = frozenset({"override", "native", "composed", "compiled"})
+ON_BACKEND = frozenset({"override", "native", "composed"})
 """Classes of calls that the backend's library computes."""
 
 LARGE = "it moves, views or writes values, or no block holds it"

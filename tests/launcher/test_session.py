@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -113,6 +114,7 @@ def test_forks_report_nothing_and_die_by_the_signal(tmp_path: Path) -> None:
 
 _USES_CUDA = """
 import os
+import re
 import numpy as np
 import torch
 torch.cuda.is_initialized = lambda: True  # as where it is used
@@ -644,3 +646,29 @@ def test_the_report_waits_for_no_thread_of_its_own(tmp_path: Path) -> None:
     done = _run(_script(tmp_path, "import threading\nprint(threading.active_count())\n"))
     assert done.stdout == "1\n"
     assert time.monotonic() - start < 60
+
+
+def test_compare_runs_plain_python_first(tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(
+        "import sys\nimport numpy as np\nprint(np.ones(3).sum(), sys.argv[1:])\n"
+        "with open('ran', 'a') as stream:\n    stream.write('x')\n"
+    )
+    command = _command("--backend", "numpy", "--compare", str(script), "a")
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=ENV, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "3.0 ['a']\n"
+    assert (tmp_path / "ran").read_text() == "xx"
+    assert re.search(r" s, \d+\.\d\d times as fast as plain Python \(whole processes: ", done.stderr.splitlines()[0])
+
+
+def test_compare_says_where_there_is_nothing_to_compare(tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text("raise SystemExit(3)\n")
+    command = _command("--backend", "numpy", "--compare")
+    done = subprocess.run([*command, str(script)], capture_output=True, text=True, timeout=120, env=ENV)
+    assert done.returncode == 3
+    assert "plain Python ended with exit code 3; there is nothing to compare" in done.stderr
+    done = subprocess.run([*command, "-"], capture_output=True, text=True, input="1", timeout=120, env=ENV)
+    assert done.returncode == 2
+    assert "--compare runs the program twice" in done.stderr

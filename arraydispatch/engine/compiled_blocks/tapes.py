@@ -127,7 +127,7 @@ class Tape:
                 self._begin()
                 _live.discard(self)
         if events.tap is not None:
-            events.tap.block_counted(backend.name, len(forms), perf_counter() - start)
+            events.tap.program_ran(backend.name, len(forms), perf_counter() - start)
 
 
 def _whole_rounds(units: Sequence[Any]) -> int:

@@ -77,6 +77,8 @@ def run_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--trace", metavar="FILE", help="write each call with its time to FILE.json, in Chrome's trace-event format"
     )
+    parser.add_argument("--compare", action="store_true",
+        help="run the program by plain Python first, without its output, and say how many times as fast this run is")  # fmt: skip
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     return parser
 
@@ -220,6 +222,8 @@ def _run(argv: list[str]) -> int:
     ours, theirs = _split(argv)
     options = run_parser().parse_args(ours)
     _check(options, theirs)
+    if options.compare and options.module is None and theirs[0] == "-":
+        raise UsageError("--compare runs the program twice, and standard input is read once; give a script.")
     report_to = _target("--report", options.report, WRITERS)
     trace_to = _target("--trace", options.trace, (".json",))
 
@@ -236,6 +240,11 @@ def _run(argv: list[str]) -> int:
     except (ArrayDispatchError, ImportError) as error:
         raise UsageError(str(error)) from None
 
+    plain = None
+    if options.compare:
+        from ..plain_run import seconds_by_plain_python
+
+        plain = seconds_by_plain_python(theirs if options.module is None else ["-m", options.module, *theirs])
     path0 = os.getcwd() if program is None else program.path0
     if not sys.flags.safe_path:
         sys.path[:1] = [path0]
@@ -253,7 +262,7 @@ def _run(argv: list[str]) -> int:
         f"-m {options.module}" if program is None else os.path.basename(theirs[0]),
         choices.device,
         why=choices.why, rng=options.rng, report_to=report_to, trace_to=trace_to, full=options.report == "",
-        aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file,
+        aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file, plain=plain,
     )  # fmt: skip
     scope = Activation(users, session.profile.adopted).begin()
     atexit.register(scope.end)  # registered first, so the last thing that Python does

@@ -43,6 +43,8 @@ class Run:
         Result of ``--verify`` (:meth:`arraydispatch.profiling.verification.Verification.as_dict`).
     why : str
         Reason for the choice of this backend, if the user did not name it.
+    plain, process : float, optional
+        Seconds of the whole process by plain Python, and of this one.
     """
 
     backend: str
@@ -55,6 +57,8 @@ class Run:
     complete: bool = True
     verification: dict[str, Any] | None = field(default=None)
     why: str = ""
+    plain: float | None = None
+    process: float | None = None
 
     @staticmethod
     def of(profile: Profile) -> Run:
@@ -136,6 +140,8 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         "numpy": np.__version__,
         "python": sys.version.split()[0],
         "seconds": run.seconds,
+        "seconds_of_process": run.process,
+        "seconds_by_plain_python": run.plain,
         "seconds_in_calls": sum(call.seconds for call in calls),
         "synchronized": profile.synchronized,
         "calls_on_backend": profile.calls_on_backend,

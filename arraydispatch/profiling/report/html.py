@@ -18,10 +18,10 @@ from .summary import verified
 
 __all__ = ["missing", "write_html"]
 
-_CLASSES = ("native", "override", "composed", "view", "host kernel", "fused", "block", "hosted", "host")
+_CLASSES = ("native", "override", "composed", "view", "program", "host kernel", "fused", "block", "hosted", "host")
 """Classes in stacking order; others follow."""
 _COLORS = {
-    "native": "#2a9d5c", "override": "#76b947", "composed": "#3b82c4", "view": "#9aa5b1", "host kernel": "#c9a227", "hosted": "#8e6bbf",
+    "native": "#2a9d5c", "override": "#76b947", "composed": "#3b82c4", "view": "#9aa5b1", "program": "#14746f", "host kernel": "#c9a227", "hosted": "#8e6bbf",
     "fused": "#b7a3d4", "block": "#6d4fa3",
     "host": "#d1495b", "Python and everything else": "#c9ced6",
 }  # fmt: skip

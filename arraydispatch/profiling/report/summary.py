@@ -39,13 +39,15 @@ def computed(calls: Iterable[Call], counted: int) -> list[dict[str, Any]]:
     for call in calls:
         if call.kind == "view":
             continue
-        if call.kind in ON_BACKEND:
+        if call.kind == "program":
+            own = row(call.backend, "library")
+        elif call.kind in ON_BACKEND:
             own = row(call.backend, "at once" if call.backend == _NUMPY else "library")
         elif call.kind == "hosted":
             own = row(_NUMPY, "at once" if call.reason == LARGE else "small")
         else:
             own = row(_NUMPY, "block" if call.kind == "fused" else call.kind)
-        own["blocks" if call.kind == "block" else "calls"] += call.count
+        own["blocks" if call.kind in ("block", "program") else "calls"] += call.count
         own["elements"] += call.elements
         own["seconds"] += call.seconds
     if counted:
@@ -78,11 +80,15 @@ def _part(row: dict[str, Any], data: dict[str, Any]) -> str:
     return f"{calls} that {data['backend']} cannot run" if how == "host" else f"{calls} at once"
 
 
+def _blocks(row: dict[str, Any]) -> str:
+    return f" in {number(row['blocks'], 'compiled block')}" if row["blocks"] else ""
+
+
 def _remedy(rows: list[dict[str, Any]], data: dict[str, Any]) -> str:
     """Say how the library can be had to compute, where it did nothing."""
     ways = {row["how"] for row in rows}
     if data["execution"] == "fused" and not ways.isdisjoint(("block", "small", "at once")):
-        way = "--execution eager" if process.users is not None else 'ad.use(execution="eager")'
+        way = "--execution compiled" if process.users is not None else 'ad.use(execution="compiled")'
     elif "small" in ways and data["min_size"] and process.users is not None:
         way = "--min-size 0"
     else:
@@ -102,13 +108,15 @@ def summary(data: dict[str, Any]) -> str:
         remedy = _remedy(numpys, data) if data["backend"] != _NUMPY else ""
         return f"NumPy computed everything: {parts}{remedy}"
     if not numpys and len(libraries) == 1:
-        return f"{libraries[0]['by']} computed everything: {number(libraries[0]['calls'], 'call')}"
+        blocks = _blocks(libraries[0])
+        return f"{libraries[0]['by']} computed everything: {number(libraries[0]['calls'], 'call')}{blocks}"
     counts = "elements" if any(row["elements"] for row in rows) else "calls"
     whole = sum(row[counts] for row in rows)
     shares = _joined([f"{row['by']} computed {_percent(row[counts] / whole)}" for row in libraries])
+    blocks = f",{_blocks(libraries[0])}" if len(libraries) == 1 and libraries[0]["blocks"] else ""
     known = not data["calls_without_lines"] or counts == "calls"
     of = counts if known else f"elements in arrays of {data['min_size']:,} or more"
-    return f"{shares} of the {of}{f'; NumPy computed {parts}' if parts else ''}"
+    return f"{shares} of the {of}{blocks}{f'; NumPy computed {parts}' if parts else ''}"
 
 
 def verified(found: dict[str, Any]) -> str:

@@ -28,6 +28,7 @@ MEANINGS = {
     "hosted": "NumPy, on values in the host's memory, or what no device does (text, files, dates, objects)",
     "fused": "recorded, to be run by NumPy in a block, in pieces and threads",
     "block": "a block of such calls, at the line where it ended; its time is filed under the lines that recorded it",
+    "program": "a compiled block: recorded calls that the library's compiler ran as one program, at the line where it ended",
     "host kernel": "NumPy on the library's own memory, where that is faster",
     "host": "NumPy on a copy, because the library cannot",
 }
@@ -100,6 +101,7 @@ def _details(profile: Profile, run: Run, data: dict[str, Any]) -> str:
     timed = {kind: _seconds(seconds.get(kind)) for kind in ("block", "host kernel", "host")}
     rows = [
         (data["calls_on_backend"], "call", f" on the backend{library}"),
+        (by_class.get("program", 0), "compiled block", _seconds(seconds.get("program"))),
         (by_class.get("hosted", 0), "call", f" by NumPy on the host{untimed or _seconds(seconds.get('hosted'))}"),
         (by_class.get("fused", 0), "fused call", f" in {number(by_class.get('block', 0), 'block')}{timed['block']}"),
         (by_class.get("host kernel", 0), "host kernel", timed["host kernel"]),
@@ -120,7 +122,11 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     """Print the report: the summary, one line of totals, then the calls that did not run on the backend, and (``full``) where time went."""
     console = _Output(stream)
     data = as_dict(profile, run)
-    console.say("arraydispatch", f": {data['summary']} · {run.seconds:.2f} s")
+    compared = ""
+    if run.plain and run.process:
+        ratio = f"{run.plain / run.process:.2f} times as fast as plain Python"
+        compared = f", {ratio} (whole processes: {run.process:.2f} and {run.plain:.2f} s)"
+    console.say("arraydispatch", f": {data['summary']} · {run.seconds:.2f} s{compared}")
     console.say("", f"  {_details(profile, run, data)}")
     for row in [row for row in data["starts"] if row["backend"] != "numpy"]:
         also = f" (in {row['count']} processes)" if row["count"] > 1 else ""
