@@ -130,7 +130,7 @@ def test_fragments_are_named_as_configured() -> None:
 
 
 def test_a_free_threaded_build_is_refused() -> None:
-    code = "import sys; sys.abiflags = 't'; import arraydispatch"
+    code = "import sys, sysconfig; sysconfig.get_config_vars(); sys.abiflags = 't'; import arraydispatch"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == (

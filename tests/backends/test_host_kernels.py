@@ -80,5 +80,5 @@ def test_the_call_after_a_host_kernel_is_its_own_class() -> None:
 
 def test_unknown_ways_to_execute_are_refused() -> None:
     for ask in (lambda: ad.use(execution="lazy"), lambda: ad.execution("lazy").__enter__()):
-        with pytest.raises(ValueError, match="choose 'eager', 'fused', or None"):
+        with pytest.raises(ValueError, match="choose 'eager', 'fused', 'compiled', or None"):
             ask()

@@ -33,8 +33,6 @@ OTHER_WALKS = {
     "scipy_support/__init__.py arrays_among",
     # results, not arguments
     "launcher/package_patches.py _own",
-    # the compiled short form for small values, which leaves everything else to the walk
-    "fastpath/functions.py _values",
     # calls itself for another reason than a container
     "api/creation.py array",
     "dispatch/functions.py _view",

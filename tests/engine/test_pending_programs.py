@@ -259,8 +259,8 @@ def test_programs_print_what_plain_python_prints(
     def runs(text: str) -> tuple[str, str]:
         (tmp_path / "script.py").write_text(text)
         done = [
-            zygotes.plain._run(("script.py",), tmp_path, (), "", None, False),
-            zygotes.of(backend)._run(("script.py",), tmp_path, options, "", None, False),
+            zygotes.plain._run(("script.py",), tmp_path, (), "", None, False, "run"),
+            zygotes.of(backend)._run(("script.py",), tmp_path, options, "", None, False, "run"),
         ]
         assert [each.code for each in done] == [0, 0], done[1].stderr
         return done[0].stdout, done[1].stdout

@@ -29,7 +29,7 @@ from tests.memory.aliasing.observing import Case, World, difference, observe
 
 SEED = int(os.environ.get("ARRAYDISPATCH_SEED", "0"))
 """Of the draw: one and the same in an ordinary run; ``--all`` draws anew, ``--seed`` as it says."""
-SCRIPT = Path(__file__).parent.parent / "aliasing" / "script.py"
+SCRIPT = Path(__file__).parent / "aliasing" / "script.py"
 PLAIN = World(np, lambda x: x.copy(order="K"), (np.ndarray,))
 PART = 10_000
 """Cases of one script."""

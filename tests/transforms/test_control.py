@@ -510,7 +510,7 @@ def test_bad_gradients(library: str) -> None:
     for gradient, said in (
         (lambda args, result, ct: ct, "a tuple of 1"),
         (lambda args, result, ct: (ct[:1],), r"shape \(1,\) for args\[0\] of shape \(2,\)"),
-        (lambda args, result, ct: ([ct, ct],), "another structure"),
+        (lambda args, result, ct: ([ct, ct],), "with the structure of its argument"),
     ):
         with pytest.raises(TypeError, match=said):
             ad.grad(lambda x, g=gradient: np.sum(ad.custom_gradient(lambda x: x * 2, g)(x)))(x)

@@ -287,7 +287,7 @@ def test_what_is_no_number_is_refused(library):
 
 
 def test_arguments_that_are_not_there(library):
-    with pytest.raises(TypeError, match="positional argument 2; it was given 1"):
+    with pytest.raises(TypeError, match="positional argument 2; it was called with 1"):
         ad.grad(np.sum, 2)(1.0)
     with pytest.raises(TypeError, match="argnums is an int"):
         ad.grad(np.sum, "x")
