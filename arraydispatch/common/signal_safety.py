@@ -103,8 +103,11 @@ def importing(f: Callable[[], None]) -> None:
 
 
 def _import(names: tuple[str, ...]) -> None:
+    """Import modules, each after its packages: Python does not wait for a package that another thread is importing."""
     for name in names:
-        importlib.import_module(name)
+        parts = name.split(".")
+        for i in range(len(parts)):
+            importlib.import_module(".".join(parts[: i + 1]))
 
 
 def _is_missing(name: str) -> bool:
