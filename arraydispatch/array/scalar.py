@@ -58,6 +58,9 @@ class Scalar(Array):
 
     # -- what NumPy's scalars are and arrays are not -------------------------------------------------------------------
 
+    def __repr__(self) -> str:
+        return repr(self._shown())  # NumPy's alone: programs print numbers within lists
+
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(self.item())
 
