@@ -35,6 +35,15 @@ SCRIPTS = sorted(
 what counts the frames of whoever runs it."""
 
 
+OTHER_BYTES = {
+    "doors_joblib": "what a pickle finds by its name is NumPy's own",
+    "kinds": "what a pickle finds by its name is NumPy's own",
+    "main_guard": "what a pickle finds by its name is NumPy's own",
+    "tracebacks": "the folder of the changed script is in its output",
+}
+"""Scripts that print something else with the changed import, and why."""
+
+
 # -- the same bytes ------------------------------------------------------------------------------------------------------
 
 
@@ -71,7 +80,7 @@ def test_install_gives_the_same_bytes(name: str, backend: str, zygotes: Zygotes)
 
 @pytest.mark.parametrize("backend", loader.available())
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.one_backend(name)) for name in (*SCRIPTS, "project/main")]
+    "name", [pytest.param(name, marks=pytest.mark.one_backend(name)) for name in SCRIPTS if name not in OTHER_BYTES]
 )
 def test_the_changed_import_gives_the_same_bytes(name: str, backend: str, renamed: Path, zygotes: Zygotes) -> None:
     plain = zygotes.plain.run(f"{name}.py", cwd=CORPUS)
