@@ -29,13 +29,15 @@ from .test_corpus import CORPUS
 SCRIPTS = sorted(
     path.stem
     for path in CORPUS.glob("*.py")
-    if not path.stem.startswith(("compiled", "visits", "syntax", "stdin", "exception_hook"))
+    if not path.stem.startswith(("compiled", "visits", "syntax", "stdin", "exception_hook", "spawn_classes"))
 )
 """The corpus but for what Python does not run as a script by itself, for what other tests run with compilers and libraries, and for
-what counts the frames of whoever runs it."""
+what counts the frames of whoever runs it or has the classes of its `__main__` pickled: runpy runs it here."""
 
 
 OTHER_BYTES = {
+    "exec_code": "code that it makes imports numpy",
+    "subprocesses": "programs that it starts import numpy",
     "doors_joblib": "what a pickle finds by its name is NumPy's own",
     "kinds": "what a pickle finds by its name is NumPy's own",
     "main_guard": "what a pickle finds by its name is NumPy's own",
@@ -70,9 +72,7 @@ def _same(done: Done, plain: Done) -> None:
 
 
 @pytest.mark.parametrize("backend", loader.available())
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.one_backend(name)) for name in (*SCRIPTS, "project/main")]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.one_backend(name)) for name in SCRIPTS])
 def test_install_gives_the_same_bytes(name: str, backend: str, zygotes: Zygotes) -> None:
     plain = zygotes.plain.run(f"{name}.py", cwd=CORPUS)
     _same(zygotes.of(backend).run(f"{name}.py", cwd=CORPUS, way="install"), plain)
