@@ -29,10 +29,11 @@ from .test_corpus import CORPUS
 SCRIPTS = sorted(
     path.stem
     for path in CORPUS.glob("*.py")
-    if not path.stem.startswith(("compiled", "visits", "syntax", "stdin", "exception_hook", "spawn_classes"))
+    if not path.stem.startswith(("compiled", "visits", "syntax", "stdin", "exception_hook", "spawn_classes", "fork"))
 )
 """The corpus but for what Python does not run as a script by itself, for what other tests run with compilers and libraries, and for
-what counts the frames of whoever runs it or has the classes of its `__main__` pickled: runpy runs it here."""
+what counts the frames of whoever runs it or has the classes of its `__main__` pickled: runpy runs it here. A library whose
+threads a fork does not take along has tests of its own."""
 
 
 OTHER_BYTES = {
