@@ -6,7 +6,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, overload
 
 import numpy as np
 
@@ -23,10 +23,21 @@ from .weak_scalars import weak
 
 __all__ = ["jit"]
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 _MANY = 64
 """Number of traces of one function at which the user is warned."""
 
 
+@overload
+def jit(
+    fun: Callable[P, R], *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
+) -> Callable[P, R]: ...
+@overload
+def jit(
+    fun: None = None, *, static_argnums: int | Sequence[int] = (), static_argnames: str | Sequence[str] = ()
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def jit(
     fun: Callable[..., Any] | None = None,
     *,
