@@ -507,9 +507,9 @@ class Array(Handle):
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """A view; with a dtype, of the same memory read as that dtype.
 
-        A view as a subclass of ndarray is a NumPy array, and so is one of a dtype that exists only on the host. Either is
-        read-only where memory is not shared: writes would not reach this array. Where the library cannot reread its memory
-        otherwise (parts of an element that begin within one), the host does, and what it gives is read-only.
+        A view as an ndarray subclass, or of a dtype that exists only on the host, is a NumPy array. It is read-only if it does
+        not share this array's memory. If the library cannot reinterpret its memory, for instance from the middle of an element,
+        the host makes a copy, which is read-only.
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray | Array):
             dtype, type = None, dtype

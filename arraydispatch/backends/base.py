@@ -267,7 +267,7 @@ class Backend:
         return kind
 
     def standard_kind(self, dtype: np.dtype[Any]) -> Kind:
-        """Return the flyweight for arrays of an array-API namespace."""
+        """Return the `Kind` of this dtype for arrays of an array-API namespace."""
         kind = self._standard_kinds.get(dtype)
         if kind is None:
             kind = self._standard_kinds.setdefault(dtype, Kind(self, dtype, True))

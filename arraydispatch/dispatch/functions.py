@@ -534,7 +534,7 @@ def _output(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
     kwargs = kwargs if positional else {**kwargs, "output": out.dtype}
     made = _function(entry, spec, args, kwargs, backend)
     if made.shape != out.shape:  # SciPy may take the shape of the output for that of the result
-        raise Unsupported("the output has another shape")
+        raise Unsupported("output= has a different shape from the result")
     wrapping.write_out(out, native(made), backend, "unsafe")
     return out
 

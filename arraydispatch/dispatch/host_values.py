@@ -161,7 +161,10 @@ def _inside(
 
 
 def _given(x: Any, why: str = _WRITTEN) -> Any:
-    """Return a key or a value to assign as NumPy gets it; a list that holds itself stays, and NumPy raises its own error."""
+    """Return a key, or a value to assign, with ndarrays in place of arrays.
+
+    A list that contains itself is returned unchanged, so that NumPy raises its own error.
+    """
     try:
         return handed(x, *_inside([], why))
     except RecursionError:

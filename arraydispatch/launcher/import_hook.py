@@ -34,7 +34,7 @@ _RESOLVERS = frozenset({
 
 
 def _names_stand_in(name: str, fromlist: Sequence[str] | None) -> bool:
-    """Whether an import is one of :data:`STAND_IN`, of a part of it, or of its name from the package."""
+    """Whether an import is :data:`STAND_IN`, a submodule of it, or ``from arraydispatch import numpy``."""
     return name == STAND_IN or name.startswith(f"{STAND_IN}.") or (name == _PACKAGE and "numpy" in (fromlist or ()))
 
 

@@ -138,7 +138,8 @@ class _NdarrayType(abc.ABCMeta):
     def __eq__(cls, other: object) -> bool:
         return other is cls or (other is _real and asked_by_user(1))
 
-    __hash__ = type.__hash__  # a slot, no function: sets of types are asked for this class at each small call
+    # The C slot: a Python function would run in every small call, which looks this class up in a set.
+    __hash__ = type.__hash__
 
     def __dir__(cls) -> list[str]:
         return _shown_names()

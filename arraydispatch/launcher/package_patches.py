@@ -225,7 +225,10 @@ def _saving_methods(exchange: Exchange) -> Any:
 
 
 def _looking(exchange: Exchange) -> Any:
-    """The same of a dictionary that has a function for all classes: pickle asks by the metaclass, and goes on where it has none."""
+    """Look-up in a pickler's table that raises KeyError for metaclasses that :mod:`copyreg` has.
+
+    The table of cloudpickle has a function for every class; by the KeyError the pickler goes on to ``copyreg``'s.
+    """
     real = exchange.real
 
     @functools.wraps(real)

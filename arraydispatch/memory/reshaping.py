@@ -136,7 +136,10 @@ def settle(a: Handle, why: str) -> None:
 
 
 def _share_all(root: Handle) -> None:
-    """Replace views of a root's memory by host views; those that are not native arrays are placed by their ghosts."""
+    """Give a root and its views host views of the root's memory.
+
+    A view with a native array of its own is shared through that; the address of its ghost places any other.
+    """
     whole = ghost(root)
     start = whole.__array_interface__["data"][0]
     derived = [each for each in views.readers(root) if not each._kind.backend.hosted]
@@ -155,7 +158,7 @@ def _share_all(root: Handle) -> None:
 
 
 def _share(a: Handle) -> None:
-    """Return the host's view of memory that the library may continue to use."""
+    """Give an array a host view of its memory, which the library may go on using."""
     backend = a._kind.backend
     seen = conversion.shared(backend, native(a))
     if not views.writeable(a):

@@ -469,7 +469,7 @@ _searchsorted_compiled = kernel(_searchsorted, static=(2,))
 
 def searchsorted(a: Array, values: Array, side: str) -> Array:
     if jnp.issubdtype(a.dtype, np.complexfloating):
-        raise Unsupported("JAX finds no place among complex numbers of which a part is NaN")
+        raise Unsupported("JAX's searchsorted does not order complex numbers with NaN parts as NumPy does")
     return _searchsorted_compiled(a, values, side)
 
 

@@ -234,7 +234,7 @@ def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor
     """Run ``tf.vectorized_map``, or example by example if that would lose a derivative.
 
     A batch in a graph ignores ``tf.custom_gradient``: a derivative through it would silently differentiate the function
-    itself. And there is no rule for the derivative of a loop.
+    itself. TensorFlow has no rule for the derivative of a loop in a batch either.
     """
 
     def each(values: list[Tensor]) -> Any:
