@@ -66,7 +66,7 @@ class Block:
         backend: Backend,
     ) -> None:
         self.forms, self.refs, self.wanted, self.avals, self.backend = forms, refs, wanted, avals, backend
-        self.count = 0
+        self.count = self.runs = 0
         self.elements = sum(prod(out.shape) for form in forms for out in form.outs)
         self.program: Any = None
         self.gives_up = False
@@ -100,6 +100,7 @@ class Block:
                     counters.seconds += perf_counter() - start
                 else:
                     counters.hits += 1
+                self.runs += 1
                 counters.elements["program"] += self.elements
                 return dict(zip(self.wanted, made))
         counters.interpreted += 1
