@@ -20,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import accelerator_steps as steps
+import accelerator_steps as steps  # type: ignore[import-not-found]
 import numpy as np
 from accelerator_steps import INNER, Case, State
 from rich.console import Console
@@ -118,7 +118,9 @@ def _kernels() -> int:
     return 0 if metrics is None else int(metrics.generated_kernel_count)
 
 
-def _run(case: Case, start: State, array: Callable[[Any], Any], step: Callable[..., State], xp: Any) -> tuple[int, float, float]:
+def _run(
+    case: Case, start: State, array: Callable[[Any], Any], step: Callable[..., State], xp: Any
+) -> tuple[int, float, float]:
     """Return the steps, the seconds and the digest of a run."""
     state = [array(x) for x in start]
     begun, count = time.perf_counter(), 0
@@ -229,7 +231,9 @@ def table(library: str, size: str, rows: dict[str, dict[str, Any]]) -> Table:
     for key in ("ratio", "eager"):
         values = [found[key] for found in rows.values() if key in found]
         if values:
-            made.caption = f"{made.caption or ''} {COLUMNS[key][0]}, geometric mean: {math.prod(values) ** (1 / len(values)):.2f}."
+            made.caption = (
+                f"{made.caption or ''} {COLUMNS[key][0]}, geometric mean: {math.prod(values) ** (1 / len(values)):.2f}."
+            )
     return made
 
 
@@ -253,7 +257,8 @@ def main() -> None:
             found = by_package(library, PROGRAMS[name], int(size), "eager" if way == "by_eager" else "compiled")
         print(json.dumps(found))
         return
-    which, all_rows = "small" if asked.small else "large", {}
+    which = "small" if asked.small else "large"
+    all_rows: dict[str, dict[str, dict[str, Any]]] = {}
     for library in asked.libraries:
         rows = all_rows[library] = {}
         for name in asked.only:
