@@ -23,7 +23,7 @@ from .values import Aval, Deferred
 __all__ = ["COMES", "MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block_of", "programs"]
 
 COMES = 3
-"""How often a block comes before it is compiled, the last time included."""
+"""Number of times that a block comes before it is compiled, the last one included."""
 MOST_OF_A_PLACE = 8
 """Programs at most of blocks that differ in shapes, dtypes and static arguments alone: where these change each time, no more are compiled."""
 MOST_PROGRAMS = 512
