@@ -123,8 +123,9 @@ TRANSFORMS: dict[str, str] = {
     "jit": "(f, examples) -> f compiled for natives of these shapes and dtypes, run once to be traced: f(natives) -> (outs, extra)",
     "abstract": "(f, specs, device) -> (shape, dtype) of each native array in the list that f returns of natives of these (shape, dtype), without "
     "values",
-    "program": "(f, specs, device, spare) -> f compiled, natives -> list of natives, of 0-d ones among them NumPy's scalars too; spare: the places "
-    "of those whose buffers may be written over. cost() of it: bytes accessed and operations by the compiler's own analysis, where there is one",
+    "program": "(f, specs, device, spare) -> f compiled, run(natives, made): appends to the list made the list of its results, natives; of 0-d "
+    "operands NumPy's scalars too; spare: the places of operands whose buffers may be written over. run.cost(): bytes accessed and operations by "
+    "the compiler's own analysis, or the number of kernels, where the library tells one",
     "vectorize": "(f, natives, size) -> (outs, extra) with a leading axis of size: f, of natives without theirs, for all at once",
     "loop": "(going, step, state, most) -> the state, a list of native arrays, after step was taken while going (a 0-d bool) holds; "
     "most: so often at most, or None",

@@ -257,3 +257,31 @@ def test_a_call_that_fails_fails_where_it_is_looked_at_and_spares_the_others(lib
     with pytest.raises(ZeroDivisionError):
         np.asarray(failing + 1)
     _same(a * 2, np.arange(3.0) * 2)
+
+
+def test_a_dead_operand_is_written_over_and_one_that_others_hold_is_not() -> None:
+    pytest.importorskip("jax")
+    with ad.backend("jax"), ad.execution("compiled"):
+        a, kept = ad.asarray(np.zeros(64)), []
+        for step in range(40):
+            a = a * 0.5 + 1.0
+            view = a[::2]
+            if step % 7 == 0:
+                kept.append((step, a.native, a, view))
+            float(a[0])
+        donated = [block for block in programs.programs() if block.program is not None and block.program.donated]
+        assert donated
+        for step, native, array, view in kept:
+            value = 2.0 - 2.0**-step
+            _same(array, np.full(64, value))
+            _same(view, np.full(32, value))
+            np.testing.assert_allclose(np.asarray(native), value)
+
+
+def test_numbers_that_were_equal_may_differ_later(library: str) -> None:
+    a = ad.asarray(np.arange(8.0))
+    for step in range(8):
+        x, y = 2.0, (2.0 if step < 5 else 3.0 + step)
+        made = (a * x + 1.0) * y
+        _same(made, (np.arange(8.0) * x + 1.0) * y)
+    assert counters.programs <= 2

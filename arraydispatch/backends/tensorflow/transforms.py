@@ -101,13 +101,15 @@ def _specs(specs: Sequence[Any]) -> list[Any]:
     return [tf.TensorSpec(shape, tf.as_dtype(dtype)) for shape, dtype in specs]
 
 
-def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> Callable[[list[Tensor]], list[Tensor]]:
+def program(
+    f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]
+) -> Callable[[list[Tensor], list[list[Tensor]]], None]:
     compiled = jit(lambda natives: (f(natives), []), _specs(specs))
 
-    def run(natives: list[Tensor]) -> list[Tensor]:
-        made = compiled(natives)
-        assert made is not None
-        return made[0]
+    def run(natives: list[Tensor], made: list[list[Tensor]]) -> None:
+        results = compiled(natives)
+        assert results is not None
+        made.append(results[0])
 
     return run
 
