@@ -19,10 +19,8 @@ from .counters import counters
 from .units import Form
 from .values import Aval, Deferred
 
-__all__ = ["COMES", "MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "block_of", "programs"]
+__all__ = ["MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "block_of", "programs"]
 
-COMES = 3
-"""How often a block comes before it is compiled, the last time included."""
 MOST_OF_A_PLACE = 8
 """Programs at most of blocks that differ in shapes, dtypes and static arguments alone: where these change each time, no more are compiled."""
 MOST_PROGRAMS = 512
@@ -86,7 +84,7 @@ class Block:
         self.count += 1
         counters.blocks += 1
         start, first = perf_counter(), self.program is None
-        if (self.count >= COMES and not self.gives_up) if first else True:
+        if (self.count >= self.backend.block_comes and not self.gives_up) if first else True:
             try:
                 with self.backend.within():
                     if self.program is None and self._may_compile():
