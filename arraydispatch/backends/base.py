@@ -168,6 +168,10 @@ class Backend:
     """Whether derivatives of determinants are right for singular matrices, and second derivatives for equal singular values."""
     unrolls: ClassVar[bool] = False
     """Whether programs of the library unroll loops, so that the number of steps must be known."""
+    block_comes: ClassVar[int] = 3
+    """Number of times that a block of compiled execution comes until it is compiled, at the last of them: 1 where the library compiles
+    each call by itself anyway.
+    """
 
     native_views: ClassVar[bool] = False
     """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""

@@ -204,7 +204,8 @@ def _unwrapped(
         if a._kind.standard:
             standard = True
     whole = entry.spec.whole  # type: ignore[union-attr]
-    if whole is not None and len(args) == 1 and not kwargs and arrays and arrays[0] is args[0]:
+    if whole is not None and len(args) == 1 and not kwargs and arrays and arrays[0] is args[0] and not backend.defers:
+        # Where calls are recorded, the first is to be the call that the next ones are: else a loop's first block is one of its own.
         _remember(entry.func, whole, arrays[0]._kind)
     return natives, keywords, standard
 

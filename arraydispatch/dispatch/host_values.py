@@ -250,7 +250,7 @@ def sharing(host: np.ndarray[Any, Any]) -> Any:
     if (
         not dtype.isnative
         or not held.holds(dtype)
-        or not (host.size < settings.default.min_size or settings.on_cpu(name))
+        or not (host.size < settings.default.min_size or settings.begins_on_host(name))
     ):
         return None
     if settings.current_precision() in (16, "bf16") or conversion.precise(dtype) != dtype:

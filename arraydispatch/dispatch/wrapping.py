@@ -277,7 +277,7 @@ def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_ki
         if admit is not None:
             admit(out, (value,))
         check_writeable(out)
-        if out._kind.backend.home is backend.home:
+        if out._kind.backend.home is backend.home and not (out._kind.backend.hosted and backend.defers):
             writing.assign(out, backend.prim.astype(value, want), fresh)
         else:
             writing.assign(out, conversion.download(backend, value, "out= is a NumPy-held array").astype(want))

@@ -48,7 +48,7 @@ def _follow() -> None:
     if not (process.min_size or _kinds):
         return  # there is no host state, and there was none
     held = loader.hosted(process.backend)
-    _kinds, _any_size = held._kinds, settings.on_cpu(process.backend)
+    _kinds, _any_size = held._kinds, settings.begins_on_host(process.backend)
     _float_kind = held.kind(np.dtype(float)) if path.least and not process.blocks_entered else None
 
 
@@ -122,7 +122,7 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                                 if (found := fresh(value)) is not None:
                                     path.calls += 1
                                     return found
-                                if value.size < path.least or settings.on_cpu(settings.current_name()):
+                                if value.size < path.least or settings.begins_on_host(settings.current_name()):
                                     return new(value)
                 like = kwargs.get("like")
                 if like is None or hasattr(type(like), "__array_function__"):

@@ -130,7 +130,7 @@ def settle(a: Handle, why: str) -> None:
             value = native(root)
             hold_on_host(root, views.readers(root), conversion.download(backend, value, why))
             if not backend.mutable:
-                root._twin, root._owned = (value, root._writes, None, backend.device_of(value)), True
+                root._twin, root._owned = (backend.settled(value), root._writes, None, backend.device_of(value)), True
         if a is not root and not a._kind.backend.hosted:
             _share(a)
 

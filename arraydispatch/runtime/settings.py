@@ -101,6 +101,11 @@ def on_cpu(name: str) -> bool:
     return known
 
 
+def begins_on_host(name: str) -> bool:
+    """Whether new arrays of a backend are in the host state at any size: on a CPU, where no block of the library will read them."""
+    return process.execution != "compiled" and on_cpu(name)
+
+
 _on_cpu: dict[str, bool] = {}
 """Name of a backend that has been loaded -> whether its own default device is a CPU."""
 

@@ -59,6 +59,7 @@ class JaxBackend(Backend):
     install = "pip install 'jax>=0.10'"
     mutable = False
     scoped = True
+    block_comes = 1  # XLA compiles every call by itself, which takes longer in all than the block
 
     prim = primitives
     UFUNCS = ufuncs.UFUNCS

@@ -20,10 +20,8 @@ from .counters import counters
 from .units import Form
 from .values import Aval, Deferred
 
-__all__ = ["COMES", "MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block_of", "programs"]
+__all__ = ["MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block_of", "programs"]
 
-COMES = 3
-"""Number of times that a block comes before it is compiled, the last one included."""
 MOST_OF_A_PLACE = 8
 """Programs at most of blocks that differ in shapes, dtypes and static arguments alone: where these change each time, no more are compiled."""
 MOST_PROGRAMS = 512
@@ -96,7 +94,7 @@ class Block:
         """
         self.count += 1
         counters.blocks += 1
-        if self.count >= COMES and not self.gives_up:
+        if self.count >= self.backend.block_comes and not self.gives_up:
             start, known = perf_counter(), self.program is not None and self.program.is_for(inputs)
             try:
                 with self.backend.within():

@@ -213,8 +213,8 @@ class Deferring(Backend):
         return self.inner.is_staging()
 
     def on_cpu(self, a: Any) -> bool:
-        """Return False, as on an accelerator: to look at a value is to wait for it."""
-        return False
+        """Return False of a deferred value, as on an accelerator: to look at it is to wait for it."""
+        return type(a) is not Deferred and self.inner.on_cpu(a)
 
     def peek(self, a: Any) -> None:
         return None
