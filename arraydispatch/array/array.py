@@ -415,10 +415,10 @@ class Array(Handle):
     def __divmod__(self, other: Any) -> Any:
         if not isinstance(other, Handle) and ufuncs._defers(other):
             return NotImplemented
-        return ufuncs.array_ufunc(np.divmod, "__call__", (self, other), {})
+        return ufuncs.asking(np.divmod, (self, other), other)
 
     def __rdivmod__(self, other: Any) -> Any:
-        return ufuncs.array_ufunc(np.divmod, "__call__", (other, self), {})
+        return ufuncs.asking(np.divmod, (other, self), other)
 
     def __matmul__(self, other: Any) -> Any:
         if type(other) is type(self):
@@ -428,11 +428,14 @@ class Array(Handle):
         return ufuncs.with_guest(np.matmul, self, other) if wrapping.is_guest(other) else np.matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return ufuncs.array_ufunc(np.matmul, "__call__", (other, self), {})
+        return ufuncs.asking(np.matmul, (other, self), other)
 
     def __imatmul__(self, other: Any) -> Any:
         if not isinstance(other, Handle) and ufuncs._defers(other):
             return ufuncs.refused_in_place(np.matmul, self, other)
+        if ufuncs._speaks(other):
+            out: Any = (self,)
+            return np.matmul(self, other, out=out)
         mine, others = self.shape, np.shape(other)
         if len(mine) < 1 or len(others) < 2 or mine[-1] != others[-1]:  # whatever is wrong with it is NumPy's to say
             refusing: Any = operator.imatmul

@@ -244,6 +244,9 @@ def _made(
 
 def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     """Run a function by all rules: ``out=`` and its promotion, precision, arrays of other libraries."""
+    for x in (*args, *kwargs.values()):
+        if type(x) not in PLAIN and host_fallback.is_stranger(x, "__array_function__"):
+            raise Unsupported(f"it meets a {type(x).__qualname__}, which NumPy's own code asks")
     args, kwargs, out = _without_out(spec, args, kwargs)
     if out is not None and "made" in spec.into:
         kwargs = _as_out(spec, kwargs, out)
