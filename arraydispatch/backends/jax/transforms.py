@@ -12,6 +12,7 @@ import numpy as np
 
 from ...common import tracing
 from ...common.errors import TraceError
+from . import shardings
 
 Array = Any
 Run = Callable[[list[Array]], tuple[list[Array], list[Array]]]
@@ -76,7 +77,8 @@ def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> 
     compiled = jax.jit(traced, donate_argnums=tuple(spare), keep_unused=True)
 
     def run(natives: list[Any]) -> list[Array]:
-        return compiled(*natives)
+        made = compiled(*natives)
+        return [*map(shardings.placed, made)] if shardings.meshes_in_force else made
 
     def cost() -> dict[str, float]:
         given = [jax.ShapeDtypeStruct(*spec) for spec in specs]
