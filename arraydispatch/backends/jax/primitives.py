@@ -21,6 +21,7 @@ from jax import lax
 from ...common import tracing
 from ..base import Unsupported
 from . import shardings
+from .direct_use import is_tracing
 from .host_kernels import argsort, is_rare, mask, nonzero, sort
 from .jitted_kernels import apart, highest, kernel
 from .linalg import (
@@ -44,7 +45,6 @@ from .linalg import (
     svdvals,
 )
 from .shardings import Spread, distributed, fitting
-from .visiting import is_tracing
 
 __all__ = [
     "argmax",
