@@ -132,8 +132,11 @@ def events_left(dtype: np.dtype[Any]) -> None:
         events.tap.left(f"an array of dtype {dtype}", dtypes.only_on_host(dtype))
 
 
-def _moved(host: Any) -> Any:
-    """Move NumPy's result to the default backend, floats at the precision in force; host-only dtypes are kept on the host."""
+def _moved(host: Any, copy: bool = False) -> Any:
+    """Move NumPy's result to the default backend, floats at the precision in force; host-only dtypes are kept on the host.
+
+    ``copy``: somebody else may write the memory.
+    """
     if isinstance(host, list | tuple):
         return mapped(_moved, host)
     if wrapping.is_guest(host):
@@ -147,7 +150,7 @@ def _moved(host: Any) -> Any:
         return host
     backend, device = _target(host.size, wanted)
     value = conversion.upload(
-        backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=host.base is not None
+        backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=copy or host.base is not None
     )
     return views.keep_order(views.wrapper(value, backend.kind(wanted), True), host)
 
@@ -562,7 +565,7 @@ def array(
             made = np.array(object, dtype=dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
             events_left(made.dtype)
             return made
-        made = _moved(host if host is not object else host.copy())
+        made = _moved(host, host is object)
     made = _ordered(made, order, object)
     if isinstance(made, Handle) and ndmin > len(made.shape):  # type: ignore[attr-defined]
         return made.reshape((1,) * (ndmin - made.ndim) + made.shape)  # type: ignore[attr-defined]

@@ -18,7 +18,7 @@ from .._core import handles
 from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend
-from ..backends.devices import Device
+from ..backends.devices import Device, Sharding
 from ..backends.kinds import Kind
 from ..common import arguments, events, tracing
 from ..common.members import FORMED, MEMBERS
@@ -87,6 +87,12 @@ class Array(Handle):
         """The device that holds the data."""
         kind, value = views.held(self)
         return placement.of_new(kind.backend.name) if kind.backend.hosted else placement.of(value, kind.backend)
+
+    @property
+    def sharding(self) -> Sharding | None:
+        """The placement on a mesh of devices; None for an array on one device."""
+        backend = self.backend
+        return None if backend.meshes is None else backend.meshes.sharding_of(self.native)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -315,7 +321,8 @@ class Array(Handle):
             return f"Array({self.dtype}{list(self.shape)}, left behind by a trace of {backend.name}'s)"
         if not backend.is_concrete(native(views.owner(self))):  # of a large view there may be no room for all
             return f"Array({self.dtype}{list(self.shape)}, traced by {backend.name})"
-        return self._host("printing")
+        shown = printing.corners(self)
+        return self._host("printing") if shown is None else shown
 
     def item(self, *args: Any) -> Any:
         """As ``ndarray.item``."""

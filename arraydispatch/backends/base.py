@@ -242,6 +242,15 @@ class Backend:
         """
         return imported(f"{type(self).__module__.rpartition('.')[0]}.sparse")
 
+    meshes: ModuleType | None = None
+    """Module that splits arrays over several devices, None if there is none. ``device(lengths, least)`` makes a mesh and returns it
+    as one :class:`Device`: arrays of ``least`` elements or more that are made there are split, others replicated.
+    ``device_at(place)`` is the same for what :meth:`device_of` returns, and ``sharding_of(a)`` the :class:`Sharding` of a native array;
+    both are None for one device.
+    ``place(a, axes)`` splits each axis of an array over these axes of the mesh, or replicates it if ``axes`` is None; a LookupError if
+    neither the array nor the process has a mesh. ``simulated(count)`` says how a CPU passes for so many devices.
+    """
+
     # -- identity ------------------------------------------------------------------------------------------------
 
     @property
@@ -505,6 +514,10 @@ class Backend:
 
     def obtained(self, *values: Native) -> None:
         """Wait until there is memory for large results; raise the library's error. Called if `deferred`."""
+
+    def placed(self, a: Native) -> Native:
+        """Return a fresh result in its place: split over the mesh in force, if it is large and came out whole."""
+        return a
 
     def refused_bytes(self, error: Exception) -> int | None:
         """Return the size in an out-of-memory error of the library, 0 if it does not state it; None for other errors."""

@@ -325,7 +325,10 @@ def obtained(result: Any, backend: Backend) -> None:
     """Wait for large arrays in a result, for which the library may find out later that it has no memory."""
     for x in leaves((result,)):
         if isinstance(x, Handle) and x._root is None:
-            backend.obtained(x._v)
+            placed = backend.placed(x._v)
+            if placed is not x._v:
+                x._v = placed
+            backend.obtained(placed)
 
 
 def beside_writers(run: Callable[..., Any], *args: Any) -> Any:

@@ -91,7 +91,7 @@ def on_cpu(name: str) -> bool:
     """Whether new arrays of a backend are placed on a CPU; a library that has not been imported is not asked."""
     device = default.devices.get(name)
     if device is not None:
-        return bool(device.kind == "CPU")
+        return bool(device.kind == "CPU" and not device.mesh)
     known = _on_cpu.get(name)
     if known is None:
         backend = loader.loaded_one(name)

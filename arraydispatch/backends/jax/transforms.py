@@ -12,6 +12,7 @@ import numpy as np
 
 from ...common import tracing
 from ...common.errors import TraceError
+from . import shardings
 
 Array = Any
 Run = Callable[[list[Array]], tuple[list[Array], list[Array]]]
@@ -86,6 +87,8 @@ def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> 
                 natives[at] = jnp.copy(natives[at])
         made.extend(map(compiled, *[[x] for x in natives]))
         called = True
+        if shardings.meshes_in_force:
+            made[-1] = [*map(shardings.placed, made[-1])]
 
     def cost() -> dict[str, float]:
         given = [jax.ShapeDtypeStruct(*spec) for spec in specs]

@@ -144,7 +144,9 @@ class Block:
                 given = [values[number] for number in ref]
                 failed = next((x for x in given if type(x) is Failure), None)
                 try:
-                    results = [failed] * len(form.outs) if failed is not None else form.run(*given)
+                    results = (
+                        [failed] * len(form.outs) if failed is not None else [*map(backend.placed, form.run(*given))]
+                    )
                 except Exception as error:  # noqa: BLE001 -- whoever looks at the value hears of it
                     results = [Failure(error)] * len(form.outs)
                 for value in results:
