@@ -28,9 +28,9 @@ from ..common.user_warnings import real_of
 from ..dispatch import (
     functions,
     host_results,
-    indexing,
     matrix_products,
     protocols,
+    subscripts,
     ufuncs,
     wrapping,
 )
@@ -233,7 +233,7 @@ class Array(Handle):
             kind, value = views.held(self)
             if kind.backend.on_cpu(value):
                 return self._scalars(shape[0])
-        return (indexing.getitem(self, i) for i in range(shape[0]))
+        return (subscripts.getitem(self, i) for i in range(shape[0]))
 
     def _scalars(self, n: int) -> Iterator[Any]:
         """Yield the elements from one host copy, as long as the array is not written."""
@@ -242,7 +242,7 @@ class Array(Handle):
         host = self._host("iteration")
         for i in range(n):
             if root._writes != writes:
-                yield from (indexing.getitem(self, j) for j in range(i, n))
+                yield from (subscripts.getitem(self, j) for j in range(i, n))
                 return
             yield host[i]
 
@@ -252,14 +252,14 @@ class Array(Handle):
 
     def __getitem__(self, key: Any) -> Any:
         try:
-            return indexing.getitem(self, key)
+            return subscripts.getitem(self, key)
         except Exception as error:
             loader.check_memory(error)
             raise
 
     def __setitem__(self, key: Any, value: Any) -> None:
         try:
-            indexing.setitem(self, key, value)
+            subscripts.setitem(self, key, value)
         except Exception as error:
             loader.check_memory(error)
             raise
@@ -533,23 +533,23 @@ class Array(Handle):
         wrapping.check_writeable(self)
         if not isinstance(value, Handle) or ghost(value).shape:
             element = np.empty((), self.dtype)
-            element.fill(real_of(indexing.stand_in(value), self.dtype))  # NumPy's own cast and errors
+            element.fill(real_of(subscripts.stand_in(value), self.dtype))  # NumPy's own cast and errors
             value = element[()]
-        indexing.setitem(self, ..., value)
+        subscripts.setitem(self, ..., value)
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> None:
         """Sort in place."""
         _no_fields(order)
         wrapping.check_writeable(self, "sort array is read-only")
         keywords = {"axis": operator.index(axis), "kind": kind, "stable": stable}
-        indexing.setitem(self, ..., functions.call(np.sort, (self,), keywords))
+        subscripts.setitem(self, ..., functions.call(np.sort, (self,), keywords))
 
     def partition(self, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None) -> None:
         """Partition in place."""
         _no_fields(order)
         wrapping.check_writeable(self, "partition array is read-only")
         made = functions.call(np.partition, (self, kth), {"axis": operator.index(axis), "kind": kind})
-        indexing.setitem(self, ..., made)
+        subscripts.setitem(self, ..., made)
 
     def byteswap(self, inplace: bool = False) -> Any:
         """As ``ndarray.byteswap``."""
@@ -558,7 +558,7 @@ class Array(Handle):
             made = views.wrapper(wrapping.beside_writers(bits.byteswapped, kind.backend.xp, value), kind, True)
         if not inplace:
             return made
-        indexing.setitem(self, ..., made)
+        subscripts.setitem(self, ..., made)
         return self
 
     @property
@@ -568,7 +568,7 @@ class Array(Handle):
 
     @real.setter
     def real(self, value: Any) -> None:
-        indexing.setitem(self.real, ..., _as_array(value))
+        subscripts.setitem(self.real, ..., _as_array(value))
 
     @property
     def imag(self) -> Any:
@@ -586,7 +586,7 @@ class Array(Handle):
     def imag(self, value: Any) -> None:
         if self.dtype.kind != "c":
             raise TypeError("array does not have imaginary part to set")
-        indexing.setitem(self.imag, ..., _as_array(value))
+        subscripts.setitem(self.imag, ..., _as_array(value))
 
     def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
         """As ``ndarray.resize``: in place, cut off or filled with zeros; ValueError for views and arrays with views.

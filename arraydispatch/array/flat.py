@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._core.handles import Handle
-from ..dispatch import indexing, wrapping
+from ..dispatch import subscripts, wrapping
 from ..memory import views, writing
 from ..memory.views import ghost
 
@@ -118,11 +118,11 @@ class Flat:
             value = np.asarray(value)  # which is cast, where a number has to fit
         if writing.repeats(self._base):
             places = np.unravel_index(np.arange(self._base.size)[key], self._base.shape)
-            indexing.setitem(self._base, places, value)
+            subscripts.setitem(self._base, places, value)
             return
         line[key] = value
         if line._base is not views.owner(self._base):  # a copy: the elements do not stand in C order
-            indexing.setitem(self.base, ..., line.reshape(self._base.shape))
+            subscripts.setitem(self.base, ..., line.reshape(self._base.shape))
 
     def _element(self, value: Any) -> Any:
         """Convert a value to one element."""

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core.handles import general
-from ..dispatch import indexing, wrapping
+from ..dispatch import subscripts, wrapping
 from ..memory.views import native
 from .array import Array
 from .exports import rebuilt
@@ -71,7 +71,7 @@ class Scalar(Array):
         for item in key if isinstance(key, tuple) else (key,):
             if item is not None and item is not Ellipsis:
                 raise IndexError("invalid index to scalar variable.")
-        return indexing.getitem(wrapping.zero_d(self), key)
+        return subscripts.getitem(wrapping.zero_d(self), key)
 
     def __iter__(self) -> NoReturn:
         raise TypeError(f"'{self.dtype.type.__name__}' object is not iterable")

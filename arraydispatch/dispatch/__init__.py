@@ -4,7 +4,7 @@
 ``ufuncs``     ``__array_ufunc__`` and the operators;
 ``matrix_products``  the fast path of ``@``;
 ``functions``  ``__array_function__``;
-``indexing``   ``x[key]`` and ``x[key] = value``;
+``subscripts`` ``x[key]`` and ``x[key] = value``;
 ``host_fallback``  running NumPy on the host, by policy, with a reason.
 
 This layer never imports the array class; it calls the constructor :data:`arraydispatch.memory.views.wrapper`.

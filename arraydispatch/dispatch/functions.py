@@ -30,11 +30,11 @@ from . import (
     host_fallback,
     host_results,
     host_values,
-    indexing,
     memory_order,
     repeating_views,
     scipy_calls,
     shortcuts,
+    subscripts,
     wrapping,
 )
 from .fp_errors import UNTOUCHED, in_force
@@ -438,7 +438,7 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
         result = shown(spec.func, stand_ins, keywords)
         made = views.through_ghost(found, result, lambda: _copied(entry, spec, args, kwargs, backend))
     if isinstance(result, np.generic) and isinstance(made, Handle):  # np.flip of a 0-d array
-        return indexing.getitem(made, ())
+        return subscripts.getitem(made, ())
     return made
 
 

@@ -21,7 +21,7 @@ from ..runtime import conversion, dtypes, settings
 from ..ufuncs import Bound, describe, plan_for
 from ..ufuncs.facts import ufunc_facts
 from ..ufuncs.ufunc_methods import casting_error
-from . import fp_errors, indexing, outputs, wrapping
+from . import fp_errors, outputs, subscripts, wrapping
 from .fp_errors import UNTOUCHED, in_force
 
 __all__ = ["elementwise", "generalized", "of_method", "operands_of", "precise", "spread"]
@@ -256,7 +256,7 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend, heard: bool)
         raise Unsupported(tracing.WRITTEN)
     wrapping.check_writeable(target)
     device = backend.device_of(native(target))
-    known = indexing.known_places(indices, target) if tracing.running else None
+    known = subscripts.known_places(indices, target) if tracing.running else None
     key = wrapping.to_native(indices, backend, device) if known is None else None
     values = [wrapping.to_native(v, backend, device) for v in rest]
     if values and target._kind.dtype.kind in "iu" and type(values[0]) is not int:

@@ -470,11 +470,11 @@ class Doors:
 
     def _receive(self, name: str) -> None:
         """Make arrays ndarrays to a backend's library that the program uses by itself."""
-        if importlib.util.find_spec(f"{loader.__package__}.{name}.visiting"):
-            visiting = importlib.import_module(f"{loader.__package__}.{name}.visiting")
-            visiting.receive(numpy_classes.ndarray, user_compilers.numpys_own, self._exchanges)
-            if hasattr(visiting, "is_tracing"):
-                process.visited = visiting.is_tracing
+        if importlib.util.find_spec(f"{loader.__package__}.{name}.direct_use"):
+            direct_use = importlib.import_module(f"{loader.__package__}.{name}.direct_use")
+            direct_use.receive(numpy_classes.ndarray, user_compilers.numpys_own, self._exchanges)
+            if hasattr(direct_use, "is_tracing"):
+                process.visited = direct_use.is_tracing
 
     def _news(self, library: str, names: tuple[str, ...]) -> Iterator[ModuleType]:
         """Those of a library's modules that have been imported since, the library itself being there."""

@@ -35,7 +35,7 @@ def test_what_an_exchange_needs_is_there(where: str) -> None:
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_what_is_needed_of_a_library_that_the_program_uses_by_itself(backend: str) -> None:
     pytest.importorskip(backend)
-    for where in importlib.import_module(f"arraydispatch.backends.{backend}.visiting").ROWS:
+    for where in importlib.import_module(f"arraydispatch.backends.{backend}.direct_use").ROWS:
         check(where)
 
 
@@ -148,7 +148,7 @@ def test_the_page_says_what_the_registry_says(monkeypatch: pytest.MonkeyPatch) -
     """Of libraries that a program uses by itself the rows are in their backends."""
     for backend in ("jax", "torch"):
         pytest.importorskip(backend)
-        importlib.import_module(f"arraydispatch.backends.{backend}.visiting")
+        importlib.import_module(f"arraydispatch.backends.{backend}.direct_use")
     monkeypatch.delitem(SURFACES, ROW)
     page = (ROOT / "docs" / "reference" / "exchanges.md").read_text(encoding="utf-8")
     for made in tables():

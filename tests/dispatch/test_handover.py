@@ -21,13 +21,13 @@ OTHER_WALKS = {
     # arrays become native arrays, or arrays of another backend: nothing goes to the host by it
     "array_api/module.py taken",
     "array_api/module.py given",
-    "dispatch/indexing.py _native_key",
+    "dispatch/subscripts.py _native_key",
     "dispatch/wrapping.py to_native",
     "scipy_support/array_api_functions.py ours",
     "scipy_support/python_functions.py _asarray",
     "solvers/linear_systems.py _hosted",
     # nothing is replaced: they only look
-    "dispatch/indexing.py _simplify",
+    "dispatch/subscripts.py _simplify",
     "dispatch/wrapping.py backend_among",
     "launcher/adoption.py holds_array",
     "scipy_support/__init__.py arrays_among",
@@ -36,7 +36,7 @@ OTHER_WALKS = {
     # calls itself for another reason than a container
     "api/creation.py array",
     "dispatch/functions.py _view",
-    "dispatch/indexing.py getitem",
+    "dispatch/subscripts.py getitem",
     "dispatch/shortcuts.py call",
     "engine/recording/tape.py record",
     "engine/recording/writes.py inplace",

@@ -22,7 +22,7 @@ from ...common import events, tracing
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
 from ..devices import Device, processors
-from . import primitives, reductions, ufuncs, visiting
+from . import direct_use, primitives, reductions, ufuncs
 from .host_kernels import HOST_KERNELS, in_host_memory
 from .jitted_kernels import kernel
 from .shardings import fitting
@@ -150,7 +150,7 @@ class JaxBackend(Backend):
         return type(a) is DynamicJaxprTracer
 
     def is_staging(self) -> bool:
-        return visiting.is_tracing()
+        return direct_use.is_tracing()
 
     def on_cpu(self, a: Array) -> bool:
         if isinstance(a, jax.core.Tracer):
@@ -179,7 +179,7 @@ class JaxBackend(Backend):
             if device is not None and not (isinstance(device, jax.Device) and device.platform == "cpu"):
                 # The transfer may read the memory after the call: wait, so that the caller can write to it. While JAX
                 # traces there is none yet.
-                if visiting.is_tracing():
+                if direct_use.is_tracing():
                     return jax.device_put(x.copy() if copy else x, fitting(device, x.shape))
                 return jax.device_put(x, fitting(device, x.shape)).block_until_ready()
             # On the CPU JAX keeps 64-byte aligned memory that it is given, `may_alias=False` or not (0.10), and may
@@ -305,7 +305,7 @@ class JaxBackend(Backend):
         if isinstance(error, RecursionError) and "Recursively calling" in str(error):
             jax.clear_caches()
             return True
-        return visiting.traces_no_more()
+        return direct_use.traces_no_more()
 
     deferred = True
 
@@ -381,7 +381,7 @@ class JaxBackend(Backend):
         for cls in {wrapper, *wrapper.__subclasses__()} - self._pytrees:
             self._pytrees.add(cls)
             if getattr(cls, "stands_for_ndarray", False):
-                visiting.receive(cls)
+                direct_use.receive(cls)
                 continue
             jax.tree_util.register_pytree_node(
                 cls, lambda a: ((a.native,), a._kind.home), partial(self._together, wrapper, cls)
