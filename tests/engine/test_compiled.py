@@ -285,3 +285,32 @@ def test_numbers_that_were_equal_may_differ_later(library: str) -> None:
         made = (a * x + 1.0) * y
         _same(made, (np.arange(8.0) * x + 1.0) * y)
     assert counters.programs <= 2
+
+
+FROM_BEFORE: dict[str, Callable[[Any], Any]] = {
+    "in place": lambda u: u.__iadd__(u * 0.5),
+    "a view in place": lambda u: u[1:-1].__iadd__(u[2:] * 0.5),
+    "out": lambda u: np.add(u, u * 0.1, out=u),
+    "out of a function": lambda u: np.cumsum(u * 2, axis=0, out=u),
+    "out of a reduction": lambda u: np.add.reduce(u * 2, axis=0, out=u[0]),
+    "out of two": lambda u: np.divmod(u * 1, 0.3, out=(u, u * 1)),
+    "where": lambda u: np.add(u, u * 2, where=u > 0.5, out=u),
+    "at": lambda u: np.add.at(u, ([0, 0, 1],), u[:3] * 3),
+    "mask": lambda u: u.__setitem__(u > 0.5, (u * 0.5)[u > 0.5]),
+    "put": lambda u: np.put(u, [1, 2], (u * 3).ravel()[:2]),
+    "matmul": lambda u: np.matmul(u * 1, u * 1, out=u),
+}
+
+
+@pytest.mark.parametrize("name", FROM_BEFORE)
+@pytest.mark.filterwarnings("ignore::arraydispatch.HostFallbackWarning")
+def test_arrays_from_before_are_written(name: str, library: str) -> None:
+    values = np.random.default_rng(0).random((8, 8))
+    with ad.execution(None):
+        u = ad.asarray(values.copy())
+        view = u[1:]
+    FROM_BEFORE[name](u)
+    want = values.copy()
+    FROM_BEFORE[name](want)
+    _same(u * 1.0, want)
+    _same(view, want[1:])
