@@ -172,6 +172,8 @@ class Backend:
     """Number of times that a block of compiled execution comes until it is compiled, at the last of them: 1 where the library compiles
     each call by itself anyway.
     """
+    donates: ClassVar[bool] = False
+    """Whether a program writes its results over operands that it is told nobody needs."""
 
     native_views: ClassVar[bool] = False
     """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""

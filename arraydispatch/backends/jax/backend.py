@@ -61,6 +61,7 @@ class JaxBackend(Backend):
     mutable = False
     scoped = True
     block_comes = 1  # XLA compiles every call by itself, which takes longer in all than the block
+    donates = True
 
     prim = primitives
     UFUNCS = ufuncs.UFUNCS

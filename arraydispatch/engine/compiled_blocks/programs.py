@@ -25,6 +25,8 @@ __all__ = ["MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block
 MOST_OF_A_PLACE = 8
 """Programs at most of blocks that differ in shapes, dtypes and static arguments alone: where these change each time, no more are compiled."""
 MOST_PROGRAMS = 512
+_DEAD_FOR = 2
+"""Number of runs of a program after which it is compiled anew to write over operands, if they were dead in each of them."""
 _MOST_BLOCKS = 2048
 
 _blocks: dict[Any, Block] = {}
@@ -73,6 +75,8 @@ class Block:
         self.elements = sum(prod(out.shape) for form in forms for out in form.outs)
         self.program: _Program | None = None
         self.gives_up = False
+        self._always_spare: set[int] | None = None
+        """Inputs that have been spare each time that the program ran."""
         self._numbers = [i for i, is_host in enumerate(hosts) if is_host]
         self._equals = [0] * len(self._numbers)
         """For each number, another that it has been equal to each time that the block came, or itself."""
@@ -100,6 +104,10 @@ class Block:
                 with self.backend.within():
                     if not known:
                         self.program = self._compiled(inputs, spare)
+                    elif dead := self._dead_each_time(spare):
+                        known = False
+                        self.program = self._compiled(inputs, dead, again=True) or self.program
+                        self.gives_up = False  # without room for another program, this one goes on
                     if self.program is not None:
                         self.program.run(self, inputs, spare, made)
             except Exception:  # noqa: BLE001 -- too much for the device's memory or for its compiler: call by call it may do, or says why
@@ -118,6 +126,30 @@ class Block:
         counters.elements["call"] += self.elements
         made.append(self._one_by_one(inputs))
         return False
+
+    def _dead_each_time(self, spare: list[int]) -> list[int]:
+        """Return the operands for which to compile once more, to write over them: dead ``_DEAD_FOR`` times in a row.
+
+        A loop's first block reads arrays from before the loop, so a program that is compiled at first sight writes over nothing.
+        """
+        if self.program is None or self.program.donated or self.runs > _DEAD_FOR:
+            return []
+        self._always_spare = set(spare) if self._always_spare is None else self._always_spare & set(spare)
+        return self._donated(sorted(self._always_spare)) if self.runs == _DEAD_FOR else []
+
+    def _donated(self, spare: list[int]) -> list[int]:
+        """Return those inputs among the spare ones that the library's program writes over, each by another result that fits."""
+        if not self.backend.donates:
+            return []
+        made = [out for form in self.forms for out in form.outs]
+        free = [(made[i].shape, made[i].dtype) for i in self.wanted]
+        donated = []
+        for i in spare:
+            spec = self.avals[i].shape, self.avals[i].dtype
+            if spec in free:
+                free.remove(spec)
+                donated.append(i)
+        return donated
 
     def _compare(self, inputs: list[Any]) -> None:
         """Note which numbers are equal."""
@@ -170,13 +202,16 @@ class Block:
             counters.programs += 1
         return True
 
-    def _compiled(self, inputs: list[Any], spare: list[int]) -> _Program | None:
-        """Return a program. Numbers that were equal each time that the block came are one operand, so that the compiler sees it."""
+    def _compiled(self, inputs: list[Any], spare: list[int], again: bool = False) -> _Program | None:
+        """Return a program. Numbers that were equal each time that the block came are one operand, so that the compiler sees it.
+
+        ``again``: the program there is holds for the numbers, and another one is to write over operands.
+        """
         if not self._may_compile():
             return None
         if self.program is None:
             self._compare(inputs)
-        else:  # for numbers that differ now it would not do
+        elif not again:  # for numbers that differ now it would not do
             self._equals = list(self._numbers)
         same = self._equals
         takes = [i for i, is_host in enumerate(self.hosts) if not is_host or i in same]
@@ -184,14 +219,7 @@ class Block:
         places = [place.get(i, -1) for i in range(len(inputs))]
         for i, first in zip(self._numbers, same):
             places[i] = place[first]
-        made = [out for form in self.forms for out in form.outs]
-        free = [(made[i].shape, made[i].dtype) for i in self.wanted]
-        donated = []
-        for i in spare:
-            spec = self.avals[i].shape, self.avals[i].dtype
-            if spec in free:
-                free.remove(spec)
-                donated.append(i)
+        donated = self._donated(spare)
         avals = [self.avals[i] for i in takes]
         run = self.backend.transforms.program(
             lambda natives: self._all([natives[at] for at in places]),
