@@ -30,9 +30,12 @@ if TYPE_CHECKING:
         devices as devices,
         execution as execution,
         get_precision as get_precision,
+        mesh as mesh,
         precision as precision,
+        replicate as replicate,
         seed as seed,
         set_precision as set_precision,
+        shard as shard,
         synchronize as synchronize,
         to_numpy as to_numpy,
         use as use,
@@ -42,7 +45,7 @@ if TYPE_CHECKING:
     from .array.scalar import Scalar as Scalar
     from .array_api import namespace as namespace
     from .backends.base import Backend as Backend
-    from .backends.devices import Device as Device
+    from .backends.devices import Device as Device, Sharding as Sharding
     from .common.errors import (
         ArrayDispatchError as ArrayDispatchError,
         BackendMismatchError as BackendMismatchError,
@@ -86,7 +89,8 @@ if TYPE_CHECKING:
 
 _API = (
     "asarray", "available_backends", "backend", "choose_backend", "context_backend", "convert", "default_backend",
-    "devices", "execution", "get_precision", "precision", "seed", "set_precision", "synchronize", "to_numpy", "use", "wrap",
+    "devices", "execution", "get_precision", "mesh", "precision", "replicate", "seed", "set_precision", "shard", "synchronize",
+    "to_numpy", "use", "wrap",
 )  # fmt: skip
 _ERRORS = (
     "ArrayDispatchError", "BackendMismatchError", "BackendNotInstalledError", "ConvergenceError", "ConvergenceWarning",
@@ -102,6 +106,7 @@ _WHERE: dict[str, str] = {
     "Scalar": "array",
     "Backend": "backends.base",
     "Device": "backends.base",
+    "Sharding": "backends.devices",
     **dict.fromkeys(("accelerate", "accelerated", "install", "uninstall"), "launcher.installation"),
     "active_backend": "api.native_namespace",
     "fallback": "runtime.settings",

@@ -11,7 +11,7 @@ none of them is more right than the others. So nothing here was measured on one 
     UNITS · n + MOVES · movement
 
 units in the last place of NumPy's, where ``movement`` is how far NumPy's own result moves when the last bits of the operands
-change: what no algorithm on numbers of that length could know. ``n`` is the longest axis of the operands for what factorises
+change: what no algorithm on numbers of that length could know. ``n`` is the longest axis of the operands for what factorizes
 matrices, so that these are held to their backward error (of what their factors give when multiplied together) in multiples of
 n · eps · norm, and 1 for everything else. The unit is that of the largest element of the result, or for ufuncs of the element.
 """
@@ -86,7 +86,7 @@ def _names(call: str) -> set[str]:
 
 
 def of_matrices(call: str) -> bool:
-    """Whether a call factorises matrices, by what it names."""
+    """Whether a call factorizes matrices, by what it names."""
     return bool(_names(call) & _MATRICES)
 
 
@@ -200,7 +200,7 @@ def movements(
     """How far NumPy's result moves with the last bits of the operands: an array of units for each of its :func:`leaves`.
 
     The operands are changed one at a time, each element up or down by chance, and what each of them does is added up. By its
-    own last bit, or for factorisations (``normwise``) by that of the largest element of the matrix, zeros too.
+    own last bit, or for factorizations (``normwise``) by that of the largest element of the matrix, zeros too.
     """
     wanted = leaves(theirs)
     total = [np.zeros(leaf.shape) for leaf in wanted]

@@ -18,6 +18,7 @@ DONE = (
     "backends",
     "common",
     "dispatch",
+    "engine/compiled_blocks",
     "fastpath",
     "functions",
     "interop",

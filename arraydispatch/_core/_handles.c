@@ -478,43 +478,13 @@ caller_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     return self;
 }
 
-#if PY_VERSION_HEX < 0x030C0000
-/* Before Python 3.12 a class made by a class statement does not inherit that its objects are called without a tuple of arguments. One
- * made by this function has it from the start: its objects are those of the class, which alone it is made from. */
-static PyObject *leaves; /* class -> such a class */
-
-static PyTypeObject *
-leaf_of(PyTypeObject *cls)
-{
-    PyObject *made = PyDict_GetItemWithError(leaves, (PyObject *)cls);
-    if (made != NULL || PyErr_Occurred()) {
-        return (PyTypeObject *)made;
-    }
-    PyObject *module = PyObject_GetAttrString((PyObject *)cls, "__module__"), *bases = PyTuple_Pack(1, cls);
-    PyObject *name = module == NULL ? NULL : PyUnicode_FromFormat("%U.%s", module, cls->tp_name);
-    const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
-    if (text != NULL && bases != NULL) {
-        PyType_Slot slots[] = {{0, NULL}};
-        PyType_Spec spec = {text, 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, slots};
-        made = PyType_FromSpecWithBases(&spec, bases);
-    }
-    if (made != NULL && PyDict_SetItem(leaves, (PyObject *)cls, made) < 0) {
-        Py_CLEAR(made);
-    }
-    Py_XDECREF(module);
-    Py_XDECREF(bases);
-    Py_XDECREF(name);
-    Py_XDECREF(made); /* the dict has it */
-    return (PyTypeObject *)made;
-}
-#endif
-
 static PyObject *
 called_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
 {
 #if PY_VERSION_HEX < 0x030C0000
-    if (!(cls->tp_flags & Py_TPFLAGS_HAVE_VECTORCALL) && cls->tp_call == PyVectorcall_Call && (cls = leaf_of(cls)) == NULL) {
-        return NULL;
+    /* Before Python 3.12 a class made by a class statement does not inherit that its objects are called without a tuple of arguments. */
+    if (cls->tp_call == PyVectorcall_Call) {
+        cls->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
     }
 #endif
     return caller_new(cls, args, kwargs);
@@ -638,11 +608,6 @@ PyMODINIT_FUNC
 PyInit__handles(void)
 {
     PyObject *module = PyModule_Create(&definition), *slots = names_of_slots();
-#if PY_VERSION_HEX < 0x030C0000
-    if ((leaves = PyDict_New()) == NULL) {
-        return NULL;
-    }
-#endif
     if (module == NULL || slots == NULL || PyModule_AddObjectRef(module, "SLOTS", slots) < 0 || PyType_Ready(&HandleType) < 0
         || PyModule_AddObjectRef(module, "Handle", (PyObject *)&HandleType) < 0 || PyModule_AddType(module, &MethodType) < 0
         || PyModule_AddType(module, &CalledType) < 0 || PyModule_AddStringConstant(module, "SOURCES", SOURCES) < 0) {

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+import operator
 from collections.abc import Callable
+from types import MethodType
 from typing import Any
 
 from .handles import _compiled
 
-__all__ = ["Called"]
+__all__ = ["Called", "StandIn", "by_name"]
 
 
 class _Called:
@@ -33,3 +36,80 @@ class _Called:
 
 
 Called: Any = _Called if _compiled is None else _compiled.Called
+
+
+class _Module:
+    """Module in a pickle."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self._name,)
+
+
+def by_name(module: str, name: str) -> tuple[Any, ...]:
+    """Return the ``__reduce__`` value of an object that a module has by name, also by a dotted one like ``add.reduce``.
+
+    Unpickling returns the facade's object in a user file under a launcher, and NumPy's own elsewhere, without this package.
+    """
+    return operator.attrgetter(name), (_Module(module),)
+
+
+class StandIn(Called):  # type: ignore[misc]
+    """Stand-in for a function, which compares, hashes, pickles, wraps and inspects as the function.
+
+    Parameters
+    ----------
+    real : callable
+        The function.
+    module, name : str
+        Public module and name, for pickles.
+    """
+
+    def __init__(self, real: Any, module: str, name: str) -> None:
+        self.real = self.target = real
+        for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):  # attributes of classes too
+            if hasattr(real, attribute):
+                setattr(self, attribute, getattr(real, attribute))
+        self._where = module, name
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("real", "target"):  # missing in a half-made copy
+            raise AttributeError(name)
+        return getattr(self.real, name)
+
+    # isinstance() goes by __class__, so the checks of users, libraries and inspect hold.
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return type(self.real)
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        """Attributes that functools.wraps copies."""
+        return self.real.__dict__
+
+    def __dir__(self) -> list[str]:
+        return dir(self.real)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        # As a class attribute, what is written in Python binds as a method; C functions and ufuncs do not.
+        return MethodType(self, instance) if instance is not None and hasattr(type(self.real), "__get__") else self
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or self.real is other or (isinstance(other, StandIn) and self.real is other.real)
+
+    def __hash__(self) -> int:
+        return hash(self.real)
+
+    def __repr__(self) -> str:
+        return repr(self.real)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return by_name(*self._where)
+
+    def __copy__(self) -> StandIn:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> StandIn:
+        return self

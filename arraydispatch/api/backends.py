@@ -18,6 +18,7 @@ from ..common.pytrees import leaves
 from ..common.sentinels import UNSET
 from ..dispatch import wrapping
 from ..runtime import execution_policy, placement, settings, threads as numbers
+from . import meshes
 
 
 def use(
@@ -28,6 +29,7 @@ def use(
     execution: Any = UNSET,
     fallback: Any = UNSET,
     threads: Any = UNSET,
+    mesh: Any = None,
     **options: Any,
 ) -> Backend:
     """Set the process's default backend and settings. Existing arrays stay where they are.
@@ -54,6 +56,8 @@ def use(
         Number of threads of one operation on the CPU, in NumPy and in every library; None: as many as this process may use, by its
         CPU affinity and the quota of its container. Until it is set, libraries decide. JAX and TensorFlow accept it only before
         their first array.
+    mesh : "auto", int, str or tuple of int, optional
+        Devices that large new arrays are split over, as of :func:`arraydispatch.mesh`; not together with ``device``.
     **options
         Options of the library; see ``Backend.OPTIONS``.
 
@@ -77,6 +81,10 @@ def use(
     way = settings.default.usual_execution if execution is UNSET else settings.check_execution(execution)
     policy = settings.default.fallback if fallback is UNSET else settings.check_fallback(fallback)
     place = None if device is None else placement.find(chosen, device)
+    if mesh is not None:
+        if place is not None:
+            raise OptionError("device= and mesh= exclude each other; a mesh is several devices.")
+        place = meshes.mesh(mesh).on(chosen)
     unknown = [option for option in options if option not in chosen.OPTIONS]
     if unknown:
         known = ", ".join(chosen.OPTIONS) or "none"

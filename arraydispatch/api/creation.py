@@ -132,8 +132,11 @@ def events_left(dtype: np.dtype[Any]) -> None:
         events.tap.left(f"an array of dtype {dtype}", dtypes.only_on_host(dtype))
 
 
-def _moved(host: Any) -> Any:
-    """Move NumPy's result to the default backend, floats at the precision in force; host-only dtypes are kept on the host."""
+def _moved(host: Any, copy: bool = False) -> Any:
+    """Move NumPy's result to the default backend, floats at the precision in force; host-only dtypes are kept on the host.
+
+    ``copy``: somebody else may write the memory.
+    """
     if isinstance(host, list | tuple):
         return mapped(_moved, host)
     if wrapping.is_guest(host):
@@ -147,7 +150,7 @@ def _moved(host: Any) -> Any:
         return host
     backend, device = _target(host.size, wanted)
     value = conversion.upload(
-        backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=host.base is not None
+        backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=copy or host.base is not None
     )
     return views.keep_order(views.wrapper(value, backend.kind(wanted), True), host)
 
@@ -180,8 +183,8 @@ def full(
     """Implement :func:`numpy.full` on the default backend."""
     if isinstance(fill_value, list | tuple):
         fill_value = array(fill_value)
-    elif not isinstance(fill_value, Array) and np.ndim(fill_value):
-        fill_value = np.asarray(fill_value)
+    elif not isinstance(fill_value, Array) and ((seen := np.asarray(fill_value)).ndim or seen.dtype == object):
+        fill_value = seen if dtype is None or seen.ndim else fill_value
     if isinstance(fill_value, Array | np.ndarray):
         dtype = fill_value.dtype if dtype is None else dtype
         if fill_value.ndim:
@@ -435,9 +438,11 @@ def hanning(M: Any) -> Any:
 @fastpath.at_once(np.kaiser)
 def kaiser(M: Any, beta: Any) -> Any:
     """Implement :func:`numpy.kaiser` on the default backend."""
-    M, beta = np.array([0.0, M, beta])[1:]
-    if dtypes.category(M.dtype) == "other":
-        return _moved(np.kaiser(M, beta))
+    values = np.array([0.0, M, beta])
+    if dtypes.category(values.dtype) == "other":
+        made: Any = np.kaiser(M, beta)
+        return _moved(made) if isinstance(made, np.ndarray) else made
+    M, beta = values[1:]
     if M == 1:
         return _filled(1, 1, float)
     alpha = (M - 1) / 2.0
@@ -482,6 +487,7 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> Any:
     return np.nonzero(~tri(n, m, k=k - 1, dtype=bool))
 
 
+@fastpath.unless_foreign(np.fromfunction)
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
     """Implement :func:`numpy.fromfunction`: the function is called once, with index arrays on the default backend."""
     return function(*indices(shape, dtype=dtype), **kwargs)
@@ -490,6 +496,7 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = N
 _WITHOUT_MEMORY = (list, tuple, range, int, float, complex, np.generic)
 
 
+@fastpath.unless_foreign(np.meshgrid)
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """Implement :func:`numpy.meshgrid` on the default backend."""
     xi = tuple(map(from_protocol, xi))
@@ -558,7 +565,7 @@ def array(
             made = np.array(object, dtype=dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
             events_left(made.dtype)
             return made
-        made = _moved(host if host is not object else host.copy())
+        made = _moved(host, host is object)
     made = _ordered(made, order, object)
     if isinstance(made, Handle) and ndmin > len(made.shape):  # type: ignore[attr-defined]
         return made.reshape((1,) * (ndmin - made.ndim) + made.shape)  # type: ignore[attr-defined]

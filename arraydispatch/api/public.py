@@ -18,6 +18,8 @@ from .backends import (
     set_precision,
     use,
 )
+from .distribution import replicate, shard
+from .meshes import mesh
 
 __all__ = [
     "asarray",
@@ -33,9 +35,12 @@ __all__ = [
     "from_protocol",
     "from_sequence",
     "get_precision",
+    "mesh",
     "precision",
+    "replicate",
     "seed",
     "set_precision",
+    "shard",
     "synchronize",
     "to_numpy",
     "use",

@@ -18,7 +18,7 @@ from .._core import handles
 from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend
-from ..backends.devices import Device
+from ..backends.devices import Device, Sharding
 from ..backends.kinds import Kind
 from ..common import arguments, events, tracing
 from ..common.members import FORMED, MEMBERS
@@ -87,6 +87,12 @@ class Array(Handle):
         """The device that holds the data."""
         kind, value = views.held(self)
         return placement.of_new(kind.backend.name) if kind.backend.hosted else placement.of(value, kind.backend)
+
+    @property
+    def sharding(self) -> Sharding | None:
+        """The placement on a mesh of devices; None for an array on one device."""
+        backend = self.backend
+        return None if backend.meshes is None else backend.meshes.sharding_of(self.native)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -315,7 +321,8 @@ class Array(Handle):
             return f"Array({self.dtype}{list(self.shape)}, left behind by a trace of {backend.name}'s)"
         if not backend.is_concrete(native(views.owner(self))):  # of a large view there may be no room for all
             return f"Array({self.dtype}{list(self.shape)}, traced by {backend.name})"
-        return self._host("printing")
+        shown = printing.corners(self)
+        return self._host("printing") if shown is None else shown
 
     def item(self, *args: Any) -> Any:
         """As ``ndarray.item``."""
@@ -415,10 +422,10 @@ class Array(Handle):
     def __divmod__(self, other: Any) -> Any:
         if not isinstance(other, Handle) and ufuncs._defers(other):
             return NotImplemented
-        return ufuncs.array_ufunc(np.divmod, "__call__", (self, other), {})
+        return ufuncs.asking(np.divmod, (self, other), other)
 
     def __rdivmod__(self, other: Any) -> Any:
-        return ufuncs.array_ufunc(np.divmod, "__call__", (other, self), {})
+        return ufuncs.asking(np.divmod, (other, self), other)
 
     def __matmul__(self, other: Any) -> Any:
         if type(other) is type(self):
@@ -428,11 +435,14 @@ class Array(Handle):
         return ufuncs.with_guest(np.matmul, self, other) if wrapping.is_guest(other) else np.matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return ufuncs.array_ufunc(np.matmul, "__call__", (other, self), {})
+        return ufuncs.asking(np.matmul, (other, self), other)
 
     def __imatmul__(self, other: Any) -> Any:
         if not isinstance(other, Handle) and ufuncs._defers(other):
             return ufuncs.refused_in_place(np.matmul, self, other)
+        if ufuncs._speaks(other):
+            out: Any = (self,)
+            return np.matmul(self, other, out=out)
         mine, others = self.shape, np.shape(other)
         if len(mine) < 1 or len(others) < 2 or mine[-1] != others[-1]:  # whatever is wrong with it is NumPy's to say
             refusing: Any = operator.imatmul
@@ -507,9 +517,9 @@ class Array(Handle):
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """A view; with a dtype, of the same memory read as that dtype.
 
-        A view as a subclass of ndarray is a NumPy array, and so is one of a dtype that exists only on the host. Either is
-        read-only where memory is not shared: writes would not reach this array. Where the library cannot reread its memory
-        otherwise (parts of an element that begin within one), the host does, and what it gives is read-only.
+        A view as an ndarray subclass, or of a dtype that exists only on the host, is a NumPy array. It is read-only if it does
+        not share this array's memory. If the library cannot reinterpret its memory, for instance from the middle of an element,
+        the host makes a copy, which is read-only.
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray | Array):
             dtype, type = None, dtype

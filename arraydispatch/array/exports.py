@@ -251,9 +251,8 @@ def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> 
     """Unpickle: on the backend's default device here, or as a NumPy-held array if the library is not installed."""
     name = name if name in loader.available() else "numpy"
     backend = loader.hosted(name) if settings.default.min_size and not standard else None
-    if backend is None or not backend.holds(
-        values.dtype
-    ):  # only now: for small results workers would import the library
+    # The library is loaded only here: workers that return small results need not import it.
+    if backend is None or not backend.holds(values.dtype):
         backend = loader.load(name)
     value = conversion.upload(backend, values, why="unpickled")
     kind_of = backend.standard_kind if standard else backend.kind

@@ -79,7 +79,7 @@ class Flat:
         return self
 
     def __next__(self) -> Any:
-        if self._rest is None:  # from where it stands: the elements come one by one from one copy on the host
+        if self._rest is None:  # continue from the current index, over one copy on the host
             self._rest = iter(self._base.ravel()[self._index :])
         element = next(self._rest)
         self._index += 1
@@ -115,7 +115,7 @@ class Flat:
             count = len(ghost(line)[np.asarray(key) if isinstance(key, Handle) else key])
             value = np.resize(value, count) if count else 0
         elif isinstance(value, np.generic):
-            value = np.asarray(value)  # which is cast, where a number has to fit
+            value = np.asarray(value)  # an array is cast; a NumPy scalar would have to fit the dtype
         if writing.repeats(self._base):
             places = np.unravel_index(np.arange(self._base.size)[key], self._base.shape)
             subscripts.setitem(self._base, places, value)

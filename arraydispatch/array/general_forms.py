@@ -30,7 +30,7 @@ def named(made: Any, name: str) -> Any:
 
 
 def operators(word: str) -> tuple[Any, Any, Any]:
-    """Make the binary, the reflected and the in-place form of the operator of two operands with this word, ``add`` of ``__add__``."""
+    """Make the binary, reflected and in-place forms of a binary operator, given its word (``add`` for ``__add__``)."""
     func = row_of(word).func
     return ufuncs.binary_operator(func), ufuncs.reflected_operator(func), ufuncs.inplace_operator(func)
 

@@ -137,7 +137,7 @@ class Scalar(Array):
     def __ceil__(self) -> int:
         return math.ceil(self._value("ceil()"))
 
-    # In-place operators make a new scalar: ``t = s; s += 1`` leaves t. Python does that where __iadd__ gives up.
+    # In-place operators make a new scalar: ``t = s; s += 1`` leaves t. Python does that if __iadd__ returns NotImplemented.
     def _new(self, other: Any) -> Any:
         return NotImplemented
 

@@ -123,8 +123,9 @@ TRANSFORMS: dict[str, str] = {
     "jit": "(f, examples) -> f compiled for natives of these shapes and dtypes, run once to be traced: f(natives) -> (outs, extra)",
     "abstract": "(f, specs, device) -> (shape, dtype) of each native array in the list that f returns of natives of these (shape, dtype), without "
     "values",
-    "program": "(f, specs, device, spare) -> f compiled, natives -> list of natives, of 0-d ones among them NumPy's scalars too; spare: the places "
-    "of those whose buffers may be written over. cost() of it: bytes accessed and operations by the compiler's own analysis, where there is one",
+    "program": "(f, specs, device, spare) -> f compiled, run(natives, made): appends to the list made the list of its results, natives; of 0-d "
+    "operands NumPy's scalars too; spare: the places of operands whose buffers may be written over. run.cost(): bytes accessed and operations by "
+    "the compiler's own analysis, or the number of kernels, where the library tells one",
     "vectorize": "(f, natives, size) -> (outs, extra) with a leading axis of size: f, of natives without theirs, for all at once",
     "loop": "(going, step, state, most) -> the state, a list of native arrays, after step was taken while going (a 0-d bool) holds; "
     "most: so often at most, or None",
@@ -167,6 +168,12 @@ class Backend:
     """Whether derivatives of determinants are right for singular matrices, and second derivatives for equal singular values."""
     unrolls: ClassVar[bool] = False
     """Whether programs of the library unroll loops, so that the number of steps must be known."""
+    block_comes: ClassVar[int] = 3
+    """Number of times that a block of compiled execution comes until it is compiled, at the last of them: 1 where the library compiles
+    each call by itself anyway.
+    """
+    donates: ClassVar[bool] = False
+    """Whether a program writes its results over operands that it is told nobody needs."""
 
     native_views: ClassVar[bool] = False
     """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""
@@ -237,6 +244,15 @@ class Backend:
         """
         return imported(f"{type(self).__module__.rpartition('.')[0]}.sparse")
 
+    meshes: ModuleType | None = None
+    """Module that splits arrays over several devices, None if there is none. ``device(lengths, least)`` makes a mesh and returns it
+    as one :class:`Device`: arrays of ``least`` elements or more that are made there are split, others replicated.
+    ``device_at(place)`` is the same for what :meth:`device_of` returns, and ``sharding_of(a)`` the :class:`Sharding` of a native array;
+    both are None for one device.
+    ``place(a, axes)`` splits each axis of an array over these axes of the mesh, or replicates it if ``axes`` is None; a LookupError if
+    neither the array nor the process has a mesh. ``simulated(count)`` says how a CPU passes for so many devices.
+    """
+
     # -- identity ------------------------------------------------------------------------------------------------
 
     @property
@@ -267,7 +283,7 @@ class Backend:
         return kind
 
     def standard_kind(self, dtype: np.dtype[Any]) -> Kind:
-        """Return the flyweight for arrays of an array-API namespace."""
+        """Return the `Kind` of this dtype for arrays of an array-API namespace."""
         kind = self._standard_kinds.get(dtype)
         if kind is None:
             kind = self._standard_kinds.setdefault(dtype, Kind(self, dtype, True))
@@ -500,6 +516,10 @@ class Backend:
 
     def obtained(self, *values: Native) -> None:
         """Wait until there is memory for large results; raise the library's error. Called if `deferred`."""
+
+    def placed(self, a: Native) -> Native:
+        """Return a fresh result in its place: split over the mesh in force, if it is large and came out whole."""
+        return a
 
     def refused_bytes(self, error: Exception) -> int | None:
         """Return the size in an out-of-memory error of the library, 0 if it does not state it; None for other errors."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Device", "NamedDevice", "processors"]
+__all__ = ["Device", "NamedDevice", "Sharding", "processors"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,8 @@ class Device:
         A human name, such as the chip's.
     native : object
         The library's own device object.
+    mesh : tuple of int
+        Lengths of the axes of a mesh, if it is several devices that arrays are split over; empty for one device.
     """
 
     backend: str
@@ -39,6 +41,7 @@ class Device:
     processor_count: int = -1
     description: str = ""
     native: Any = field(default=None, compare=False, repr=False)
+    mesh: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return self.name
@@ -52,6 +55,30 @@ class Device:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+
+@dataclass(frozen=True)
+class Sharding:
+    """Placement of an array on a mesh of devices.
+
+    Parameters
+    ----------
+    mesh : tuple of int
+        Lengths of the axes of the mesh.
+    axes : tuple of tuple of int
+        For each axis of the array, the axes of the mesh that it is split over; empty where it is whole on each device.
+    shard : tuple of int
+        Shape of the part that one device holds.
+    """
+
+    mesh: tuple[int, ...]
+    axes: tuple[tuple[int, ...], ...]
+    shard: tuple[int, ...]
+
+    @property
+    def replicated(self) -> bool:
+        """Whether each device holds the whole array."""
+        return not any(self.axes)
 
 
 class NamedDevice(Device):

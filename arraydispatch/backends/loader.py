@@ -344,7 +344,7 @@ def loaded() -> list[Backend]:
 
 
 def stand_in(lost: Backend, by: Backend) -> None:
-    """Return another backend from later calls of :func:`load`: a forked process has lost its library."""
+    """Make later calls of :func:`load` return another backend: a forked process has lost its library."""
     _loaded[lost.name] = by
     for cls, found in _by_type.copy().items():
         if found is lost:

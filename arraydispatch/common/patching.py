@@ -48,7 +48,7 @@ _STRUCTURED = Need(
 
 NEEDS: dict[str, Need] = {
     "builtins:__build_class__": Need(
-        "", "Python 3.0 to 3.14", "class statements, which may give a class of the user's the method __array__"
+        "", "Python 3.0 to 3.14", "class statements, which may give a class of the user's methods that NumPy calls by protocol"
     ),
     "builtins:__import__": _IMPORT,
     "functools:_find_impl": Need(
@@ -62,6 +62,14 @@ NEEDS: dict[str, Need] = {
     ),
     "os:_exit": Need("(status)", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
     "os:abort": Need("()", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
+    "pickle:load": Need(
+        "(file, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())", "Python 3.8 to 3.14",
+        "arrays that a program loads, which are its np.ndarray",
+    ),
+    "pickle:loads": Need(
+        "(data, /, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())", "Python 3.8 to 3.14",
+        "arrays that a program loads, which are its np.ndarray",
+    ),
     "sys:excepthook": Need(
         "(exctype, value, traceback, /)", "Python 3.8 to 3.14", "the error that ends a child process, shown without our frames"
     ),
@@ -180,6 +188,10 @@ SURFACES: dict[str, Surface] = {
     "functions in C of backends' libraries": Surface(
         "jax torch tensorflow", "`from_numpy`", "torch 2.13", "it takes an ndarray and nothing else"
     ),
+    "loaders": Surface(
+        "h5py joblib numpy", "methods and functions that load arrays: see `arraydispatch.launcher.array_loading.METHODS`",
+        "h5py 3.14, joblib 1.6, NumPy 2.4", "arrays that a program loads are its np.ndarray",
+    ),
     "extension modules": Surface(
         "", "functions, and methods of classes, of extension modules of the program and of cv2", "Cython 3.3; cv2 in no version",
         "C code takes nothing but NumPy's own arrays",
@@ -205,15 +217,15 @@ SURFACES: dict[str, Surface] = {
         " it answers as before but in calls that this package makes", True,
     ),
     "guests": Surface(
-        "xarray dask scipy torch", "`get_array_namespace`, `ArrayApiIndexingAdapter`, `inline_variable_array_repr` inside xarray;"
-        " `Dispatch.dispatch` and `register` of dask.utils; `_ScalarGradWrapper`, `VectorFunction` inside scipy.optimize; `torch.asarray`",
-        "xarray 2026.9, dask 2026.8, SciPy 1.17, torch 2.13", "they look at the class of an array, or at its memory, where no protocol can answer", True,
+        "xarray dask scipy torch cloudpickle joblib", "`get_array_namespace`, `ArrayApiIndexingAdapter`, `inline_variable_array_repr` inside xarray;"
+        " `Dispatch.dispatch` and `register` of dask.utils; `_ScalarGradWrapper`, `VectorFunction` inside scipy.optimize; `torch.asarray`; `CloudPickler.reducer_override`",
+        "xarray 2026.9, dask 2026.8, SciPy 1.17, torch 2.13, cloudpickle 3.1", "they look at the class of an array, or at its memory, where no protocol can answer", True,
     ),
 }  # fmt: skip
 """Name of the row -> what is exchanged by it."""
 
 OUTSIDE: tuple[tuple[str, str], ...] = (
-    ("sys.meta_path", "one finder in front, while a run or `arraydispatch.interop.install()` is in force: it finds nothing itself, and notices that SciPy, xarray, dask or PyTorch is imported"),
+    ("sys.meta_path", "one finder in front, while a run or `arraydispatch.interop.install()` is in force: it finds nothing itself, and notices that SciPy, xarray, dask, cloudpickle or PyTorch is imported"),
     ("names of NumPy at the top level of a program's modules", "those of the stand-in, from `ad.install` to `ad.uninstall`, and in a block of `ad.accelerated` and a cell of the magic"),
     ("sys.meta_path, sys.modules", "from `import arraydispatch.numpy` on: one finder in front, for names below this one alone, and the stand-ins under these names"),
     ("os.environ", "the launcher and `ad.install` tell the Python processes that the program starts, by `ARRAYDISPATCH_RUN` and `PYTHONPATH`"),

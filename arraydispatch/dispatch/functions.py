@@ -204,7 +204,8 @@ def _unwrapped(
         if a._kind.standard:
             standard = True
     whole = entry.spec.whole  # type: ignore[union-attr]
-    if whole is not None and len(args) == 1 and not kwargs and arrays and arrays[0] is args[0]:
+    if whole is not None and len(args) == 1 and not kwargs and arrays and arrays[0] is args[0] and not backend.defers:
+        # Where calls are recorded, the first is to be the call that the next ones are: else a loop's first block is one of its own.
         _remember(entry.func, whole, arrays[0]._kind)
     return natives, keywords, standard
 
@@ -243,6 +244,9 @@ def _made(
 
 def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     """Run a function by all rules: ``out=`` and its promotion, precision, arrays of other libraries."""
+    for x in (*args, *kwargs.values()):
+        if type(x) not in PLAIN and host_fallback.is_stranger(x, "__array_function__"):
+            raise Unsupported(f"it meets a {type(x).__qualname__}, which NumPy's own code asks")
     args, kwargs, out = _without_out(spec, args, kwargs)
     if out is not None and "made" in spec.into:
         kwargs = _as_out(spec, kwargs, out)
@@ -534,7 +538,7 @@ def _output(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
     kwargs = kwargs if positional else {**kwargs, "output": out.dtype}
     made = _function(entry, spec, args, kwargs, backend)
     if made.shape != out.shape:  # SciPy may take the shape of the output for that of the result
-        raise Unsupported("the output has another shape")
+        raise Unsupported("output= has a different shape from the result")
     wrapping.write_out(out, native(made), backend, "unsafe")
     return out
 

@@ -72,7 +72,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         events.tap.call(
             target, backend.name, kind, "" if apart else reason, time.perf_counter() - start, result, 1, hosted
         )
-    if outs is not None:
+    if isinstance(outs, Handle | np.ndarray | tuple):  # anything else is the answer of an operand that is no array
         return outs[0] if isinstance(outs, tuple) and len(outs) == 1 else outs
     return host_results.to_device(result, backend, device)
 
@@ -95,10 +95,15 @@ def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dic
     return call(bound, inputs, kwargs, backend, "it is compiled for the host")
 
 
+OF_THE_PROGRAM = "_arraydispatch_of_the_program"
+"""Attribute that marks the protocols of a launched program's own classes, which know arrays as ndarrays."""
+
+
 def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], types: Collection[Any] = ()) -> Any:
     """Run a call with objects that implement NumPy's protocols themselves, such as dask arrays.
 
-    They are asked first, with arrays as they are; if they decline, NumPy runs with ndarrays in their place.
+    They are asked first, with arrays as they are; if they decline, NumPy runs with ndarrays in their place. Classes of a launched
+    program know arrays as ndarrays, so NumPy asks them itself.
 
     Parameters
     ----------
@@ -108,7 +113,9 @@ def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], ty
         Of the ufunc; empty for a function, whose ``types`` are those that NumPy names.
     """
     protocol = "__array_ufunc__" if method else "__array_function__"
-    strangers = [x for x in tree_leaves((args, kwargs)) if _is_stranger(x, protocol)]
+    strangers = [x for x in tree_leaves((args, kwargs)) if is_stranger(x, protocol)]
+    if all(hasattr(getattr(type(x), protocol), OF_THE_PROGRAM) for x in strangers):
+        return NotImplemented
     for x in strangers:
         ask = getattr(x, protocol)
         made = ask(func, method, *args, **kwargs) if method else ask(func, types, args, kwargs)
@@ -122,7 +129,8 @@ def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], ty
     return call(bound, args, kwargs, backend, f"it meets a {cls.__module__.partition('.')[0]} {cls.__qualname__}")
 
 
-def _is_stranger(x: Any, protocol: str) -> bool:
+def is_stranger(x: Any, protocol: str) -> bool:
+    """Whether an object implements a protocol of NumPy's itself, and is no array of this package, of a backend's library or of NumPy."""
     if isinstance(x, Handle | np.generic) or type(x) is np.ndarray or loader.backend_of(x) is not None:
         return False
     theirs = getattr(type(x), protocol, None)

@@ -63,7 +63,7 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
         if precise != result.dtype:
             result = result.astype(precise)
         try:
-            held = conversion.of_result(backend, result.dtype)
+            held = conversion.of_result(backend, result)
             value = conversion.upload(held, result, device, "the result of a host call", copy=result.base is not None)
         except Unsupported as unsupported:
             if events.tap is not None:
@@ -86,10 +86,12 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
         and not settings.default.overrides
     ):
         kind = held._kinds.get(host.dtype)
-        if kind is not None and held.holds(host.dtype):
+        least = settings.default.min_size
+        small = not least or host.size < least or settings.begins_on_host(held.name)
+        if kind is not None and small and held.holds(host.dtype):
             return views.wrapper(host, kind, True)
     wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
-    if held is None or not held.hosted:
+    if held is None or not held.hosted or not settings.begins_on_host(held.name):
         held = conversion.beginning(host.size, wanted)
     if dtypes.category(wanted) == "other" or not held.holds(wanted):
         if events.tap is not None:

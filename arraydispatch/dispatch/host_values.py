@@ -161,7 +161,10 @@ def _inside(
 
 
 def _given(x: Any, why: str = _WRITTEN) -> Any:
-    """Return a key or a value to assign as NumPy gets it; a list that holds itself stays, and NumPy raises its own error."""
+    """Return a key, or a value to assign, with ndarrays in place of arrays.
+
+    A list that contains itself is returned unchanged, so that NumPy raises its own error.
+    """
     try:
         return handed(x, *_inside([], why))
     except RecursionError:
@@ -247,7 +250,7 @@ def sharing(host: np.ndarray[Any, Any]) -> Any:
     if (
         not dtype.isnative
         or not held.holds(dtype)
-        or not (host.size < settings.default.min_size or settings.on_cpu(name))
+        or not (host.size < settings.default.min_size or settings.begins_on_host(name))
     ):
         return None
     if settings.current_precision() in (16, "bf16") or conversion.precise(dtype) != dtype:

@@ -48,7 +48,7 @@ def check_core(
 ) -> None:
     """Raise NumPy's error for an ``out=`` of a gufunc whose core dimensions are not the result's."""
     if options.get("axes") is not None:
-        raise Unsupported("out= is larger than the result, whose axes are asked for")
+        raise Unsupported("out= does not fit the result of a call with axes=")
     signature = str(ufunc.signature)
     core = signature.partition("->")[2].count(",") + 1 if not signature.endswith("()") else 0
     core -= signature.endswith("?)") and sum(np.ndim(x) == 1 for x in inputs)

@@ -30,6 +30,8 @@ _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
 _LOOKS = 4
 """Number of small parts of a value that the library reads before the value moves to the host."""
+_PARTS = 24
+"""The same where blocks read and write parts: a stencil's edges between two steps are fewer, the rows of a loop over rows are not."""
 
 
 def _on_a_cpu(a: Handle) -> bool:
@@ -39,7 +41,7 @@ def _on_a_cpu(a: Handle) -> bool:
     return (
         not (backend.native_is_ndarray or a._kind.standard)
         and backend.is_concrete(value)
-        and backend.on_cpu(value)
+        and (settings.on_cpu(backend.name) if backend.defers else backend.on_cpu(value))
         and (not backend.mutable or backend.shares_with_host(value))
         and loader.hosted(backend.name).holds(a._kind.dtype)
     )
@@ -57,17 +59,23 @@ def _belongs_to_the_host(a: Handle, key: Any) -> bool:
     """Whether a value is read in small parts, again and again; where it costs nothing, at once."""
     if not _is_basic(key) or not _on_a_cpu(a):
         return False
-    if a._kind.backend.mutable:
+    backend = a._kind.backend
+    if backend.mutable:
         return True
-    if not _is_small(a, key):
-        return False
     root = views.owner(a)
+    if not _is_small(a, key):
+        if backend.defers:
+            root._looks = 0
+        return False
     looks = getattr(root, "_looks", 0) + 1
     root._looks = looks
-    return looks > _LOOKS
+    return looks > (_PARTS if backend.defers else _LOOKS)
 
 
 def _is_written_in_part(a: Handle, key: Any) -> bool:
+    """Whether a value is written in parts: one write is as good as a value that the library cannot write, unless blocks do."""
+    if a._kind.backend.defers:
+        return _belongs_to_the_host(a, key)
     return _on_a_cpu(a) and (a._kind.backend.mutable or (_is_basic(key) and _is_small(a, key)))
 
 

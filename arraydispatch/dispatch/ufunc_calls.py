@@ -266,5 +266,5 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend, heard: bool)
     new = ufunc_at(backend.xp, ufunc, native(target), key, values[0] if values else None, known)
     if heard:
         fp_errors.look_at_method(ufunc, "at", (target, *inputs[1:]), {}, new, backend)
-    writing.assign(target, new)
+    writing.assign(target, wrapping.as_held(target, new, backend))
     return new

@@ -76,9 +76,12 @@ def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
             return _with_sparse(ufunc, a, b, other) if by_ndarrays else NotImplemented
         if other is b or loader.backend_of(other) is not None:
             return NotImplemented  # but what is asked for what the other side does not do is NumPy's to do
-    if _speaks(other):
-        return ufunc(a, b)  # the other side has a protocol of its own: NumPy asks both
-    return array_ufunc(ufunc, "__call__", (a, b), {})
+    return asking(ufunc, (a, b), other)
+
+
+def asking(ufunc: np.ufunc, operands: tuple[Any, Any], other: Any) -> Any:
+    """Call a ufunc on an array and another operand; if that has a protocol of its own, NumPy asks both."""
+    return ufunc(*operands) if _speaks(other) else array_ufunc(ufunc, "__call__", operands, {})
 
 
 def with_guest(ufunc: np.ufunc, a: Any, b: Any) -> Any:
@@ -160,6 +163,8 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
                     return self
         if not isinstance(other, Handle) and type(other) not in PLAIN and _defers(other):
             return refused_in_place(ufunc, self, other)
+        if _speaks(other):
+            return ufunc(self, other, out=(self,))
         return array_ufunc(ufunc, "__call__", (self, other), {"out": (self,)})
 
     return operator
@@ -226,10 +231,10 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if "array" in kwargs:  # of a method: NumPy gives it among the inputs too
         kwargs = {key: x for key, x in kwargs.items() if key != "array"}
     outs = outputs.given(ufunc, kwargs.get("out"), method)
-    for x in (*inputs, *outs):
+    where = kwargs.get("where", True)
+    for x in (*inputs, *outs, where):
         if not _known(x):
             return host_fallback.with_strangers(ufunc, method, inputs, kwargs)
-    where = kwargs.get("where", True)
     backend = wrapping.find_backend((*inputs, *outs, where))
     if backend is None:
         return NotImplemented

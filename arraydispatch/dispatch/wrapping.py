@@ -277,13 +277,20 @@ def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_ki
         if admit is not None:
             admit(out, (value,))
         check_writeable(out)
-        if out._kind.backend.home is backend.home:
-            writing.assign(out, backend.prim.astype(value, want), fresh)
+        theirs = out._kind.backend
+        if theirs.home is backend.home and not (theirs.hosted and backend.defers):
+            value = backend.prim.astype(value, want)
+            writing.assign(out, as_held(out, value, backend), fresh and theirs is backend)
         else:
             writing.assign(out, conversion.download(backend, value, "out= is a NumPy-held array").astype(want))
     else:
         np.copyto(out, conversion.download(backend, value, tracing.WRITTEN), casting="unsafe")
     return out
+
+
+def as_held(out: Handle, value: Native, backend: Backend) -> Native:
+    """Return a value to write to ``out``: the library's own if ``out`` is older than the execution that defers values."""
+    return backend.settled(value) if backend.defers and out._kind.backend is not backend else value
 
 
 def zero_d(scalar: Handle) -> Any:
@@ -325,7 +332,10 @@ def obtained(result: Any, backend: Backend) -> None:
     """Wait for large arrays in a result, for which the library may find out later that it has no memory."""
     for x in leaves((result,)):
         if isinstance(x, Handle) and x._root is None:
-            backend.obtained(x._v)
+            placed = backend.placed(x._v)
+            if placed is not x._v:
+                x._v = placed
+            backend.obtained(placed)
 
 
 def beside_writers(run: Callable[..., Any], *args: Any) -> Any:

@@ -26,8 +26,18 @@ from ..common.process_state import process
 from ..engine.recording import tape
 from ..memory import views
 from . import functions, methods, recorded as recording, results
-from .creation import at_once, filled_at_once, fresh, is_told, new, of_data_at_once, takes
-from .functions import callers, of_function, of_ufunc
+from .creation import (
+    at_once,
+    filled_at_once,
+    fresh,
+    is_told,
+    meets_foreign,
+    new,
+    of_data_at_once,
+    takes,
+    unless_foreign,
+)
+from .functions import callers, of_function, of_ufunc, with_twins
 from .results import FOLLOWED, calls
 
 __all__ = [
@@ -36,13 +46,16 @@ __all__ = [
     "calls",
     "filled_at_once",
     "fresh",
+    "with_twins",
     "is_told",
+    "meets_foreign",
     "least",
     "new",
     "of_data_at_once",
     "of_function",
     "of_ufunc",
     "takes",
+    "unless_foreign",
 ]
 
 least = 0

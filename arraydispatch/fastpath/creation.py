@@ -12,6 +12,7 @@ import numpy as np
 from numpy import ndarray
 
 from .._core import handles
+from .._core.handles import Handle
 from ..array import Array
 from ..backends import loader
 from ..common import events
@@ -24,7 +25,17 @@ from ..runtime import settings
 from .methods import method_of
 from .results import DEEPEST, FOLLOWED, array_of, is_plain, path
 
-__all__ = ["at_once", "filled_at_once", "fresh", "new", "of_data_at_once", "plain_sequence", "takes"]
+__all__ = [
+    "at_once",
+    "filled_at_once",
+    "fresh",
+    "meets_foreign",
+    "new",
+    "of_data_at_once",
+    "plain_sequence",
+    "takes",
+    "unless_foreign",
+]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 _compiled = handles.compiled
@@ -48,7 +59,7 @@ def _follow() -> None:
     if not (process.min_size or _kinds):
         return  # there is no host state, and there was none
     held = loader.hosted(process.backend)
-    _kinds, _any_size = held._kinds, settings.on_cpu(process.backend)
+    _kinds, _any_size = held._kinds, settings.begins_on_host(process.backend)
     _float_kind = held.kind(np.dtype(float)) if path.least and not process.blocks_entered else None
 
 
@@ -94,6 +105,31 @@ def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
     return True
 
 
+def meets_foreign(real: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether an argument of a creation function implements it by ``__array_function__``, which NumPy passes the arguments as given."""
+    if kwargs and _answers(kwargs.get("like")):
+        return True
+    return hasattr(real, "_implementation") and (any(map(_answers, args)) or any(map(_answers, kwargs.values())))
+
+
+def _answers(x: Any) -> bool:
+    cls = type(x)
+    return cls not in PLAIN and hasattr(cls, "__array_function__") and not isinstance(x, Handle | ndarray | np.generic)
+
+
+def unless_foreign(real: Any) -> Callable[[Any], Any]:
+    """Return a decorator for a creation function that is not made :func:`at_once`."""
+
+    def decorate(general: Any) -> Any:
+        @wraps(general)
+        def made(*args: Any, **kwargs: Any) -> Any:
+            return (real if meets_foreign(real, args, kwargs) else general)(*args, **kwargs)
+
+        return made
+
+    return decorate
+
+
 def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
     """Decorate a creation function: NumPy makes the array of plain arguments, in the host state, while the thin path is in force.
 
@@ -122,10 +158,12 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                                 if (found := fresh(value)) is not None:
                                     path.calls += 1
                                     return found
-                                if value.size < path.least or settings.on_cpu(settings.current_name()):
+                                if value.size < path.least or settings.begins_on_host(settings.current_name()):
                                     return new(value)
                 like = kwargs.get("like")
-                if like is None or hasattr(type(like), "__array_function__"):
+                if not meets_foreign(real, args, kwargs) and (
+                    like is None or hasattr(type(like), "__array_function__")
+                ):
                     if events.tap is None:
                         return general(*args, **kwargs)
                     return _told(real, general, args, kwargs)

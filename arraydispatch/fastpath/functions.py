@@ -12,6 +12,7 @@ from numpy import ndarray
 from .._core.handles import Handle
 from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, SCALARS
+from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
 from ..engine.recording import tape
@@ -33,7 +34,7 @@ from .results import (
     written,
 )  # fmt: skip
 
-__all__ = ["array_function", "array_ufunc", "callers", "of_function", "of_ufunc", "ufunc"]
+__all__ = ["array_function", "array_ufunc", "callers", "with_twins", "of_function", "of_ufunc", "ufunc"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -238,6 +239,23 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
         return general(args, kwargs) if made is DECLINED else made
 
     return call
+
+
+def with_twins(method: Any, twins: Any, seen: Any) -> Any:
+    """Return a user's ``__array_ufunc__`` or ``__array_function__``, which is passed the function that the user's file has by its name.
+
+    ``seen`` converts the other arguments, ndarrays among them. The function is compiled here, so that no frame stands between
+    NumPy's caller and the method: warnings count frames.
+    """
+
+    def answer(self: Any, func: Any, *more: Any, **kwargs: Any) -> Any:
+        if process.users is None:
+            return method(self, func, *more, **kwargs)
+        if kwargs:
+            kwargs = seen(kwargs)
+        return method(self, twins[func], *seen(more), **kwargs)
+
+    return answer
 
 
 def _is_ours(x: Any) -> bool:

@@ -162,7 +162,7 @@ def of_two(op: Any, x: Any, y: Any) -> Any:
 
 
 def _operand(x: Any, kind: Kind) -> Any:
-    """Return the value of an operand of a call that writes an array of this kind, None where the general path takes it."""
+    """Return an operand's value for a call that writes to an array of this kind, or None if the general path must take the call."""
     if type(x) is _path.array_class:  # first: the hash of that class is made in Python under a launcher
         a: Handle = x
         if type(a._v) is ndarray:  # a pending array's kind is a node

@@ -41,7 +41,7 @@ class _Parsed(NamedTuple):
     key: tuple[slice, ...]  # positive steps; an axis of an index array is whole
     whole: bool  # every slice is whole, and no integers
     flips: tuple[int, ...]  # axes of a negative step, among those that stay
-    shape: tuple[int, ...]  # after the slice, without the axes that integers take away
+    shape: tuple[int, ...]  # shape after slicing, less the axes removed by integer indices
     indexed: tuple[int, ...]  # axes of that shape that index arrays walk along
     indices: tuple[Any, ...]  # one native int64 array for each, in bounds, >= 0, of one shape
     broadcast: tuple[int, ...]  # that shape

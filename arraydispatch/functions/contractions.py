@@ -128,7 +128,7 @@ def _by_numpy(xp: XP, arrays: list[Any], run: Callable[[list[Any]], Any]) -> Any
         return None
     if events.tap is not None:
         events.tap.host_kernel()
-    with np.errstate(all="ignore"):  # libraries report nothing of products either
+    with np.errstate(all="ignore"):  # like the libraries, report no errors of products
         return backend.from_numpy(np.asarray(run(lent)), backend.device_of(arrays[0]), copy=False)
 
 

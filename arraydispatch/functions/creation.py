@@ -67,7 +67,7 @@ def ones_like(
     return filled(xp, final, 1, to, a)
 
 
-@like(np.empty_like, unverified="uninitialised memory")
+@like(np.empty_like, unverified="uninitialized memory")
 def empty_like(
     xp: Any,
     prototype: Any,

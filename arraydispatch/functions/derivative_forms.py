@@ -1,6 +1,6 @@
 """Forms of linear algebra results by products alone, equal to the results at the point, for their derivatives.
 
-Derivatives of a factorisation divide by differences of singular values, those of an inverse by the values themselves. They do not
+Derivatives of a factorization divide by differences of singular values, those of an inverse by the values themselves. They do not
 exist where two values are equal, as for an identity matrix, or one is zero; those of a determinant and a pseudo-inverse do.
 """
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .factorisations import adjoint
+from .factorizations import adjoint
 from .operands import upload
 from .registry import XP
 

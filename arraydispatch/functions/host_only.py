@@ -49,4 +49,4 @@ on_host(
 on_host("structured arrays exist only on the host", rfn.recursive_fill_fields, writes=(1,))
 on_host("structured arrays exist only on the host", rfn.assign_fields_by_name, writes=(0,))
 describe(np.fromregex, makes=True)
-describe(np.empty, unverified="uninitialised memory")
+describe(np.empty, unverified="uninitialized memory")

@@ -1,4 +1,4 @@
-"""``np.linalg``: equations, inverses, determinants, norms and ranks; NumPy's conventions over the factorisations."""
+"""``np.linalg``: equations, inverses, determinants, norms and ranks; NumPy's conventions over the factorizations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..runtime import dtypes
 from . import derivative_forms, layouts
 from .averages import report
 from .contractions import conjugate
-from .factorisations import (
+from .factorizations import (
     adjoint,
     check_2d,
     check_square,

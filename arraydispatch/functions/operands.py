@@ -97,7 +97,7 @@ def lined(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
 
 
 def along(xp: Any, a: Native, axis: int, start: int, stop: int, step: int = 1) -> Native:
-    """Return ``a[..., start:stop:step, ...]`` on one (normalised) axis, for explicit bounds and a positive step."""
+    """Return ``a[..., start:stop:step, ...]`` on one (normalized) axis, for explicit bounds and a positive step."""
     shape = xp.shape_of(a)
     if start == 0 and stop == shape[axis] and step == 1:
         return a
@@ -121,7 +121,7 @@ def flat(xp: Any, a: Native) -> Native:
 
 
 def moved(xp: Any, a: Native, source: int, destination: int) -> Native:
-    """Move one (normalised) axis; the result may alias."""
+    """Move one (normalized) axis; the result may alias."""
     if source == destination:
         return a
     perm = [i for i in range(len(xp.shape_of(a))) if i != source]

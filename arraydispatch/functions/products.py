@@ -296,7 +296,7 @@ def linalg_cross(xp: XP, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return cross(xp, x1, x2, axis=axis)
 
 
-# -- generalised ufuncs --------------------------------------------------------------------------------------------------
+# -- generalized ufuncs --------------------------------------------------------------------------------------------------
 
 
 def _loop_operands(xp: XP, ufunc: np.ufunc, a: Any, b: Any, dtype: Any) -> tuple[Any, Any]:

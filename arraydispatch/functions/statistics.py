@@ -103,7 +103,7 @@ def median(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepd
         below = prim.slice(lanes, (*every, slice(n // 2 - 1, n // 2, 1)))
         total = xp.add(below if given == wide else prim.astype(below, wide), middle)
         middle = xp.multiply(total, 0.5) if wide.kind == "f" else xp.true_divide(total, 2.0)
-    if given == inexact:
+    if given == inexact:  # the rule of _or_nan, in the wider dtype
         last = prim.slice(lanes, (*every, slice(n - 1, n, 1)))
         middle = prim.where(xp.isnan(last), last, middle if given == wide else prim.astype(middle, given))
     return prim.reshape(middle, shape)

@@ -19,8 +19,8 @@ from ..common.signal_safety import imported
 __all__ = ["WATCHED", "begin", "end", "follow"]
 
 WATCHED = frozenset(
-    "dask.utils scipy.cluster.hierarchy scipy.cluster.vq scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize"
-    " scipy.signal scipy.signal.windows scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats torch"
+    "cloudpickle.cloudpickle dask.utils joblib.externals.cloudpickle.cloudpickle scipy.cluster.hierarchy scipy.cluster.vq"
+    " scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize scipy.signal scipy.signal.windows scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats torch"
     " xarray".split()
 )
 """The modules that :data:`arraydispatch.scipy_support.MODULES` and :data:`arraydispatch.interop.packages.MODULES` list, which a test compares:

@@ -8,6 +8,8 @@ functions dispatch by NEP 13 and NEP 18; arrays of an array-API namespace keep t
 
 *dask* looks up the functions for a chunk by the chunk's class: for an `Array` it finds those for ndarrays.
 
+*cloudpickle* pickles a function by value unless it finds it by its name: the stand-in for a function of SciPy's is pickled by name.
+
 *torch.asarray* reads any object with the buffer protocol as bytes of ``float32``: it gets the tensor that ``as_tensor`` makes.
 """
 
@@ -21,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.callable_proxy import StandIn
 from .._core.handles import Handle
 from ..backends import loader
 from ..common.patching import Exchange
@@ -147,6 +150,18 @@ def _read_by(other: str, exchange: Exchange) -> Any:
     return made
 
 
+def _by_name(exchange: Exchange) -> Any:
+    real = exchange.real
+
+    @functools.wraps(real)
+    def reducer_override(self: Any, obj: Any) -> Any:
+        """Reduce a stand-in to its name; other functions that are not found by name are pickled by value."""
+        return obj.__reduce__() if issubclass(type(obj), StandIn) else real(self, obj)
+
+    return reducer_override
+
+
+_CLOUDPICKLE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
 _ASK = "get_array_namespace"
 _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
     "xarray": (
@@ -164,6 +179,7 @@ _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
         ("scipy.optimize._differentiable_functions:_ScalarGradWrapper", "__call__", _gradient),
         ("scipy.optimize._differentiable_functions:VectorFunction", "__init__", _functions),
     ),
+    **{name: ((f"{name}:CloudPickler", "reducer_override", _by_name),) for name in _CLOUDPICKLE},
 }
 """Package -> (module, or ``module:class``; attribute; factory of the replacement)."""
 for _row in loader.KNOWN.values():

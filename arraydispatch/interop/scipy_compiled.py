@@ -7,13 +7,13 @@ arguments that a routine was told to overwrite are overwritten.
 
 from __future__ import annotations
 
-import functools
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
 from typing import Any
 
+from .._core.callable_proxy import StandIn, by_name
 from .._core.handles import Handle
 from ..common.patching import Exchange
 from ..dispatch import host_results, scipy_calls, wrapping
@@ -59,6 +59,17 @@ class Compiled:
     def __repr__(self) -> str:
         return repr(self._real)
 
+    def __eq__(self, other: object) -> bool:
+        return self._real == (other._real if type(other) is Compiled else other)
+
+    def __hash__(self) -> int:
+        return hash(self._real)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        made = self._real.__reduce_ex__(protocol)
+        module, _, name = self._name.rpartition(".")
+        return by_name(module, name) if isinstance(made, str) else made
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the compiled function with ndarrays, and write back the arguments that it changed."""
         found: list[Any] = []
@@ -84,17 +95,26 @@ def _called(exchange: Exchange) -> Any:
     return Compiled(exchange.real, f"{exchange.holder.__name__}.{exchange.name}")
 
 
+_standing_in: dict[str, StandIn] = {}
+
+
+def _standing(name: str, real: Any, module: str, by: Callable[..., Any]) -> StandIn:
+    """Return the stand-in for a function, one for all modules that have it."""
+    made = _standing_in.setdefault(name, StandIn(real, module, name))
+    made.target = by
+    return made
+
+
 def _routines(exchange: Exchange) -> Any:
     real, module = exchange.real, f"scipy.linalg.{exchange.name.split('_')[1]}"
 
-    @functools.wraps(real)
     def get(*args: Any, **kwargs: Any) -> Any:
         found = real(*args, **kwargs)
         if isinstance(found, list | tuple):
             return type(found)(Compiled(each, f"{module}.{each.__name__.split()[-1]}") for each in found)
         return Compiled(found, f"{module}.{found.__name__.split()[-1]}")
 
-    return get
+    return _standing(exchange.name, real, "scipy.linalg", get)
 
 
 def _making(methods: tuple[str, ...]) -> Callable[[Exchange], Any]:
@@ -103,12 +123,11 @@ def _making(methods: tuple[str, ...]) -> Callable[[Exchange], Any]:
     def make(exchange: Exchange) -> Any:
         real = exchange.real
 
-        @functools.wraps(real)
         def made(*args: Any, **kwargs: Any) -> Any:
             given: Any = Compiled(real, f"scipy.sparse.linalg.{exchange.name}")(*args, **kwargs)
             return Compiled(given, f"scipy.sparse.linalg.{exchange.name}'s", methods)
 
-        return made
+        return _standing(exchange.name, real, "scipy.sparse.linalg", made)
 
     return make
 

@@ -22,7 +22,6 @@ from .. import scipy_support
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
 from ..common.signal_safety import imported
-from ..functions.registry import SCIENTIFIC
 from . import packages, scipy_compiled
 
 __all__ = ["EXCHANGES", "close", "open_all", "open_module"]
@@ -88,7 +87,7 @@ def _exchanges(module: ModuleType) -> Iterator[Exchange]:
     for function in scipy_support.public(module):
         if function in scipy_compiled.HELD.get(name, ()):
             continue
-        found = scipy_support.stand_in(f"{name}.{function}")
+        found = scipy_support.front(f"{name}.{function}")
         if found is not None:
             yield Exchange(module, function, _giving(found), "functions of SciPy")
     for cls in _classes(module):
@@ -115,7 +114,7 @@ def _classes(module: ModuleType) -> list[type]:
     found: dict[type, None] = {}
     for name in getattr(module, "__all__", ()):
         value = getattr(module, name, None)
-        if value in SCIENTIFIC if callable(value) and not isinstance(value, type) else False:
+        if type(value) is scipy_support.Front:
             continue
         cls = value if isinstance(value, type) else type(value)
         for each in cls.__mro__:

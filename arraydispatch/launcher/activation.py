@@ -103,7 +103,7 @@ def _put_in_place() -> ExitStack:
         begin(_users, opened)
         numpy_warnings.at_user_lines(run)
         tracebacks.hide_ours(run)
-        array_methods.for_c_code(_users, run)
+        array_methods.for_c_code(_users, run, facade.twins)
         return stack.pop_all()
 
 

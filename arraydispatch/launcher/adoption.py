@@ -5,20 +5,19 @@ a pure function or ufunc called from a user file moves them to the backend (*ado
 with ``Array`` arguments, which then dispatch by protocol. Some ndarrays are not adopted: those that are
 written into, those of which the result would be a view, and those of dtypes that no backend has.
 
-A stand-in compares and hashes equal to its function, so tables keyed by NumPy functions (a user's
-``__array_function__``, pandas' aggregation names) find it, and it pickles by name.
+A stand-in compares and hashes equal to its function, so tables keyed by NumPy functions (pandas' aggregation names) find it; it
+pickles by name, and ``inspect`` treats it as the function. A function has one stand-in, whatever its names, and the protocols of
+user classes are passed it (:mod:`arraydispatch.launcher.array_methods`), so that ``is`` holds there too.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import operator
 import sys
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import MethodType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +25,7 @@ import numpy as np
 import arraydispatch as ad
 
 from .. import fastpath
-from .._core.callable_proxy import Called
+from .._core.callable_proxy import StandIn, by_name
 from ..api.public import from_protocol
 from ..backends import loader
 from ..common import events, tracing, user_warnings
@@ -50,12 +49,14 @@ __all__ = [
     "Special",
     "Stand",
     "Ufunc",
+    "UfuncType",
     "Views",
     "ViewsOfMany",
     "asked_by_user",
     "by_name",
     "is_window",
     "move",
+    "on_memory",
     "not_of_others",
     "to_host",
     "traced",
@@ -135,6 +136,16 @@ def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
     return made
 
 
+def on_memory(x: np.ndarray[Any, Any]) -> Any:
+    """Return an array on the memory of an ndarray that others may write, which has the values that are there when it is read.
+
+    None where the backend cannot share the memory, or might read it otherwise than NumPy: a boolean byte that is 2 is true.
+    """
+    if x.dtype == bool or not x.flags.aligned or any(step % (x.itemsize or 1) for step in x.strides):
+        return None
+    return host_values.sharing(x)
+
+
 def is_window(x: np.ndarray[Any, Any]) -> bool:
     """Whether an ndarray is a window on memory it does not own: that of a buffer, a file, a record or a subclass."""
     seen: Any = x
@@ -194,7 +205,7 @@ def _takes_in(value: Any) -> Any:
 def _all_movable(value: Any) -> bool:
     if isinstance(value, _NESTS):
         return all(_all_movable(part) for part in value)
-    return movable(value) if type(value) in _ARRAYS else not isinstance(value, str)
+    return movable(value) if type(value) in _ARRAYS else not (isinstance(value, str) or speaks((value,)))
 
 
 def _gathered(value: Any) -> Any:
@@ -202,24 +213,6 @@ def _gathered(value: Any) -> Any:
     if isinstance(value, _NESTS) and holds_array(value) and _all_movable(value):
         return ad.asarray(value)
     return value
-
-
-class _Module:
-    """NumPy module in a pickle."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return importlib.import_module, (self._name,)
-
-
-def by_name(module: str, name: str) -> tuple[Any, ...]:
-    """Return the ``__reduce__`` value of an object that a module has by name, also by a dotted one like ``add.reduce``.
-
-    Unpickling returns the facade's object in a user file under a launcher, and NumPy's own elsewhere, without this package.
-    """
-    return operator.attrgetter(name), (_Module(module),)
 
 
 def _is_view(result: np.ndarray[Any, Any], values: Sequence[Any]) -> bool:
@@ -247,6 +240,16 @@ def _shared(result: Any, what: str) -> Any:
     return mapped(part, result) if isinstance(result, _NESTS) else part(result)
 
 
+def speaks(values: Any, depth: int = _DEPTH) -> bool:
+    """Whether one of some values implements NumPy's functions itself, and is neither an `Array` nor an ndarray."""
+    return any(
+        (depth and speaks(x, depth - 1))
+        if isinstance(x, _NESTS)
+        else hasattr(type(x), "__array_function__") and not isinstance(x, _ndarray | np.generic | ad.Array)
+        for x in values
+    )
+
+
 def _has_protocol(x: Any) -> bool:
     """Whether NumPy asks a foreign object for its array."""
     return hasattr(type(x), "__array__") and not isinstance(x, _ndarray | np.generic | ad.Array)
@@ -256,7 +259,7 @@ _REFUSED = "__array__ method not producing an array"
 """Message of NumPy for a user's class whose ``__array__`` returns an ``Array``."""
 
 
-class Stand(Called):  # type: ignore[misc]
+class Stand(StandIn):
     """Stand-in for a NumPy function in user files.
 
     Parameters
@@ -268,37 +271,8 @@ class Stand(Called):  # type: ignore[misc]
     """
 
     def __init__(self, real: Any, module: str, name: str) -> None:
-        functools.update_wrapper(self, real, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
-        self.real = self.target = real
-        self._where = module, name
+        super().__init__(real, module, name)
         self._what = f"{module}.{name}"
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("real", "target"):  # missing in a half-made copy
-            raise AttributeError(name)
-        return getattr(self.real, name)
-
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
-        # As a class attribute, what is written in Python binds as a method; NumPy's C functions and ufuncs do not.
-        return MethodType(self, instance) if instance is not None and hasattr(type(self.real), "__get__") else self
-
-    def __eq__(self, other: object) -> bool:
-        return self is other or self.real is other or (isinstance(other, Stand) and self.real is other.real)
-
-    def __hash__(self) -> int:
-        return hash(self.real)
-
-    def __repr__(self) -> str:
-        return repr(self.real)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return by_name(*self._where)
-
-    def __copy__(self) -> Stand:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Stand:
-        return self
 
 
 def _asked_for_out(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
@@ -402,7 +376,7 @@ class Function(Stand):
             if _REFUSED not in str(error):
                 raise
             result = self._asking(new, keywords)
-        if target is not None:
+        if target is not None or speaks((*args, *kwargs.values())):
             return result
         spec, result = spec_of(self.real), move(result, self._what)
         return result if spec is None or spec.keeps is None else spec.keeps(result, *args, **kwargs)
@@ -509,8 +483,75 @@ class Output(Stand):
         return self.real(*[to_host(from_protocol(value)) for value in args], **given)
 
 
-class Ufunc(Function):
-    """Stand-in for a ufunc: as :class:`Function`, with the ufunc's methods and attributes, and an instance of ``np.ufunc``."""
+class _OfAnyUfunc:
+    """Method of ``np.ufunc`` that is called with a ufunc, such as ``np.ufunc.reduce``.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method.
+    """
+
+    __name__: str
+    __wrapped__: Any
+
+    def __init__(self, name: str) -> None:
+        functools.update_wrapper(self, getattr(np.ufunc, name), ("__name__", "__qualname__", "__doc__"), ())
+
+    def __call__(self, ufunc: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the method of a ufunc, which may have a stand-in."""
+        if not isinstance(ufunc, np.ufunc):
+            return getattr(np.ufunc, self.__name__)(ufunc, *args, **kwargs)
+        method = getattr(ufunc, self.__name__)
+        if not isinstance(method, Function):
+            return method(*args, **kwargs)
+        return (method._unless_circular if views.frames else method._call)(args, kwargs)  # as many frames as usual
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else getattr(instance.real, self.__name__)
+
+    def __eq__(self, other: object) -> bool:
+        return other is self.__wrapped__ or (type(other) is _OfAnyUfunc and other.__name__ == self.__name__)
+
+    def __hash__(self) -> int:
+        return hash(self.__wrapped__)
+
+    def __repr__(self) -> str:
+        return repr(self.__wrapped__)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return by_name("numpy", f"ufunc.{self.__name__}")
+
+
+class UfuncType(type):
+    """Type of the facade's ``np.ufunc``, of which NumPy's own ufuncs are instances too."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """Raise NumPy's error: no ufunc is made this way."""
+        return np.ufunc(*args, **kwargs)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(np.ufunc, name)
+
+    def __dir__(cls) -> list[str]:
+        return dir(np.ufunc)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, np.ufunc)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, np.ufunc) or super().__subclasscheck__(subclass)
+
+    # As for np.ndarray: ``type(f) == np.ufunc`` holds for the ufuncs that no facade has, such as SciPy's.
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or (other is np.ufunc and asked_by_user(1))
+
+    def __hash__(cls) -> int:
+        return type.__hash__(cls)
+
+
+class Ufunc(Function, metaclass=UfuncType):
+    """Stand-in for a ufunc: as :class:`Function`, with the ufunc's methods and attributes. The class is the ``np.ufunc`` of user files."""
 
     def _calling(self) -> Callable[..., Any]:
         return fastpath.of_ufunc(self.real, self._unless_circular)
@@ -519,13 +560,17 @@ class Ufunc(Function):
         super().__init__(real, module, name)
         self._out_at = self._collects = real.nin
         self._most = real.nargs
-        for method, out_at in (("reduce", 3), ("accumulate", 3), ("reduceat", 4), ("outer", sys.maxsize)):
-            setattr(self, method, _UfuncMethod(real, method, out_at, module, name))
+        for method, out_at in _UFUNC_METHODS.items():
+            setattr(self, method, _UfuncMethod(self, method, out_at))
 
-    # isinstance() believes __class__, so both a user's and a library's check against the real np.ufunc hold.
+    @classmethod
+    def of(cls, real: np.ufunc, module: str, name: str) -> Ufunc:
+        """Make the stand-in for a ufunc."""
+        return type.__call__(cls, real, module, name)
+
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
-        return np.ufunc
+        return type(self) if asked_by_user(1) else np.ufunc
 
     def _written(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(args) > self._out_at:
@@ -538,11 +583,23 @@ class Ufunc(Function):
     __hash__ = Stand.__hash__
 
 
+_UFUNC_METHODS = {"reduce": 3, "accumulate": 3, "reduceat": 4, "outer": sys.maxsize}
+"""Position of ``out`` by the name of a ufunc's method."""
+for _name, _member in vars(np.ufunc).items():
+    if callable(_member) and not _name.startswith("__"):
+        setattr(Ufunc, _name, _OfAnyUfunc(_name))
+Ufunc.__name__ = Ufunc.__qualname__ = "ufunc"
+Ufunc.__module__ = "numpy"
+Ufunc.__doc__ = str(np.ufunc.__doc__)
+
+
 class _UfuncMethod(Function):
     """``np.add.reduce`` and its like."""
 
-    def __init__(self, ufunc: np.ufunc, method: str, out_at: int, module: str, name: str) -> None:
-        Stand.__init__(self, getattr(ufunc, method), module, f"{name}.{method}")
+    def __init__(self, ufunc: Ufunc, method: str, out_at: int) -> None:
+        module, name = ufunc._where
+        Stand.__init__(self, getattr(ufunc.real, method), module, f"{name}.{method}")
         self.target = self._calling()
+        self.__self__ = ufunc
         self._out_at = out_at
         self._collects = 2 if method == "outer" else 1

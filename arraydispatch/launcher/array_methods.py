@@ -1,8 +1,10 @@
-"""``__array__`` methods of user classes, which return an `Array` where C code accepts only an ndarray.
+"""Methods of user classes that NumPy's C code calls: ``__array__``, ``__array_ufunc__`` and ``__array_function__``.
 
-A class made with such a method by a class statement in a user file, or by ``types.new_class``, gets a method that inspects its caller:
-code that names the method gets the user's result, and C code, which calls it from ``np.asarray`` and the like, gets that as
-an ndarray. A class that gets the method later, or from ``type(name, bases, names)``, is not noticed.
+``__array__`` returns an `Array` where C code accepts only an ndarray. A class made with such a method by a class statement in a
+user file, or by ``types.new_class``, gets a method that inspects its caller: code that names the method gets the user's result,
+and C code, which calls it from ``np.asarray`` and the like, gets that as an ndarray. The other two methods are passed the function
+that the user file has by its name, so that ``is`` and ``isinstance`` hold there. A class that gets its method later, or from
+``type(name, bases, names)``, is not noticed.
 """
 
 from __future__ import annotations
@@ -17,14 +19,20 @@ from typing import Any
 
 import numpy as np
 
+from .. import fastpath
 from .._core.handles import Handle
 from ..common.patching import Exchange, Exchanges
+from ..common.pytrees import mapped
+from ..dispatch import host_fallback, host_values
+from ..memory import views
 from ..memory.roots import memory_of
 from .user_files import UserFiles
 
-__all__ = ["for_c_code", "is_copy"]
+__all__ = ["for_c_code", "hand_twins", "is_copy"]
 
 _NAME = "__array__"
+_NESTS = frozenset({tuple, list, dict})
+_HANDED = ("__array_ufunc__", "__array_function__")
 _copies: weakref.WeakValueDictionary[int, np.ndarray[Any, Any]] = weakref.WeakValueDictionary()
 
 
@@ -34,44 +42,78 @@ def is_copy(seen: Any) -> bool:
     return _copies.get(id(memory)) is memory
 
 
-def for_c_code(users: UserFiles, exchanges: Exchanges) -> None:
-    """Give classes that are made in user files the method."""
-    exchanges.put("builtins:__build_class__", partial(_building, users))
-    exchanges.put("types:new_class", partial(_new_class, users))
+def for_c_code(users: UserFiles, exchanges: Exchanges, twins: dict[Any, Any]) -> None:
+    """Give classes that are made in user files these methods.
+
+    ``twins``: NumPy's function -> the one that user files have by its name.
+    """
+    exchanges.put("builtins:__build_class__", partial(_building, users, twins))
+    exchanges.put("types:new_class", partial(_new_class, users, twins))
 
 
-def _building(users: UserFiles, exchange: Exchange) -> Any:
+def _building(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> Any:
     real = exchange.real
 
     def __build_class__(body: Callable[[], Any], name: str, /, *bases: Any, **keywords: Any) -> Any:
         made = real(body, name, *bases, **keywords)
         if exchange.on:
-            _have_method(users, made, body, sys._getframe(1))
+            _have_method(users, twins, made, body, sys._getframe(1))
         return made
 
     return __build_class__
 
 
-def _new_class(users: UserFiles, exchange: Exchange) -> Any:
+def _new_class(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> Any:
     real = exchange.real
 
     @wraps(real)
     def new_class(name: str, bases: Any = (), kwds: Any = None, exec_body: Any = None) -> Any:
         made = real(name, bases, kwds, exec_body)
         if exchange.on:
-            _have_method(users, made, exec_body, sys._getframe(1))
+            _have_method(users, twins, made, exec_body, sys._getframe(1))
         return made
 
     return new_class
 
 
-def _have_method(users: UserFiles, made: Any, body: Any, frame: FrameType) -> None:
-    """Give a new class the method; the class was made from a frame, by a function that fills it."""
-    found = vars(made).get(_NAME) if isinstance(made, type) else None
+def _have_method(users: UserFiles, twins: dict[Any, Any], made: Any, body: Any, frame: FrameType) -> None:
+    """Give a new class the methods; the class was made from a frame, by a function that fills it."""
+    if not isinstance(made, type):
+        return
+    found = vars(made).get(_NAME)
     writer = found if type(found) is FunctionType else body
     if found is not None and users.owns_globals(getattr(writer, "__globals__", None), frame):
         with suppress(AttributeError, TypeError):  # a metaclass that lets nobody change its classes
             setattr(made, _NAME, _in_place_of(found))
+    hand_twins(made, twins, lambda method: users.owns_globals(method.__globals__, frame))
+
+
+def _seen(value: Any) -> Any:
+    """Replace the ndarrays that NumPy passes on by arrays on their memory."""
+    kind = type(value)
+    if kind is np.ndarray:
+        shared = host_values.sharing(value)
+        return value if shared is None else shared
+    if value is np.ndarray:
+        return getattr(views.wrapper, "cls", value)
+    return mapped(_seen, value) if kind in _NESTS else value
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def hand_twins(made: type, twins: dict[Any, Any], is_users: Callable[[FunctionType], bool]) -> None:
+    """Wrap the protocols that a class itself has and the user wrote: they are passed the user file's functions for NumPy's."""
+    for name in _HANDED:
+        found = vars(made).get(name)
+        if type(found) is FunctionType and not hasattr(found, host_fallback.OF_THE_PROGRAM) and is_users(found):
+            # A subclass of ndarray passes its arguments on to ndarray's own method, which takes ndarrays only.
+            seen = _itself if issubclass(made, np.ndarray) else _seen
+            method = wraps(found)(fastpath.with_twins(found, twins, seen))
+            setattr(method, host_fallback.OF_THE_PROGRAM, True)
+            with suppress(AttributeError, TypeError):
+                setattr(made, name, method)
 
 
 def _in_place_of(found: Any) -> Any:

@@ -10,7 +10,7 @@ import importlib
 import sys
 import threading
 from functools import cache, partial
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -22,9 +22,9 @@ import numpy.random
 
 from ..api import creation
 from ..functions.registry import facts_of, spec_of
-from . import adoption, numpy_classes, numpy_names, numpy_random
+from . import adoption, array_methods, numpy_classes, numpy_names, numpy_random
 
-__all__ = ["Facade", "counterpart", "give_back", "original", "renew", "substitute", "take", "take_out"]
+__all__ = ["Facade", "counterpart", "give_back", "original", "renew", "substitute", "take", "take_out", "twins"]
 
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
@@ -60,7 +60,7 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
     if isinstance(real, ModuleType):
         return substitute(real)
     if isinstance(real, np.ufunc):
-        return adoption.Ufunc(real, module, name)
+        return adoption.Ufunc.of(real, module, name)
     if module == "numpy.testing":
         return adoption.Output(real, module, name) if name.startswith("assert_") else real
     if isinstance(real, type):
@@ -76,8 +76,10 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
 
 
 _held: Any = vars(ModuleType)["__dict__"]
-_OWN = frozenset({"_real_module", "_stands", "_unpatched"})
+_OWN = frozenset({"_real_module", "_unpatched"})
 """Attributes that a facade has and NumPy's module lacks."""
+_stands: dict[int, tuple[Any, Any]] = {}
+"""id of an object of NumPy's modules -> the object, and its one stand-in, whatever names and modules have it."""
 
 
 def _names(facade: ModuleType) -> dict[str, Any]:
@@ -95,11 +97,18 @@ def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
         return value, False
     if own["_unpatched"].get(name, value) is not value:
         return value, False  # patched into NumPy, and may be removed again
-    of, stand = own["_stands"].get((name, id(value)), (None, None))
-    if of is not value:
-        stand = _stands_for(value, real.__name__, name)
-        _, stand = own["_stands"].setdefault((name, id(value)), (value, stand))
-    return stand, True
+    if id(value) not in _stands:
+        _stands.setdefault(id(value), (value, _stands_for(value, *_home(value, real, name))))
+    return _stands[id(value)][1], True
+
+
+def _home(value: Any, module: ModuleType, name: str) -> tuple[str, str]:
+    """Return the module and the name by which plain Python shows an object that several modules and names have."""
+    shown = getattr(value, "__name__", name)
+    for each in (np, module):
+        if vars(each).get(shown) is value:
+            return each.__name__, shown
+    return module.__name__, name
 
 
 def _made(facade: ModuleType, name: str) -> Any:
@@ -143,7 +152,6 @@ class Facade(ModuleType):
                 own[name] = vars(real)[name]
         own["_real_module"] = real
         own["_unpatched"] = dict(vars(real))
-        own["_stands"] = {}
         # As a method of the class, it would make every attribute access 4 times slower.
         own["__getattr__"] = partial(_made, self)
 
@@ -197,10 +205,13 @@ def renew() -> None:
     """Drop the stand-ins for creation functions, so that they are made again for the current creation functions."""
     for facade in list(_facades.values()):
         own = _names(facade)
-        for table in (own, own["_stands"]):
-            for name, value in table.copy().items():
-                if isinstance(value[1] if table is own["_stands"] else value, adoption.Special):
-                    table.pop(name, None)
+        for name, value in own.copy().items():
+            if isinstance(value, adoption.Special):
+                own.pop(name, None)
+    for key, (_, stand) in _stands.copy().items():
+        if isinstance(stand, adoption.Special):
+            _stands.pop(key, None)
+    twins.clear()
 
 
 def _numpys_own() -> dict[int, tuple[ModuleType, str]]:
@@ -216,6 +227,8 @@ def counterpart(value: Any, numpys: dict[int, tuple[ModuleType, str]] | None = N
     """
     if isinstance(value, ModuleType):
         return substitute(value)
+    if id(value) in _stands:
+        return _stands[id(value)][1]
     module, name = (_numpys_own() if numpys is None else numpys).get(id(value), (None, ""))
     return value if module is None else getattr(substitute(module), name)
 
@@ -255,6 +268,12 @@ def take(*modules: dict[str, Any]) -> None:
                 if ours is not value:
                     exchanged[name] = ours, value
                     names[name] = ours
+                elif isinstance(value, type):  # made before
+                    array_methods.hand_twins(value, twins, partial(_is_written_in, names))
+
+
+def _is_written_in(names: dict[str, Any], method: FunctionType) -> bool:
+    return method.__globals__ is names
 
 
 def give_back(names: dict[str, Any], imported: bool = True) -> None:
@@ -288,3 +307,14 @@ def _put_back(names: dict[str, Any], exchanged: dict[str, tuple[Any, Any]], impo
         back = theirs if name in exchanged and value is ours else original(value) if imported else value
         if back is not value:
             names[name] = back
+
+
+class _Twins(dict[Any, Any]):
+    """Counterparts by NumPy's function, looked up on first use."""
+
+    def __missing__(self, real: Any) -> Any:
+        return self.setdefault(real, counterpart(real))
+
+
+twins = _Twins()
+"""Functions that methods of user classes are passed in place of NumPy's."""

@@ -12,7 +12,7 @@ import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from functools import wraps
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from ..common.patching import Exchange, Exchanges
@@ -34,8 +34,18 @@ _RESOLVERS = frozenset({
 
 
 def _names_stand_in(name: str, fromlist: Sequence[str] | None) -> bool:
-    """Whether an import is one of :data:`STAND_IN`, of a part of it, or of its name from the package."""
+    """Whether an import is :data:`STAND_IN`, a submodule of it, or ``from arraydispatch import numpy``."""
     return name == STAND_IN or name.startswith(f"{STAND_IN}.") or (name == _PACKAGE and "numpy" in (fromlist or ()))
+
+
+_BETWEEN = f"{__package__}.array_loading"
+"""Module whose functions unpickle on behalf of their caller."""
+
+
+def _asking(frame: FrameType) -> FrameType:
+    """Return the frame that an import from a frame is made for."""
+    between = frame.f_globals.get("__name__") == _BETWEEN and frame.f_back is not None
+    return frame.f_back if between else frame  # type: ignore[return-value]
 
 
 def _resolves(namespace: Mapping[str, object] | None) -> bool:
@@ -123,7 +133,7 @@ class ImportHook:
             if name in self._told or name.partition(".")[0] in self._told:
                 self._tell(name, users.owns_frame(sys._getframe(1)))
             ours = self._active and (name == "numpy" or name.startswith("numpy."))
-            if ours and (importers.owns_frame(frame := sys._getframe(1)) or _resolves(frame.f_globals)):
+            if ours and (importers.owns_frame(frame := _asking(sys._getframe(1))) or _resolves(frame.f_globals)):
                 return substitute(module)
             if _names_stand_in(name, ()):
                 self._named(sys._getframe(1).f_globals)

@@ -133,7 +133,7 @@ def _choices(backend: Any, device: Any, precision: Any, execution: Any, min_size
         precision = settings.check_precision(precision)
         precision = "none" if precision is None else str(precision)
     if min_size is not None and (isinstance(min_size, bool) or not isinstance(min_size, int) or min_size < 0):
-        raise SettingError(f"min_size must be an integer that is not negative, got {min_size!r}.")
+        raise SettingError(f"min_size must be a non-negative integer, got {min_size!r}.")
     if fallback is not None:
         settings.check_fallback(fallback)
     settings.check_execution(execution)

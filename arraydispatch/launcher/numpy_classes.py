@@ -33,7 +33,21 @@ from ..memory import reshaping, views
 from ..memory.roots import memory_of
 from ..runtime import dtypes
 from . import array_requests
-from .adoption import adopt, asked_by_user, by_name, holds_array, is_window, left, movable, move, not_of_others, traced
+from .adoption import (
+    Ufunc,
+    UfuncType,
+    adopt,
+    asked_by_user,
+    by_name,
+    holds_array,
+    is_window,
+    left,
+    movable,
+    move,
+    not_of_others,
+    on_memory,
+    traced,
+)
 from .array_methods import is_copy
 from .iterators import ITERATORS, METACLASSES, brought, nested_iters
 from .memory_writes import shared
@@ -121,6 +135,8 @@ class _NdarrayType(abc.ABCMeta):
             return _window(given)
         made = _real(*args, **kwargs)
         if given.get("buffer") is not None:
+            if (kept := on_memory(made)) is not None:
+                return kept
             left("numpy.ndarray", "it is a window on someone else's buffer")
             return made
         return move(made, "numpy.ndarray")
@@ -138,7 +154,8 @@ class _NdarrayType(abc.ABCMeta):
     def __eq__(cls, other: object) -> bool:
         return other is cls or (other is _real and asked_by_user(1))
 
-    __hash__ = type.__hash__  # a slot, no function: sets of types are asked for this class at each small call
+    # The C slot: a Python function would run in every small call, which looks this class up in a set.
+    __hash__ = type.__hash__
 
     def __dir__(cls) -> list[str]:
         return _shown_names()
@@ -261,11 +278,11 @@ ForkingPickler.register(ndarray, ad.Array.__reduce__)
 # -- iteration on the host ---------------------------------------------------------------------------------------------
 
 
-CLASSES: dict[str, type] = {"ndarray": ndarray, **ITERATORS}
+CLASSES: dict[str, type] = {"ndarray": ndarray, "ufunc": Ufunc, **ITERATORS}
 """Classes the facade exchanges; all others are NumPy's own."""
 
 # pickle asks this table before it tries "by name", where it would find NumPy's own class and complain.
-for _metaclass in (_NdarrayType, *METACLASSES):
+for _metaclass in (_NdarrayType, UfuncType, *METACLASSES):
     copyreg.pickle(_metaclass, _reduce_class)
 
 
@@ -353,12 +370,18 @@ def index_object(real: Any, name: str) -> Any:
 # -- functions with a rule of their own --------------------------------------------------------------------------------
 
 
+_BEHIND_ARCHIVES = ("collections.abc", np.lib._npyio_impl.__name__)
+"""Modules through which ``values``, ``items`` and ``f`` of an archive read its arrays."""
+
+
 class _Archive(np.lib.npyio.NpzFile):
     """Open ``.npz`` file whose arrays are on the backend."""
 
     def __getitem__(self, key: str) -> Any:
-        result = super().__getitem__(key)
-        return move(result, "numpy.load") if asked_by_user(1) else result
+        result, asks = super().__getitem__(key), sys._getframe(1)
+        while asks.f_back is not None and asks.f_globals.get("__name__") in _BEHIND_ARCHIVES:
+            asks = asks.f_back
+        return move(result, "numpy.load") if process.users is not None and process.users.owns_frame(asks) else result
 
 
 _Archive.__name__ = _Archive.__qualname__ = "NpzFile"
@@ -380,6 +403,9 @@ def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
 def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None) -> Any:
     """Return NumPy's conversion of an object: a window on changing memory stays one, all else is moved, with its read-only flag."""
     if (made.flags.writeable or copy is False) and is_window(made):
+        kept = on_memory(made) if made.flags.writeable and type(made) is _real else None
+        if kept is not None:
+            return kept
         left(name, "it is a window on a writable buffer" if made.flags.writeable else "copy=False: it is a window")
         return made
     # Any byte but 0 is true, but not to every library: Pillow's are 255.
@@ -391,7 +417,8 @@ def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None
 
 def frombuffer(buffer: Any, *args: Any, **kwargs: Any) -> Any:
     """``np.frombuffer``: moved when the buffer cannot change, a window on it otherwise."""
-    return _from_memory(np.frombuffer(buffer, *args, **kwargs), "numpy.frombuffer")
+    made: Any = np.frombuffer(buffer, *args, **kwargs)
+    return _from_memory(made, "numpy.frombuffer") if isinstance(made, _real) else made
 
 
 _WITHOUT_MEMORY = frozenset({list, tuple, range, bool, int, float, complex, str, bytes, type(None)})
@@ -425,6 +452,8 @@ def _from_data(name: str) -> Callable[..., Any]:
     real, parameter = getattr(np, name), "object" if name == "array" else "a"
 
     def made(*args: Any, **kwargs: Any) -> Any:
+        if kwargs and fastpath.meets_foreign(real, (), kwargs):
+            return real(*args, **kwargs)
         x = args[0] if args else kwargs.get(parameter)
         cls = type(x)
         if cls is ndarray or cls in _WITHOUT_MEMORY:
@@ -492,6 +521,8 @@ def _window(given: dict[str, Any]) -> Any:
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     """``np.require``: of NumPy's own arrays, whatever NumPy makes of them."""
+    if like is not None and fastpath.meets_foreign(np.require, (), {"like": like}):
+        return np.require(a, dtype, requirements, like=like)
     foreign = not isinstance(a, _real)
     a = from_protocol(a, dtype)
     if isinstance(a, ad.Array):

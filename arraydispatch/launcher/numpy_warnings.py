@@ -1,4 +1,4 @@
-"""Attribution of NumPy's warnings to the line at which plain Python reports them.
+"""Attribution of NumPy's warnings to the line at which plain Python reports them; no warning names a line of this package.
 
 Where NumPy itself computes (small arrays, the NumPy backend), it reports a division by zero at the calling line, which
 is in this package, and an empty slice at a line of its own where a method of ndarray reports the user's. Every warning that is
@@ -40,7 +40,8 @@ def _showing(exchange: Exchange) -> Any:
 
     def show(message: warnings.WarningMessage) -> None:
         frame = None
-        if exchange.on and issubclass(message.category, _CATEGORIES) and callers.is_core(message.filename):
+        numpys = issubclass(message.category, _CATEGORIES) and callers.is_core(message.filename)
+        if exchange.on and (numpys or callers.is_ours(message.filename)):
             frame = _user_frame(message, sys._getframe(1), methods)
         if frame is None:
             before(message)

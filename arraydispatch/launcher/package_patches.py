@@ -22,6 +22,7 @@ import numpy as np
 
 import arraydispatch as ad
 
+from .._core.callable_proxy import StandIn
 from ..array import exports
 from ..backends import loader
 from ..common import events
@@ -32,7 +33,7 @@ from ..dispatch import host_results
 from ..dispatch.handover import handed
 from ..dispatch.wrapping import check_writeable
 from ..interop import import_notices
-from . import extension_modules, facade, numpy_classes, user_compilers
+from . import array_loading, extension_modules, facade, numpy_classes, user_compilers
 from .adoption import holds_array
 from .memory_writes import shared
 from .user_files import UserFiles
@@ -89,7 +90,15 @@ LIBRARIES = frozenset(
 )
 """Names of the libraries: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
 _LOOKED_FOR = LIBRARIES.union(
-    *_SURFACES.values(), _CALLED, _PARAMETERS[:1], _SEEDS.values(), _PICKLERS, _MAPPING, _BY_VALUE, (_DILL,)
+    *_SURFACES.values(),
+    _CALLED,
+    _PARAMETERS[:1],
+    _SEEDS.values(),
+    _PICKLERS,
+    array_loading.METHODS,
+    _MAPPING,
+    _BY_VALUE,
+    (_DILL,),
 )
 """Modules that are patched once they have been imported."""
 
@@ -212,20 +221,25 @@ def _of_a_stand(obj: Any) -> bool:
 
 
 def _saving_methods(exchange: Exchange) -> Any:
-    """``save`` of a pickler that writes the function of a method down."""
+    """Replace ``save`` of a pickler that pickles the functions of methods by value and goes by the names of classes."""
     real = exchange.real
 
     @functools.wraps(real)
     def answer(self: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
         if _of_a_stand(obj) and id(obj) not in self.memo:
             return self.save_reduce(getattr, (obj.__self__, obj.__name__), obj=obj)
+        if issubclass(type(obj), StandIn) and id(obj) not in self.memo:
+            return self.save_reduce(*obj.__reduce__(), obj=obj)
         return real(self, obj, *args, **kwargs)
 
     return answer
 
 
 def _looking(exchange: Exchange) -> Any:
-    """The same of a dictionary that has a function for all classes: pickle asks by the metaclass, and goes on where it has none."""
+    """Look-up in a pickler's table that raises KeyError for metaclasses that :mod:`copyreg` has.
+
+    The table of cloudpickle has a function for every class; by the KeyError the pickler goes on to ``copyreg``'s.
+    """
     real = exchange.real
 
     @functools.wraps(real)
@@ -327,14 +341,18 @@ def _takes(code: CodeType, bound: bool) -> bool:
 def _door_for(name: str, member: Any, bound: bool) -> Callable[[Exchange], Any] | None:
     """Return the factory of the door that replaces a member of a module or class; None if it is not replaced."""
     real = member.__func__ if isinstance(member, staticmethod | classmethod) else member
-    code = getattr(real, "__code__", None)
+    code = None if issubclass(type(real), StandIn) else getattr(real, "__code__", None)
     if code is None or _COUNTS in code.co_names or name in _RUNS or hasattr(real, _MARK) or not _takes(code, bound):
         return None
 
     def make(exchange: Exchange) -> Any:
         door = (_filling if name in _FILLS else _ufunc_door if name == _UFUNC else _door)(exchange.real)
         setattr(door, _MARK, True)
-        return door
+        if bound:
+            return door
+        stand = StandIn(exchange.real, exchange.holder.__name__, name)
+        stand.target = door
+        return stand
 
     return make
 
@@ -419,6 +437,8 @@ class Doors:
         import_notices.begin()
         exchanges.until(import_notices.end)
         exchanges.put("functools:_find_impl", finding)
+        for name in ("load", "loads"):
+            exchanges.put(f"pickle:{name}", array_loading.function)
         if users is not None:
             extension_modules.open_compiled(
                 users, exchanges, lambda module: self._open(extension_modules.doors, module, None)
@@ -505,6 +525,14 @@ class Doors:
                 self._open(_some, module, members)
         for module in self._news(_root(_PARAMETERS[0]), _PARAMETERS[:1]):
             self._exchanges.at(getattr(module, _PARAMETERS[1]), "__setattr__", _keeping, "functions of sklearn")
+        for name, members in array_loading.METHODS.items():
+            for module in self._news(_root(name), (name,)):
+                for member in members:
+                    owner, _, attribute = member.rpartition(".")
+                    holder: Any = getattr(module, owner, None) if owner else module
+                    if holder is not None:
+                        made = array_loading.method if owner else array_loading.function
+                        self._exchanges.at(holder, attribute, made, "loaders")
         for name, pickler in _PICKLERS.items():
             for module in self._news(_root(name), (name,)):
                 self._exchanges.at(getattr(module, pickler), "save", _saving, "picklers")

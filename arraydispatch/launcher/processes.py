@@ -70,7 +70,7 @@ def continue_run() -> None:
     if not told:
         return
     from ..common.patching import Exchanges
-    from . import array_methods, package_patches
+    from . import array_methods, facade, package_patches
     from .import_hook import ImportHook
     from .user_files import UserFiles, of_command_line
 
@@ -82,7 +82,7 @@ def continue_run() -> None:
     waiting = [run["choices"]]
     exchanges = Exchanges()  # never removed: the process ends with its program
     opened = package_patches.Doors(exchanges, users)
-    array_methods.for_c_code(users, exchanges)
+    array_methods.for_c_code(users, exchanges, facade.twins)
 
     def substitute(module: ModuleType) -> ModuleType:
         from . import activation, facade, forks, process_counts as counts, tracebacks

@@ -130,13 +130,16 @@ def settle(a: Handle, why: str) -> None:
             value = native(root)
             hold_on_host(root, views.readers(root), conversion.download(backend, value, why))
             if not backend.mutable:
-                root._twin, root._owned = (value, root._writes, None, backend.device_of(value)), True
+                root._twin, root._owned = (backend.settled(value), root._writes, None, backend.device_of(value)), True
         if a is not root and not a._kind.backend.hosted:
             _share(a)
 
 
 def _share_all(root: Handle) -> None:
-    """Replace views of a root's memory by host views; those that are not native arrays are placed by their ghosts."""
+    """Give a root and its views host views of the root's memory.
+
+    A view with a native array of its own is shared through that; the address of its ghost places any other.
+    """
     whole = ghost(root)
     start = whole.__array_interface__["data"][0]
     derived = [each for each in views.readers(root) if not each._kind.backend.hosted]
@@ -155,7 +158,7 @@ def _share_all(root: Handle) -> None:
 
 
 def _share(a: Handle) -> None:
-    """Return the host's view of memory that the library may continue to use."""
+    """Give an array a host view of its memory, which the library may go on using."""
     backend = a._kind.backend
     seen = conversion.shared(backend, native(a))
     if not views.writeable(a):

@@ -16,20 +16,22 @@ from ..backends.base import Backend, Native
 
 
 class ViewProgram(NamedTuple):
-    """Steps that read a view from a root, or write it back."""
+    """Steps that read a view from a root, or write it back, in the order of the numbers."""
 
     root_shape: tuple[int, ...]
-    factors: tuple[int, ...]  # the root is first reshaped to this
-    key: tuple[slice, ...]  # then sliced
-    sliced: tuple[int, ...]  # the shape after the slice
-    kept: tuple[int, ...]  # then axes of length 1 are dropped
-    perm: tuple[int, ...]  # then transposed
-    flips: tuple[int, ...]  # then flipped
-    ones: tuple[int, ...]  # then reshaped: axes of length 1 are inserted
-    shape: tuple[int, ...]  # then broadcast
-    gather: np.ndarray[Any, Any] | None = None  # or: flat positions in the root, if no slice describes the view
+    factors: tuple[int, ...]  # 1: reshape the root to this
+    key: tuple[slice, ...]  # 2: slice
+    sliced: tuple[int, ...]  # the shape after step 2
+    kept: tuple[int, ...]  # 3: reshape to this, without axes of length 1
+    perm: tuple[int, ...]  # 4: transpose
+    flips: tuple[int, ...]  # 5: flip
+    ones: tuple[int, ...]  # 6: reshape to this, with new axes of length 1
+    shape: tuple[int, ...]  # 7: broadcast
+    gather: np.ndarray[Any, Any] | None = (
+        None  # instead of 1 to 7: flat positions in the root, if no slice describes the view
+    )
     sparse: bool = False  # whether writing through a slice would copy far more than the view
-    order: tuple[int, ...] | None = None  # before all else, the root is transposed to the order of its memory
+    order: tuple[int, ...] | None = None  # 0: transpose the root to the order of its memory
 
     def read(self, backend: Backend, root: Native) -> Native:
         """Return the view's value."""

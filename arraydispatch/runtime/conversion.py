@@ -105,7 +105,7 @@ def beginning(size: int, dtype: np.dtype[Any]) -> Backend:
     """
     if settings.default.min_size and settings.current_precision() not in (16, "bf16"):
         host = loader.hosted(settings.current_name())
-        if host.holds(dtype) and (size < settings.default.min_size or settings.on_cpu(host.name)):
+        if host.holds(dtype) and (size < settings.default.min_size or settings.begins_on_host(host.name)):
             return host
     return settings.current_backend()
 
@@ -123,11 +123,12 @@ def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
     return np.asarray(seen.data)
 
 
-def of_result(backend: Backend, dtype: np.dtype[Any]) -> Backend:
+def of_result(backend: Backend, x: np.ndarray[Any, Any]) -> Backend:
     """Return the backend that holds a result that NumPy computed for a backend."""
-    if settings.default.min_size and settings.on_cpu(backend.name) and settings.current_precision() not in (16, "bf16"):
+    least = settings.default.min_size
+    if least and settings.on_cpu(backend.name) and settings.current_precision() not in (16, "bf16"):
         held = loader.hosted(backend.name)
-        if held.holds(dtype):
+        if held.holds(x.dtype) and (x.size < least or settings.begins_on_host(backend.name)):
             return held
     return settings.computing(backend.home)
 

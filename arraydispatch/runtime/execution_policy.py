@@ -54,7 +54,7 @@ def defaults(
         Whether a library is in force: it was named, or chosen for an accelerator. Without one, NumPy computes.
     cpu : bool
         Whether its arrays are on a CPU.
-    execution : {"eager", "fused", None}, optional
+    execution : {"eager", "fused", "compiled", None}, optional
         Execution that the user asked for.
     min_size : int, optional
         ``--min-size``, if given.

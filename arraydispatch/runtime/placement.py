@@ -23,6 +23,8 @@ def find(backend: Backend, spec: Any) -> Device:
     DeviceNotFoundError
         If the backend has no such device; the message lists those it has.
     """
+    if isinstance(spec, Device) and spec.mesh and spec.backend == backend.name:
+        return spec
     there = backend.devices()
     for device in there:
         if spec == device.name or spec is device.native or spec == device:
@@ -45,7 +47,9 @@ def of(a: Native, backend: Backend) -> Device:
     for device in there:
         if device.native == own:
             return device
-    return there[0]
+    meshes = backend.home.meshes
+    mesh = None if meshes is None else meshes.device_at(own)
+    return there[0] if mesh is None else mesh
 
 
 def of_new(name: str) -> Device:

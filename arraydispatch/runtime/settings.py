@@ -91,7 +91,7 @@ def on_cpu(name: str) -> bool:
     """Whether new arrays of a backend are placed on a CPU; a library that has not been imported is not asked."""
     device = default.devices.get(name)
     if device is not None:
-        return bool(device.kind == "CPU")
+        return bool(device.kind == "CPU" and not device.mesh)
     known = _on_cpu.get(name)
     if known is None:
         backend = loader.loaded_one(name)
@@ -99,6 +99,11 @@ def on_cpu(name: str) -> bool:
             return True
         known = _on_cpu[name] = backend.devices()[0].kind == "CPU"
     return known
+
+
+def begins_on_host(name: str) -> bool:
+    """Whether new arrays of a backend are in the host state at any size: on a CPU, where no block of the library will read them."""
+    return process.execution != "compiled" and on_cpu(name)
 
 
 _on_cpu: dict[str, bool] = {}

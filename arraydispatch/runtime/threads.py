@@ -77,9 +77,9 @@ def check(n: Any) -> int:
     if n is None:
         return available()
     if isinstance(n, bool) or not hasattr(n, "__index__"):
-        raise OptionError(f"threads must be a whole number, not {n!r}.")
+        raise OptionError(f"threads must be a positive integer, got {n!r}.")
     if operator.index(n) < 1:
-        raise SettingError(f"threads must be at least 1, not {n}.")
+        raise SettingError(f"threads must be a positive integer, got {n}.")
     return operator.index(n)
 
 

@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from .._core.callable_proxy import StandIn
 from .._core.handles import Handle
 from ..common import names, signal_safety
 from ..common.arguments import PLAIN
@@ -34,13 +35,16 @@ from ..functions.registry import METHODS, SCIENTIFIC
 
 __all__ = [
     "MODULES",
+    "Front",
     "arrays_among",
     "by_scipy_itself",
+    "front",
     "implements",
     "is_function",
     "load",
     "method_stand_in",
     "public",
+    "real_of",
     "stand_in",
 ]
 
@@ -156,13 +160,33 @@ def _made(real: Any, module: str, name: str) -> Any:
 def stand_in(full: str) -> Any:
     """Return the stand-in for a function given by its public name, or None if this SciPy lacks it."""
     module, _, name = full.rpartition(".")
-    real = getattr(signal_safety.imported(module), name, None)
-    return real if real is None or real in SCIENTIFIC else _made(real, module, name)
+    real = real_of(getattr(signal_safety.imported(module), name, None))
+    return None if real is None else _made(real, module, name)
+
+
+class Front(StandIn):
+    """Stand-in that users have, which SciPy's own tables find as SciPy's function."""
+
+    def __init__(self, made: Any, module: str, name: str) -> None:
+        super().__init__(made.__wrapped__, module, name)
+        self.made = self.target = made
+
+
+_fronts: dict[Any, Front] = {}
+
+
+def front(full: str) -> Front | None:
+    """Return the stand-in that users have for a function; None if this SciPy lacks it."""
+    made = stand_in(full)
+    if made is None:
+        return None
+    return _fronts.get(made) or _fronts.setdefault(made, Front(made, *full.rsplit(".", 1)))
 
 
 def method_stand_in(real: Any, module: str, cls: type, name: str) -> Any:
     """Return the stand-in for a method of a class."""
     made = _made(real, module, f"{cls.__name__}.{name}")
+    made.__module__ = real.__module__  # pickles look a method up there, by its qualified name
     METHODS.add(made)
     return made
 
@@ -172,7 +196,7 @@ def public(module: ModuleType) -> list[str]:
     own = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
     only = _OF_ARRAYS.get(module.__name__)
     found = [name for name in own if name not in _NOT_OF_ARRAYS and (only is None or name in only)]
-    return sorted(name for name in found if is_function(_real(getattr(module, name, None))))
+    return sorted(name for name in found if is_function(real_of(getattr(module, name, None))))
 
 
 def is_function(value: Any) -> bool:
@@ -180,8 +204,11 @@ def is_function(value: Any) -> bool:
     return isinstance(value, FunctionType) or type(value).__name__ == "cython_function_or_method"
 
 
-def _real(held: Any) -> Any:
-    return held.__wrapped__ if isinstance(held, _ArrayFunctionDispatcher) and held in SCIENTIFIC else held
+def real_of(held: Any) -> Any:
+    """Return SciPy's own function for a stand-in, and anything else as it is."""
+    if type(held) is Front:
+        return held.real
+    return held.__wrapped__ if type(held) is _ArrayFunctionDispatcher and held in SCIENTIFIC else held
 
 
 _NOT_OF_ARRAYS = frozenset({

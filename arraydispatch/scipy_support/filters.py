@@ -42,7 +42,7 @@ def _coefficients(xp: XP, x: Any) -> np.ndarray[Any, Any]:
     return np.atleast_1d(np.asarray(x))
 
 
-def _normalised(b: Any, a: Any, to: np.dtype[Any]) -> tuple[Any, Any]:
+def _normalized(b: Any, a: Any, to: np.dtype[Any]) -> tuple[Any, Any]:
     wide = dtypes.COMPLEX128 if to.kind == "c" else dtypes.FLOAT64
     b, a = b.astype(wide), a.astype(wide)
     if a[0] == 0:
@@ -355,7 +355,7 @@ def lfilter(xp: XP, b: Any, a: Any, x: Any, axis: Any = -1, zi: Any = None) -> A
         only(to.char in "gGO" or to.kind == "V" or dtypes.is_bfloat16(to), f"it is of dtype {to}")
         raise NotImplementedError(f"input type '{to}' not supported")
     only(0 not in shape, "no data")
-    b, a = _normalised(b, a, to)
+    b, a = _normalized(b, a, to)
     order = len(b) - 1
     rows = _rows(xp, _signal(xp, x, to), axis)
     first = None
@@ -407,7 +407,7 @@ def sosfilt(xp: XP, sos: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
     kind = xp.dtype_of(rows)
     ends = []
     for k, section in enumerate(sections):
-        b, a = _normalised(section[:3], section[3:], to)
+        b, a = _normalized(section[:3], section[3:], to)
         first = None
         if zi is not None:
             one = xp.prim.reshape(row_of(xp, zi, 0, k, k + 1), wanted[1:])

@@ -39,9 +39,9 @@ def _structure(xp: XP, structure: Any, ndim: int) -> np.ndarray[Any, Any]:
 
 @implements("scipy.ndimage.label", pure=False)
 def label(xp: XP, input: Any, structure: Any = None, output: Any = None) -> Any:
-    """Label components: each element points to one of its component, in the end to the first one.
+    """Label components by pointers: every element points to another of its component, and finally to the component's first.
 
-    A round redirects the element that another points to, to the least target among the neighbours; then every element
+    A round redirects the element pointed to, to the least target among the neighbours; then every element
     follows the pointer of its target. The number of rounds is at most the logarithm of the longest path through a
     component.
     """

@@ -45,7 +45,7 @@ def _known(xp: XP, value: Any) -> np.ndarray[Any, Any]:
 
 
 @lru_cache(maxsize=1)
-def _normalises_ends() -> bool:
+def _normalizes_ends() -> bool:
     """Whether this SciPy normalizes the associated functions at 1 and -1 too; 1.17 does not."""
     return bool(scipy.special.assoc_legendre_p(0, 0, 1.0, norm=True)[0] != 1.0)
 
@@ -97,7 +97,7 @@ def _compute(xp: XP, name: str, args: list[Any], like: Any, options: dict[str, A
         ends = is_complex(z) and count > 1 and is_known(z) and any_of((z == 1.0) | (z == -1.0))
         only(not ends, "derivatives at 1 and -1 as complex numbers")
         norm = bool(options["norm"])
-        of = Associated.of(z, cuts, norm, norm and _normalises_ends(), count)
+        of = Associated.of(z, cuts, norm, norm and _normalizes_ends(), count)
     elif kind != "legendre_p":
         of = Spherical.of(z, count)
     if kind == "sph_harm_y":

@@ -1,4 +1,4 @@
-"""``scipy.linalg``: SciPy's checks, dtypes and results over the factorisations of ``np.linalg``."""
+"""``scipy.linalg``: SciPy's checks, dtypes and results over the factorizations of ``np.linalg``."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from numpy.linalg import LinAlgError
 
 from ..common.signal_safety import imported
 from ..common.user_warnings import warn
-from ..functions import factorisations, linalg as numpys
-from ..functions.factorisations import adjoint, filled, identity, real_of, swapped
+from ..functions import factorizations, linalg as numpys
+from ..functions.factorizations import adjoint, filled, identity, real_of, swapped
 from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements
@@ -187,7 +187,7 @@ def _pseudo_inverse(xp: XP, a: Any, u: Any, s: Any, vh: Any, atol: Any, rtol: An
     return (made, np.int64(xp.backend.to_numpy(xp.add.reduce(large, axis=None)))) if return_rank else made
 
 
-# -- factorisations ------------------------------------------------------------------------------------------------------
+# -- factorizations ------------------------------------------------------------------------------------------------------
 
 
 @linear_algebra("scipy.linalg.cholesky")
@@ -270,8 +270,8 @@ def eig(
     a = matrix(xp, a, check_finite, batches=False)
     if xp.shape_of(a)[0] != xp.shape_of(a)[1]:
         raise ValueError("expected square matrix")
-    w, v = factorisations.eig(xp, a)
-    return xp.prim.astype(w, factorisations.complex_of(xp.dtype_of(w))), v
+    w, v = factorizations.eig(xp, a)
+    return xp.prim.astype(w, factorizations.complex_of(xp.dtype_of(w))), v
 
 
 @linear_algebra("scipy.linalg.eigvals")

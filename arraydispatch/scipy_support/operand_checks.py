@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.base import Unsupported
-from ..functions.factorisations import is_true
+from ..functions.factorizations import is_true
 from ..functions.registry import XP
 from ..runtime import dtypes
 

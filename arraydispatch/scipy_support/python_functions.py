@@ -21,10 +21,10 @@ from .._core.handles import Handle
 from ..backends.base import Backend, Unsupported
 from ..common import pytrees
 from ..functions import registry
-from ..functions.registry import SCIENTIFIC, SPECS, XP
+from ..functions.registry import SPECS, XP
 from ..memory import views
 from ..memory.views import native
-from . import MODULES, load, stand_in
+from . import MODULES, load, real_of, stand_in
 from .array_api_functions import by_the_standard, ours, plain_result
 from .operand_checks import only
 
@@ -94,7 +94,7 @@ def _rebound(value: Any, home: str) -> Any:
         return _Module(value)
     if isinstance(value, type) or not callable(value):
         return value
-    real = value.__wrapped__ if not isinstance(value, FunctionType) and value in SCIENTIFIC else value
+    real = real_of(value)
     if not isinstance(real, FunctionType) or not real.__module__.startswith(_OWN):
         return value
     entered = _entered(real)

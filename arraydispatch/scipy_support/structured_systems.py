@@ -11,7 +11,7 @@ from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import fft as transforms
 from ..functions.contractions import conjugate
-from ..functions.factorisations import adjoint, identity, real_of, swapped
+from ..functions.factorizations import adjoint, identity, real_of, swapped
 from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements

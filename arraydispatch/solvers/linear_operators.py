@@ -129,7 +129,8 @@ class System:
         made = self.function(x.reshape(self.lead + self.unknowns), *args)
         if np.shape(made) != self.lead + self.unknowns:
             raise ValueError(
-                f"the function of a linear system returns an array of shape {np.shape(made)} of one of shape {self.lead + self.unknowns}."
+                f"the function of a linear system got an array of shape {self.lead + self.unknowns} and returned shape "
+                f"{np.shape(made)}; the shapes must be equal."
             )
         if self.dtype.kind != "c" and np.result_type(made).kind == "c":
             raise ValueError("the function of a linear system returns complex numbers; pass a complex b.")
@@ -242,7 +243,7 @@ class Preconditioner:
             try:
                 made.append(spilu(sp.csc_array(system.one(params, i, False))))
             except RuntimeError as error:
-                raise np.linalg.LinAlgError(f"the incomplete LU factorisation failed: {error}.") from None
+                raise np.linalg.LinAlgError(f"the incomplete LU factorization failed: {error}.") from None
         return made
 
     def of(self, params: Any, own: Any, adjoint: bool = False) -> Callable[[Any], Any]:
@@ -276,7 +277,9 @@ class Preconditioner:
         shape = self.system.lead + self.system.unknowns
         made = self.kind(r.reshape(shape))
         if np.shape(made) != shape:
-            raise ValueError(f"the preconditioner returns an array of shape {np.shape(made)} of one of shape {shape}.")
+            raise ValueError(
+                f"the preconditioner got an array of shape {shape} and returned shape {np.shape(made)}; the shapes must be equal."
+            )
         return self.system.array(made).reshape(r.shape).astype(r.dtype, copy=False)
 
 

@@ -302,18 +302,18 @@ class _Direct:
 
     def __init__(self, system: System) -> None:
         if system.function is not None:
-            raise ValueError("a function has no elements to factorise; ad.matrix_from_function gives its matrix.")
+            raise ValueError("a function has no matrix to factorize; make one with ad.matrix_from_function.")
         self.system = system
 
     def __call__(self, params: Any, own: Any, b: Any, x0: Any, rtol: Any, atol: Any, adjoint: bool) -> Any:
         system = self.system
         if isinstance(params, SparseArray):
             host_results.allow(
-                "ad.linear_solve", system.backend, "no library factorises sparse matrices on all its devices"
+                "ad.linear_solve", system.backend, "no library factorizes sparse matrices on all its devices"
             )
 
             def solve(params: Any, b: Any) -> Any:
-                return self._factorised(params, b, adjoint)
+                return self._factorized(params, b, adjoint)
 
             x = host_call(solve, np.empty(b.shape, b.dtype), params, b)
         else:
@@ -328,7 +328,7 @@ class _Direct:
         system = self.system
         return np.linalg.solve(matrix, b.reshape(*system.lead, system.size, 1)).reshape(b.shape)
 
-    def _factorised(self, params: Any, b: Any, adjoint: bool) -> Any:
+    def _factorized(self, params: Any, b: Any, adjoint: bool) -> Any:
         imported("scipy.sparse.linalg")
         from scipy.sparse.linalg import splu
 

@@ -65,7 +65,7 @@ def _making(exchange: Exchange) -> Any:
 
 
 def open_all() -> None:
-    """Make SciPy's functions dispatch on sparse arrays, and its classes accept them, where its functions take arrays."""
+    """Make SciPy's functions dispatch on sparse arrays and, once SciPy's functions take arrays, its sparse classes accept them."""
     MATRICES[SparseArray] = called
     import_notices.follow(_open_classes)
 

@@ -1,4 +1,4 @@
-"""Transforms of functions written with NumPy: derivatives, compilation, vectorisation.
+"""Transforms of functions written with NumPy: derivatives, compilation, vectorization.
 
 A transform flattens the user's arguments (:mod:`arraydispatch.common.pytrees`), turns the function into one of native arrays
 (:mod:`arraydispatch.transforms.flattening`), calls the library's own transform (``backends/<name>/transforms.py``), and rebuilds the

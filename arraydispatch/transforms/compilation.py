@@ -223,8 +223,8 @@ class _Jitted:
             found = self.programs[key] = body, program
             if len(self.programs) == _MANY:
                 warn(
-                    f"{body.name} was traced {_MANY} times by ad.jit, last for {_said(leaves)}: numbers that change are "
-                    "better floats or arrays than ints, and shapes better few.",
+                    f"{body.name} was traced {_MANY} times by ad.jit, last for {_said(leaves)}: pass changing numbers "
+                    "as floats or arrays, not ints, and use few different shapes.",
                     UserWarning,
                 )
             return found

@@ -65,7 +65,7 @@ class _Call:
         self.gradient, self.args, self.leaves, self.backend = gradient, args, leaves, backend
         slots = [Input.of(x) if is_array(x) or isinstance(x, float | complex) else x for x in leaves]
         self.body = Body(fun, "ad.custom_gradient", structure, slots, backend, _is_staged())
-        self.body.ends = False  # it is the derivative around it, perhaps the library's own, that ends
+        self.body.ends = False  # the values end with the derivative around this call, which may be the library's own
         self.natives = [native_of(leaves[i], backend) for i in self.body.inputs]
 
     def __call__(self) -> Any:
@@ -77,7 +77,7 @@ class _Call:
         outs, written = self.body(natives)
         if self.body.written:
             raise TypeError(
-                f"{self.body.name} under ad.custom_gradient may not write its arguments; let it work on copies."
+                f"{self.body.name} under ad.custom_gradient must not write to its arguments; copy them first."
             )
         values = iter(outs)
         return [

@@ -360,8 +360,8 @@ def _check_apart(places: list[int], given: Sequence[Any], body: Body) -> None:
                 continue
             if other is given[i] or _overlap(given[i], other):
                 raise TraceError(
-                    f"{body.name} writes an argument that shares memory with another one, which {body.what} keeps apart; "
-                    "pass a copy of one of them."
+                    f"{body.name} writes to an argument that shares memory with another; {body.what} passes them separately, "
+                    "so pass a copy of one."
                 )
 
 

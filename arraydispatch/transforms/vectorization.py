@@ -1,4 +1,4 @@
-"""``vmap``: vectorisation of a function of one example over a batch."""
+"""``vmap``: vectorization of a function of one example over a batch."""
 
 from __future__ import annotations
 
@@ -50,17 +50,17 @@ def vmap(fun: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Call
     Notes
     -----
     Transforms nest: ``ad.vmap(ad.grad(f))`` computes gradients by example, ``ad.vmap(ad.hessian(f))`` a batch of Hessians. NumPy,
-    which has no vectorisation, runs ``fun`` once for each example.
+    which has no vectorization, runs ``fun`` once for each example.
     """
 
     @functools.wraps(fun, updated=())
-    def vectorised(*args: Any, **kwargs: Any) -> Any:
+    def vectorized(*args: Any, **kwargs: Any) -> Any:
         axes = _axes_of_arguments(fun, args, kwargs, in_axes)
         backend = library_of(tree_leaves((args, kwargs)))
         with backend.within():
             return _run(fun, args, kwargs, axes, out_axes, backend)
 
-    return vectorised
+    return vectorized
 
 
 def _axes_of_arguments(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], in_axes: Axes) -> list[int | None]:

@@ -171,9 +171,8 @@ FACTS: dict[Any, UfuncFacts] = {
 }  # fmt: skip
 """Ufunc -> its facts."""
 
-FACTS.update(
-    (getattr(np, name), UfuncFacts(error="sum")) for name in ("matvec", "vecmat") if hasattr(np, name)
-)  # NumPy 2.2
+# From NumPy 2.2 on.
+FACTS.update((getattr(np, name), UfuncFacts(error="sum")) for name in ("matvec", "vecmat") if hasattr(np, name))
 FACTS.update(
     (getattr(_umath, name), ORDINARY)
     for name in (

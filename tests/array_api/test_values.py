@@ -153,7 +153,7 @@ def test_complex_special_values(backend: str, name: str, dtype: str) -> None:
 def test_complex_numbers_whose_squares_overflow(backend: str, name: str, dtype: str, size: float) -> None:
     z = (np.array([0.3 + 1j, 1 - 1j, -1 + 0.2j, -0.5 - 0.5j, 1j]) * size).astype(
         dtype
-    )  # several: vectorised kernels differ
+    )  # several: vectorized kernels differ
     function = getattr(np, name)
     found = np.asarray(function(ad.asarray(z, backend=backend)))
     np.testing.assert_allclose(found, function(z), rtol=8 * np.finfo(dtype).eps)

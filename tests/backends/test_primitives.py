@@ -460,7 +460,7 @@ def test_solve_broadcasts_stacks(backend: Any, dtype: str) -> None:
 
 @each("dtype", LINALG)
 @each("shape", [(3, 3), (5, 3), (3, 5), (2, 4, 3), (0, 3), (3, 0), (0, 2, 2)])
-def test_factorisations(backend: Any, dtype: str, shape: tuple[int, ...]) -> None:
+def test_factorizations(backend: Any, dtype: str, shape: tuple[int, ...]) -> None:
     a, reference = matrix(dtype, shape), need("numpy").prim
     for complete in (False, True):
         q, r = ours(backend, "qr", a, complete)

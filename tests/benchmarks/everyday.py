@@ -17,16 +17,37 @@ import sys
 from pathlib import Path
 
 OPERATIONS = (
-    "a[3, 4]", "a[3, 4] = 2.0", "a[3, 4] += 2.0", "a[3, 1:-1]", "a[3, 1:-1] = r", "a[3, 1:-1] += r", "b + b", "b * 2.0",
-    "b.sum()", "np.sum(b)", "np.sqrt(b)", "np.zeros(10)", "b @ b", "np.concatenate((b, b))", "for e in b: pass",
-    "np.array(numbers)", "b > 3", "np.where(c, b, b)", "s * 2.0 + s",
+    # elements and parts
+    "a[3, 4]", "a[3, 4] = 2.0", "a[3, 4] += 2.0", "a[3, 1:-1]", "a[3, 1:-1] = r", "a[3, 1:-1] += r", "b[3]", "b[3] = 2.0", "b[1:-1]",
+    "a[3]", "a[:, 3]", "a[:, 3] * 2.0", "a[1:-1, 1:-1]", "b[::-1]", "b[..., None]", "b[c]", "b[c] = 0.0", "b[i]", "np.take(b, i)",
+    "for e in b: pass", "for row in a: pass",
+    # operators
+    "b + b", "b * b", "b * 2.0", "2.0 - b", "b ** 2", "-b", "abs(b)", "b > 3", "b == b", "c & c", "~c", "b @ b", "a @ b40",
+    "s * 2.0 + s", "o += 1.0", "o *= 0.5", "k + 1", "k // 2",
+    # ufuncs
+    "np.sqrt(b)", "np.exp(r)", "np.sin(r)", "np.maximum(b, 3.0)", "np.add(b, b, out=o)", "np.multiply(b, 2.0, out=o)", "np.sqrt(b, out=o)",
+    "np.isnan(b)", "np.add.reduce(b)", "np.outer(r, r)",
+    # reductions
+    "b.sum()", "np.sum(b)", "a.sum(axis=0)", "np.sum(a, axis=1)", "b.mean()", "np.mean(b)", "b.max()", "b.std()", "b.argmax()",
+    "np.argmin(b)", "c.any()", "np.all(c)", "np.cumsum(b)", "np.dot(b, b)", "np.linalg.norm(b)", "np.median(b)",
+    # shapes and views
+    "len(a)", "a.shape", "a.ndim", "a.size", "b.dtype", "a.T", "z.real", "a.ravel()", "a.reshape(-1)", "a.reshape(20, 80)",
+    "b.copy()", "b.astype(np.float32)", "k.astype(float)", "np.transpose(a)",
+    # new arrays
+    "np.zeros(10)", "np.ones((3, 4))", "np.empty_like(b)", "np.zeros_like(b)", "np.full(10, 2.0)", "np.arange(10)", "np.linspace(0.0, 1.0, 10)",
+    "np.eye(3)", "np.array(numbers)", "np.asarray(b)", "np.asarray(numbers)",
+    # joining, searching, comparing
+    "np.concatenate((b, b))", "np.stack((b, b))", "np.where(c, b, b)", "np.where(c)", "np.nonzero(c)", "np.roll(b, 1)",
+    "np.sort(b)", "np.argsort(b)", "np.unique(k)", "np.allclose(b, b)", "np.clip(b, 1.0, 3.0)", "np.diff(b)", "np.searchsorted(b, 3.5)",
+    # random numbers, values
+    "rng.random(10)", "rng.normal()", "np.random.rand(10)", "b.tolist()", "float(b[3])", "s.item()",
 )  # fmt: skip
 LOOPS = {
     "element loop": "for i in range(1, 60):\n        for j in range(1, 60):\n            A[i, j] = A[i - 1, j] + A[i, j - 1] * 0.5",
     "row loop": "for i in range(1, 1000):\n        A[i, 1:-1] += A[i - 1, 1:-1] * 0.5",
 }
 """On an array of 1,000 x 1,000."""
-MEAN_BAR, WORST_BAR, LOOP_BAR = 2.2, 4.0, 2.5
+MEAN_BAR, WORST_BAR, LOOP_BAR = 1.2, 1.8, 2.5
 
 INNER = """
 import gc, json, statistics, sys, time
@@ -39,11 +60,12 @@ def space(np):
     big = np.ones((1000, 1000)) * 1.0  # a result
     assert big[0, 0] == 1  # that somebody has looked at
     return {"np": np, "a": a, "b": b, "r": np.ones(38), "c": b > 3, "s": b[3], "numbers": [float(i) for i in range(50)], "A": big,
+            "b40": np.ones(40), "o": np.empty(50), "i": np.arange(0, 50, 5), "k": np.arange(50), "z": b * 1j, "rng": np.random.default_rng(0),
             "clock": time.thread_time if cpu else time.perf_counter}
 
 def compiled(statement, loop):
     body = f"    {statement}" if loop else f"    for _ in range(n):\\n        {statement}"
-    source = f"def timed(n):\\n    start = clock()\\n{body}\\n    return (clock() - start) / n"
+    source = f"def timed(n):\\n    global o\\n    start = clock()\\n{body}\\n    return (clock() - start) / n"
     return compile(source, "<timed>", "exec")
 
 def pair(statement, loop):

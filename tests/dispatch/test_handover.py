@@ -30,6 +30,7 @@ OTHER_WALKS = {
     "dispatch/subscripts.py _simplify",
     "dispatch/wrapping.py backend_among",
     "launcher/adoption.py holds_array",
+    "launcher/adoption.py speaks",
     "scipy_support/__init__.py arrays_among",
     # results, not arguments
     "launcher/package_patches.py _own",

@@ -257,3 +257,60 @@ def test_a_call_that_fails_fails_where_it_is_looked_at_and_spares_the_others(lib
     with pytest.raises(ZeroDivisionError):
         np.asarray(failing + 1)
     _same(a * 2, np.arange(3.0) * 2)
+
+
+def test_a_dead_operand_is_written_over_and_one_that_others_hold_is_not() -> None:
+    pytest.importorskip("jax")
+    with ad.backend("jax"), ad.execution("compiled"):
+        a, kept = ad.asarray(np.zeros(64)), []
+        for step in range(40):
+            a = a * 0.5 + 1.0
+            view = a[::2]
+            if step % 7 == 0:
+                kept.append((step, a.native, a, view))
+            float(a[0])
+        donated = [block for block in programs.programs() if block.program is not None and block.program.donated]
+        assert donated
+        for step, native, array, view in kept:
+            value = 2.0 - 2.0**-step
+            _same(array, np.full(64, value))
+            _same(view, np.full(32, value))
+            np.testing.assert_allclose(np.asarray(native), value)
+
+
+def test_numbers_that_were_equal_may_differ_later(library: str) -> None:
+    a = ad.asarray(np.arange(8.0))
+    for step in range(8):
+        x, y = 2.0, (2.0 if step < 5 else 3.0 + step)
+        made = (a * x + 1.0) * y
+        _same(made, (np.arange(8.0) * x + 1.0) * y)
+    assert counters.programs <= 2
+
+
+FROM_BEFORE: dict[str, Callable[[Any], Any]] = {
+    "in place": lambda u: u.__iadd__(u * 0.5),
+    "a view in place": lambda u: u[1:-1].__iadd__(u[2:] * 0.5),
+    "out": lambda u: np.add(u, u * 0.1, out=u),
+    "out of a function": lambda u: np.cumsum(u * 2, axis=0, out=u),
+    "out of a reduction": lambda u: np.add.reduce(u * 2, axis=0, out=u[0]),
+    "out of two": lambda u: np.divmod(u * 1, 0.3, out=(u, u * 1)),
+    "where": lambda u: np.add(u, u * 2, where=u > 0.5, out=u),
+    "at": lambda u: np.add.at(u, ([0, 0, 1],), u[:3] * 3),
+    "mask": lambda u: u.__setitem__(u > 0.5, (u * 0.5)[u > 0.5]),
+    "put": lambda u: np.put(u, [1, 2], (u * 3).ravel()[:2]),
+    "matmul": lambda u: np.matmul(u * 1, u * 1, out=u),
+}
+
+
+@pytest.mark.parametrize("name", FROM_BEFORE)
+@pytest.mark.filterwarnings("ignore::arraydispatch.HostFallbackWarning")
+def test_arrays_from_before_are_written(name: str, library: str) -> None:
+    values = np.random.default_rng(0).random((8, 8))
+    with ad.execution(None):
+        u = ad.asarray(values.copy())
+        view = u[1:]
+    FROM_BEFORE[name](u)
+    want = values.copy()
+    FROM_BEFORE[name](want)
+    _same(u * 1.0, want)
+    _same(view, want[1:])

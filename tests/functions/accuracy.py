@@ -118,7 +118,7 @@ to integers and decimals) and all that only compares, chooses, moves or converts
   order of a sum may do as much. Real functions of one element (`exp`, `sin`, `power`) get no such addition. This is held for
   sums of some hundred terms, as the grid's are. Of longer ones no side promises more than half a unit for each term: the norm
   of 300,000 numbers, one of them a thousand times the others, was 181 units off in NumPy and 949 in torch;
-- n times {units} ulp for functions that factorise an n x n matrix, and there an element's last bit is that of the matrix's
+- n times {units} ulp for functions that factorize an n x n matrix, and there an element's last bit is that of the matrix's
   largest: their backward error is n · eps · norm, the orthogonality of factors n · eps.
 
 {rounded}

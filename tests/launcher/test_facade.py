@@ -602,12 +602,22 @@ def test_array_struct_is_read_by_name(np: Any) -> None:
     real.testing.assert_array_equal(seen, real.arange(6.0).reshape(2, 3).T)
 
 
-def test_windows_are_reported(np: Any) -> None:
+def test_windows_share_their_buffer(np: Any) -> None:
+    memory = bytearray(8)
+    window = np.asarray(memory)
+    assert type(window) is np.ndarray
+    window[0], memory[1] = 3, 4
+    assert (memory[0], window[1]) == (3, 4)
+
+
+def test_windows_that_stay_are_reported(np: Any) -> None:
     with Profile() as profile:
-        window = np.asarray(bytearray(8))
+        window = np.frombuffer(bytearray([0, 2, 1, 0]), bool)  # of which a library might read the 2 otherwise
         copy = np.array(bytearray(8))
     assert type(window) is real.ndarray and isinstance(copy, ad.Array)
-    assert [(n.what, n.why) for n in profile.left_numpy()] == [("numpy.asarray", "it is a window on a writable buffer")]
+    assert [(n.what, n.why) for n in profile.left_numpy()] == [
+        ("numpy.frombuffer", "it is a window on a writable buffer")
+    ]
 
 
 def test_a_subclass_shares_memory_by_moving_it(np: Any, backend: Any, monkeypatch: pytest.MonkeyPatch) -> None:

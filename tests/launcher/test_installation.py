@@ -39,6 +39,9 @@ threads a fork does not take along has tests of its own."""
 OTHER_BYTES = {
     "exec_code": "code that it makes imports numpy",
     "subprocesses": "programs that it starts import numpy",
+    "arrays_loaded": "what a pickle finds by its name is NumPy's own",
+    "identity": "what a pickle finds by its name is NumPy's own",
+    "identity_scipy": "what a pickle finds by its name is NumPy's own",
     "doors_joblib": "what a pickle finds by its name is NumPy's own",
     "kinds": "what a pickle finds by its name is NumPy's own",
     "main_guard": "what a pickle finds by its name is NumPy's own",

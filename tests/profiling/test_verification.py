@@ -192,7 +192,7 @@ _R = np.outer(np.arange(1.0, 7), np.arange(1.0, 5))
 def test_factors_that_are_not_unique_are_held_against_what_defines_them(
     backend: str, name: str, args: Any, options: Any
 ) -> None:
-    """What SciPy gives is another factorisation of the same: the same with other rounding, so vectors that are not unique turn."""
+    """What SciPy gives is another factorization of the same: the same with other rounding, so vectors that are not unique turn."""
     linalg = pytest.importorskip("scipy.linalg")
     given = [ad.asarray(x, backend=backend) for x in args]
     keywords = {key: ad.asarray(x, backend=backend) if isinstance(x, np.ndarray) else x for key, x in options.items()}

@@ -207,7 +207,7 @@ def test_a_stand_in_is_scipys_function_without_arrays() -> None:
     a = np.arange(9.0).reshape(3, 3)
     assert isinstance(linalg.expm(a), np.ndarray)
     assert linalg.expm.__name__ == "expm"
-    assert linalg.expm.__doc__ == linalg.expm.__wrapped__.__doc__
+    assert linalg.expm.__doc__ == linalg.expm.real.__doc__
     assert pickle.loads(pickle.dumps(linalg.expm)) is linalg.expm
     with pytest.raises(TypeError):
         linalg.expm()
@@ -478,15 +478,22 @@ def test_what_is_composed_works_inside_a_compiled_one(library: str) -> None:
     np.testing.assert_allclose(np.asarray(run(ad.asarray(x, backend=library))), wanted, rtol=1e-10)
 
 
+def test_a_stand_in_is_written_by_its_name() -> None:
+    cloudpickle = pytest.importorskip("cloudpickle")
+    for write in (pickle.dumps, cloudpickle.dumps):
+        assert pickle.loads(write(ndimage.correlate)) is ndimage.correlate
+    assert {ndimage.correlate: 1}[ndimage.correlate.real] == 1  # type: ignore[attr-defined]
+
+
 def test_stand_ins_are_taken_out_and_put_back() -> None:
     before = linalg.expm
-    assert before in registry.SCIENTIFIC
+    assert before.made in registry.SCIENTIFIC
     interop.uninstall()
     try:
-        assert linalg.expm is before.__wrapped__
+        assert linalg.expm is before.real
         with interop.installed():
             assert linalg.expm is before
-        assert linalg.expm is before.__wrapped__
+        assert linalg.expm is before.real
     finally:
         interop.install()
     assert linalg.expm is before
@@ -535,7 +542,7 @@ print(type(toeplitz(ad.asarray([1.0, 2.0], backend="numpy"))).__name__)
 """
 
 
-@pytest.mark.parametrize(("code", "said"), [(WITHOUT, "_ArrayFunctionDispatcher"), (BEFORE, "Array")])
+@pytest.mark.parametrize(("code", "said"), [(WITHOUT, "Front"), (BEFORE, "Array")])
 def test_imports_in_either_order(code: str, said: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert (done.stdout.strip(), done.stderr) == (said, "")

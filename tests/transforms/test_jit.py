@@ -242,7 +242,7 @@ def test_too_many_programs_are_told_of(library, monkeypatch):
     x = ad.asarray([1.0])
     for n in range(5):
         f(x, n)
-    with pytest.warns(UserWarning, match=r"traced 6 times .* float64\[1\], 5: numbers that change"):
+    with pytest.warns(UserWarning, match=r"traced 6 times .* float64\[1\], 5: pass changing numbers"):
         f(x, 5)
 
 

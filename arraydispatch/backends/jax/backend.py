@@ -22,10 +22,11 @@ from ...common import events, tracing
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
 from ..devices import Device, processors
-from . import direct_use, primitives, reductions, ufuncs
+from . import direct_use, primitives, reductions, shardings, ufuncs
 from .host_kernels import HOST_KERNELS, in_host_memory
+from .importing import THREADS, threads_of_devices
 from .jitted_kernels import kernel
-from .shardings import fitting
+from .shardings import Spread, distributed, fitting, gathered
 
 Array = Any
 Scope = Callable[[], AbstractContextManager[Any]]
@@ -59,6 +60,8 @@ class JaxBackend(Backend):
     install = "pip install 'jax>=0.10'"
     mutable = False
     scoped = True
+    block_comes = 1  # XLA compiles every call by itself, which takes longer in all than the block
+    donates = True
 
     prim = primitives
     UFUNCS = ufuncs.UFUNCS
@@ -66,6 +69,7 @@ class JaxBackend(Backend):
     ACCUMULATE = reductions.ACCUMULATE
     SCALARS = ufuncs.SCALARS
     HOST_KERNELS = HOST_KERNELS
+    meshes = shardings
 
     def __init__(self) -> None:
         super().__init__()
@@ -111,6 +115,8 @@ class JaxBackend(Backend):
                 made = run(*natives)
             finally:
                 put(before)
+            if shardings.meshes_in_force:
+                made = tuple(map(self.placed, made)) if type(made) is tuple else self.placed(made)
             if type(made) is tuple:
                 self.obtained(*made)
             elif made is not None and prod(made.aval.shape) >= _MANY:  # 0.05 µs faster than `size`
@@ -131,7 +137,10 @@ class JaxBackend(Backend):
         return a.shape
 
     def device_of(self, a: Array) -> Any:
-        return None if isinstance(a, jax.core.Tracer) else a.device  # a sharding, if it has several devices
+        if isinstance(a, jax.core.Tracer):
+            return None
+        device = a.device
+        return device if isinstance(device, jax.Device) else shardings.spread_of(a) or device
 
     def is_concrete(self, a: Array) -> bool:
         if isinstance(a, jax.core.Tracer):
@@ -159,11 +168,11 @@ class JaxBackend(Backend):
             # With `jax_platforms` unset JAX starts on an accelerator if it finds one.
             named = (jax.config.jax_platforms or "cpu").split(",")
             alone = jax.process_count() == 1
-            self._host_only = alone and jax.default_backend() == "cpu" and named == ["cpu"]
+            cpu = jax.default_backend() == "cpu" and named == ["cpu"]
+            self._host_only = alone and cpu and jax.device_count() == 1
         if self._host_only:
             return True
-        here = a.is_fully_addressable or a.is_fully_replicated  # no part of it belongs to another process
-        return here and all(device.platform == "cpu" for device in a.devices())
+        return a.is_fully_replicated and all(device.platform == "cpu" for device in a.devices())
 
     def lent(self, a: Array) -> np.ndarray[Any, Any] | None:
         return np.asarray(a) if in_host_memory(a) else None
@@ -176,6 +185,8 @@ class JaxBackend(Backend):
                 raise Unsupported(f"JAX has no dtype {x.dtype}")
             x, copy = x.astype(x.dtype.newbyteorder("=")), False
         with _wide_types():
+            if isinstance(device, Spread) and not direct_use.is_tracing():
+                return distributed(x, device)
             if device is not None and not (isinstance(device, jax.Device) and device.platform == "cpu"):
                 # The transfer may read the memory after the call: wait, so that the caller can write to it. While JAX
                 # traces there is none yet.
@@ -199,7 +210,10 @@ class JaxBackend(Backend):
             return jax.device_put(x, device)
 
     def to_numpy(self, a: Array) -> np.ndarray[Any, Any]:
-        return np.asarray(a)
+        return np.asarray(a) if self._host_only or a.is_fully_replicated else gathered(a)
+
+    def value_of(self, a: Array) -> Array:
+        return shardings.free(a)
 
     def from_dlpack(self, x: Any) -> Array:
         with _wide_types():
@@ -253,7 +267,7 @@ class JaxBackend(Backend):
         )
 
     def to_device(self, a: Array, device: Device) -> Array:
-        return jax.device_put(a, device.native)
+        return shardings.moved(a, fitting(device.native, a.shape))
 
     OPTIONS: ClassVar[dict[str, str]] = {
         "enable_x64": "True or False: JAX's own switch for 64-bit types, for the whole process",
@@ -272,15 +286,16 @@ class JaxBackend(Backend):
 
     @property
     def threads(self) -> int:
-        chosen = [os.environ.get(name, "") for name in _THREADS]
-        return next((int(n) for n in chosen if n.isdecimal() and int(n)), processors())
+        chosen = [os.environ.get(name, "") for name in THREADS]
+        found = next((int(n) for n in chosen if n.isdecimal() and int(n)), processors())
+        return processors() if found == threads_of_devices() else found
 
     def use_threads(self, n: int) -> None:
         if n == self.threads:
             return
         if _started():
             raise RuntimeError(f"JAX has started with {self.threads} threads; choose a number before its first array.")
-        os.environ[_THREADS[0]] = str(n)
+        os.environ[THREADS[0]] = str(max(n, threads_of_devices()))
 
     @property
     def capabilities(self) -> frozenset[str]:
@@ -315,6 +330,9 @@ class JaxBackend(Backend):
             # 0.8.
             if a.size >= _MANY and issubclass(type(a), jax.Array) and a.nbytes >= _LARGE:
                 a.block_until_ready()
+
+    def placed(self, a: Array) -> Array:
+        return shardings.placed(a) if shardings.meshes_in_force and isinstance(a, jax.Array) else a
 
     def refused_bytes(self, error: Exception) -> int | None:
         said = str(error)
@@ -442,10 +460,6 @@ def _aligned_copy(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     out: np.ndarray[Any, Any] = memory[offset : offset + x.nbytes].view(x.dtype).reshape(x.shape)
     out[...] = x
     return out
-
-
-_THREADS = "PJRT_NPROC", "NPROC"
-"""Environment variables that XLA reads when it starts; there is no option for it (xla/pjrt/utils.cc, DefaultThreadPoolSize)."""
 
 
 def _started() -> bool:

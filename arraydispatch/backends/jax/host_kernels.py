@@ -18,6 +18,7 @@ from jax import lax
 from ...common import events, tracing
 from ...common.process_state import process
 from .jitted_kernels import is_concrete, kernel
+from .shardings import distributed, gathered_for, is_split, spread_of
 
 __all__ = ["HOST_KERNELS", "argsort", "in_host_memory", "is_rare", "mask", "nonzero", "sort"]
 
@@ -52,7 +53,7 @@ def is_rare(*key: Any) -> bool:
 
 def in_host_memory(a: Array) -> bool:
     """Whether NumPy can read the values without moving them, and is allowed to."""
-    if not (process.execution != "eager" and is_concrete(a) and a.is_fully_addressable):
+    if not (process.execution != "eager" and is_concrete(a) and a.is_fully_replicated):
         return False
     return all(d.platform == "cpu" for d in a.devices())
 
@@ -107,9 +108,14 @@ argsort = _sorting(lambda a, axis: a.argsort(axis, kind="stable"), _argsort)
 # -- positions of elements ---------------------------------------------------------------------------------------------
 
 
+_GATHERED = "gathered from all devices: the shape of the result depends on values"
+
+
 def nonzero(a: Array) -> tuple[Array, ...]:
     if not in_host_memory(a):
         _check_known(a)
+        if is_split(a) and (spread := spread_of(a)) is not None:
+            return tuple(distributed(i, spread) for i in np.nonzero(gathered_for(a, _GATHERED)))
         return tuple(i.astype(np.int64) for i in jnp.nonzero(a))
     _tell()
     return tuple(jax.device_put(i, a.sharding) for i in np.nonzero(np.asarray(a)))
@@ -123,6 +129,8 @@ def _check_known(a: Array) -> None:
 def mask(a: Array, mask: Array) -> Array:
     if not (in_host_memory(a) and in_host_memory(mask)):
         _check_known(mask)
+        if is_concrete(a) and (spread := spread_of(a) or spread_of(mask)) is not None:
+            return distributed(gathered_for(a, _GATHERED)[gathered_for(mask, _GATHERED)], spread)
         return a[mask]
     _tell()
     return jax.device_put(np.asarray(a)[np.asarray(mask)], a.sharding)

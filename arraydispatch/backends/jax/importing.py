@@ -16,11 +16,30 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["jax"]
+__all__ = ["THREADS", "jax", "threads_of_devices"]
+
+THREADS = "PJRT_NPROC", "NPROC"
+"""Environment variables that XLA reads when it starts; there is no option for it (xla/pjrt/utils.cc, DefaultThreadPoolSize)."""
+
+
+def threads_of_devices() -> int:
+    """Return the number of threads that devices simulated on a CPU need; 0 if there is one.
+
+    Each waits in a collective until the others come, and a program's own parallel loops need threads meanwhile: with one
+    for each device XLA (JAX 0.10) waits for 40 s and ends the process.
+    """
+    found = re.findall(r"host_platform_device_count=(\d+)", os.environ.get("XLA_FLAGS", ""))
+    count = int((found or [os.environ.get("JAX_NUM_CPU_DEVICES") or "1"])[-1])
+    return 4 * count if count > 1 else 0
+
+
+if threads_of_devices() and not any(name in os.environ for name in THREADS):
+    os.environ[THREADS[0]] = str(threads_of_devices())
 
 
 def _imported() -> Any:

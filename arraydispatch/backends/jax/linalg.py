@@ -46,7 +46,7 @@ def _finite(a: Array) -> Array:
     return jnp.all(jnp.isfinite(a))
 
 
-# -- factorisations --------------------------------------------------------------------------------------------------
+# -- factorizations --------------------------------------------------------------------------------------------------
 
 
 @_checked("Matrix is not positive definite")

@@ -20,6 +20,8 @@ from jax import lax
 
 from ...common import tracing
 from ..base import Unsupported
+from . import shardings
+from .direct_use import is_tracing
 from .host_kernels import argsort, is_rare, mask, nonzero, sort
 from .jitted_kernels import apart, highest, kernel
 from .linalg import (
@@ -42,7 +44,7 @@ from .linalg import (
     svd,
     svdvals,
 )
-from .shardings import fitting
+from .shardings import Spread, distributed, fitting
 
 __all__ = [
     "argmax",
@@ -125,6 +127,8 @@ _BY_NUMPY = 1 << 16  # bytes
 
 
 def _moved(x: np.ndarray[Any, Any], device: Any) -> Array:
+    if isinstance(device, Spread) and not is_tracing():
+        return distributed(x, device)
     return jnp.asarray(x) if device is None else jax.device_put(x, fitting(device, x.shape))
 
 
@@ -225,7 +229,13 @@ def transpose(a: Array, perm: tuple[int, ...]) -> Array:
 
 
 def broadcast_to(a: Array, shape: tuple[int, ...]) -> Array:
-    return _broadcast_to(a, tuple(shape))
+    shape = tuple(shape)
+    mesh = shardings.in_force() if shardings.meshes_in_force else None
+    if mesh is None or math.prod(shape) < mesh.least or a.size >= mesh.least:
+        return _broadcast_to(a, shape)
+    return _on(mesh.sharding(shape), jnp.broadcast_to, (1,))(
+        a, shape
+    )  # a large array of a small one: split from the start
 
 
 def flip(a: Array, axes: tuple[int, ...]) -> Array:
@@ -469,7 +479,7 @@ _searchsorted_compiled = kernel(_searchsorted, static=(2,))
 
 def searchsorted(a: Array, values: Array, side: str) -> Array:
     if jnp.issubdtype(a.dtype, np.complexfloating):
-        raise Unsupported("JAX finds no place among complex numbers of which a part is NaN")
+        raise Unsupported("JAX's searchsorted does not order complex numbers with NaN parts as NumPy does")
     return _searchsorted_compiled(a, values, side)
 
 

@@ -1,20 +1,264 @@
-"""Placement of new arrays next to arrays that are spread over several devices: on the same devices."""
+"""Arrays over the devices of a mesh: which axis is split, how host memory gets to the shards and back.
+
+A :class:`Spread` stands where primitives take a device. It decides by shape alone, so a program that is traced and a call by itself
+place an array alike. XLA's partitioner does the rest: results of calls are sharded as it finds best.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
-from jax.sharding import NamedSharding, PartitionSpec
+import jax
+import numpy as np
+from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
-__all__ = ["fitting"]
+from ...common import events
+from ...common.process_state import process
+from ..devices import Device, Sharding
+
+__all__ = [
+    "Spread",
+    "device",
+    "device_at",
+    "distributed",
+    "fitting",
+    "gathered",
+    "moved",
+    "is_split",
+    "place",
+    "placed",
+    "sharding_of",
+    "spread_of",
+]
+
+Array = Any
 
 
-def fitting(device: Any, shape: tuple[int, ...]) -> Any:
-    """Return the placement of a new array: sharded as another array, or replicated if its shape does not divide so."""
-    if not isinstance(device, NamedSharding):
-        return device
+@dataclass(frozen=True)
+class Spread:
+    """Placement of new arrays on the devices of a mesh.
+
+    Parameters
+    ----------
+    mesh : Mesh
+        JAX's own, of axes that its partitioner may use as it likes.
+    least : int
+        Arrays of fewer elements are replicated.
+    like : PartitionSpec, optional
+        What is tried before the rule; two spreads that differ in it alone are the same place.
+    memory_kind : str, optional
+        JAX's name of the memory on each device.
+    """
+
+    mesh: Mesh
+    least: int
+    like: PartitionSpec | None = field(default=None, compare=False)
+    memory_kind: str | None = None
+
+    def sharding(self, shape: Sequence[int]) -> NamedSharding:
+        """Return the sharding of an array of this shape."""
+        shape = tuple(shape)
+        if math.prod(shape) < self.least:
+            spec = PartitionSpec()
+        elif self.like is not None and _fits(self.mesh, self.like, shape):
+            spec = self.like
+        else:
+            spec = _by_rule(self.mesh, shape)
+        return NamedSharding(self.mesh, spec, memory_kind=self.memory_kind)
+
+
+def _fits(mesh: Mesh, spec: PartitionSpec, shape: tuple[int, ...]) -> bool:
     try:
-        device.shard_shape(tuple(shape))
+        NamedSharding(mesh, spec).shard_shape(shape)
     except (IndexError, ValueError):  # fewer axes, or lengths that the mesh does not divide
-        return NamedSharding(device.mesh, PartitionSpec(), memory_kind=device.memory_kind)
-    return device
+        return False
+    return True
+
+
+@lru_cache(maxsize=4096)
+def _by_rule(mesh: Mesh, shape: tuple[int, ...]) -> PartitionSpec:
+    """Give each axis of the mesh the first axis of the array that it divides, another one for each if it can.
+
+    Slices along the first axis are one piece of memory each, so a halo is too. An axis of the mesh that divides none is not used.
+    """
+    parts: list[list[str]] = [[] for _ in shape]
+    for name in mesh.axis_names:
+        size = mesh.shape[name]
+        rest = [n // math.prod(mesh.shape[other] for other in taken) for n, taken in zip(shape, parts)]
+        able = [axis for axis, n in enumerate(rest) if n and n % size == 0]
+        if able and size > 1:
+            parts[min(able, key=lambda axis: bool(parts[axis]))].append(name)
+    named = [tuple(taken) if len(taken) > 1 else taken[0] if taken else None for taken in parts]
+    while named and named[-1] is None:
+        named.pop()
+    return PartitionSpec(*named)
+
+
+def spread_of(a: Array) -> Spread | None:
+    """Return the mesh that a concrete array is on, as a place for arrays made beside it; None for one on a single device."""
+    sharding = a.sharding
+    if not isinstance(sharding, NamedSharding) or sharding.mesh.size == 1:
+        return None
+    mine = in_force()
+    if mine is not None and mine.mesh == sharding.mesh:
+        return mine if sharding.is_fully_replicated else Spread(mine.mesh, mine.least, sharding.spec)
+    return Spread(sharding.mesh, 0, sharding.spec, sharding.memory_kind)
+
+
+meshes_in_force = False
+"""Whether new arrays are made on a mesh: looked at by each call."""
+
+
+@process.follows("devices")
+def _follow() -> None:
+    global meshes_in_force
+    meshes_in_force = in_force() is not None
+
+
+def in_force() -> Spread | None:
+    """Return the mesh on which new arrays are made."""
+    chosen = process.devices.get("jax")
+    return chosen.native if chosen is not None and chosen.mesh else None
+
+
+def fitting(device: Any, shape: Sequence[int]) -> Any:
+    """Return JAX's placement for a new array on a device or a spread."""
+    return device.sharding(shape) if isinstance(device, Spread) else device
+
+
+def is_split(a: Array) -> bool:
+    """Whether no single device has all of a concrete array."""
+    return not a.is_fully_replicated
+
+
+def distributed(x: np.ndarray[Any, Any], device: Spread) -> Array:
+    """Copy host memory to the shards: each process reads only its parts, and no device holds the whole."""
+    sharding = device.sharding(x.shape)
+    return jax.make_array_from_callback(x.shape, sharding, lambda part: np.array(x[part], order="C"), dtype=x.dtype)
+
+
+_copies: dict[NamedSharding, Any] = {}
+
+
+def gathered(a: Array) -> np.ndarray[Any, Any]:
+    """Return all values on the host, those of other processes too: each of them must come here."""
+    if not (a.is_fully_addressable or a.is_fully_replicated):
+        whole = NamedSharding(a.sharding.mesh, PartitionSpec())
+        if whole not in _copies:
+            _copies[whole] = jax.jit(lambda x: x, out_shardings=whole)
+        with jax.enable_x64(True):
+            a = _copies[whole](a)
+    return np.asarray(a)
+
+
+def gathered_for(a: Array, why: str) -> np.ndarray[Any, Any]:
+    """Gather, and count it as a transfer to the host."""
+    host = gathered(a)
+    if events.tap is not None:
+        events.tap.transfer("to_host", host.nbytes, why, host)
+    return host
+
+
+def placed(a: Array) -> Array:
+    """Split a large result that came out whole, where a mesh is in force: of a broadcast of small arrays, for example."""
+    mine = in_force()
+    if mine is None or isinstance(a, jax.core.Tracer) or a.size < max(mine.least, 2) or not a.is_fully_replicated:
+        return a
+    return moved(a, mine.sharding(a.shape))
+
+
+def moved(a: Array, sharding: Any) -> Array:
+    """Move an array to other devices; outside of the scope of 64-bit types JAX would move 32 bits of each number."""
+    if a.sharding == sharding:
+        return a
+    with jax.enable_x64(True):
+        return jax.device_put(a, sharding)
+
+
+def free(a: Array) -> Array:
+    """Return an array whose mesh leaves the choice to the partitioner: under JAX's explicit axes most slices are type errors."""
+    sharding = getattr(a, "sharding", None)
+    if isinstance(a, jax.core.Tracer) or not isinstance(sharding, NamedSharding):
+        return a
+    mesh = sharding.mesh
+    if all(kind == AxisType.Auto for kind in mesh.axis_types):
+        return a
+    same = NamedSharding(_automatic(mesh), sharding.spec, memory_kind=sharding.memory_kind)
+    return moved(a, same)
+
+
+@lru_cache(maxsize=64)
+def _automatic(mesh: Mesh) -> Mesh:
+    return Mesh(mesh.devices, mesh.axis_names)
+
+
+# -- what the layers above ask -------------------------------------------------------------------------------------------
+
+
+def device(lengths: tuple[int, ...], least: int) -> Device:
+    """Return a mesh of these lengths as one device."""
+    there = jax.devices()
+    grid = np.array(there[: math.prod(lengths)]).reshape(lengths)
+    mesh = Mesh(grid, tuple(f"m{axis}" for axis in range(len(lengths))))
+    return _described(Spread(mesh, least))
+
+
+def simulated(count: int) -> str:
+    """Return how to start a program with so many devices on one CPU."""
+    return f"set XLA_FLAGS=--xla_force_host_platform_device_count={count} before it starts"
+
+
+def _described(spread: Spread) -> Device:
+    lengths = tuple(spread.mesh.shape.values())
+    platform = spread.mesh.devices.flat[0].platform
+    kind = {"cpu": "CPU", "tpu": "TPU"}.get(platform, "GPU")
+    return Device("jax", f"mesh:{'x'.join(map(str, lengths))}", kind, native=spread, mesh=lengths)
+
+
+def device_at(place: Any) -> Device | None:
+    """Return a mesh, as JAX's backend names where an array is, as one device."""
+    return _described(place) if isinstance(place, Spread) else None
+
+
+def sharding_of(a: Array) -> Sharding | None:
+    """Return how an array lies on its mesh; None for an array on one device, and for a tracer."""
+    if isinstance(a, jax.core.Tracer) or not isinstance(a.sharding, NamedSharding) or a.sharding.mesh.size == 1:
+        return None
+    mesh, spec = a.sharding.mesh, a.sharding.spec
+    numbers = {name: axis for axis, name in enumerate(mesh.axis_names)}
+    axes = [
+        tuple(numbers[name] for name in (part if isinstance(part, tuple) else () if part is None else (part,)))
+        for part in (*spec, *[None] * (a.ndim - len(spec)))
+    ]
+    return Sharding(tuple(mesh.shape.values()), tuple(axes), tuple(a.sharding.shard_shape(a.shape)))
+
+
+def place(a: Array, axes: Sequence[tuple[int, ...]] | None) -> Array:
+    """Split the axes of an array over axes of its mesh, or of the one in force; None: replicate it.
+
+    Raises
+    ------
+    LookupError
+        If there is neither.
+    """
+    spread = in_force()
+    if not isinstance(a, jax.core.Tracer):
+        spread = spread_of(a) or spread
+    if spread is None:
+        raise LookupError
+    if axes is None:
+        sharding = NamedSharding(spread.mesh, PartitionSpec())
+    else:
+        names = spread.mesh.axis_names
+        wanted = PartitionSpec(*[tuple(names[i] for i in part) or None for part in axes])
+        sharding = Spread(spread.mesh, 0, wanted).sharding(a.shape)
+    if isinstance(a, jax.core.Tracer):
+        return jax.lax.with_sharding_constraint(a, sharding)
+    return moved(a, sharding)
+
+
+_follow()

@@ -42,7 +42,12 @@ def _binary(function: Kernel) -> Kernel:
 
 
 def _spread(a: Array, shape: tuple[int, ...]) -> Array:
-    return a if a.shape == shape else apart(jnp.broadcast_to(a, shape))
+    if a.shape == shape:
+        return a
+    spread = jnp.broadcast_to(a, shape)
+    return (
+        apart(spread) if a.size == 1 else spread
+    )  # XLA combines numbers; the barrier keeps it from fusing products and sums
 
 
 # -- division --------------------------------------------------------------------------------------------------------
@@ -370,7 +375,9 @@ def _sign(a: Array) -> Array:
     if _integral(a):
         return lax.sign(a)
     if not _is(a, np.complexfloating):
-        return jnp.where(a == 0, jnp.zeros_like(a), lax.sign(a))  # NumPy: sign(-0.0) is 0.0
+        sign = lax.sign(a)
+        size = lax.abs(sign)
+        return size - (size - sign)  # sign(-0.0) is 0.0 in NumPy; a selection would keep XLA from fusing on a CPU
     re, im, size = lax.real(a), lax.imag(a), _absolute(a)
     infinite = jnp.isinf(size)
     # One infinite part: that part's sign; both: NaN.

@@ -423,8 +423,9 @@ def _places(a: Tensor, indices: Sequence[Tensor]) -> Tensor:
 
 
 def _index_type(a: Tensor) -> Any:
-    """Return the dtype of a scatter's places: ``tf.vectorized_map`` joins them with int32 indices of the examples, also
-    in derivatives.
+    """Return the dtype of scatter positions: int32 in a graph or under a tape if they fit, else int64.
+
+    ``tf.vectorized_map`` concatenates the positions with int32 indices of the examples, also in derivatives.
     """
     return np.int32 if (type(a) is not EagerTensor or taped()) and math.prod(dims(a)) < 1 << 31 else np.int64
 

@@ -42,7 +42,7 @@ def parts(matrix: Any) -> Any:
 
 def matmul(places: Any, index: Any, values: Tensor, dense: Tensor) -> Tensor:
     if values.dtype not in _COMPUTED:
-        raise Unsupported(f"TensorFlow multiplies no sparse matrix of {values.dtype.name}")
+        raise Unsupported(f"TensorFlow cannot multiply sparse matrices of {values.dtype.name}")
     flat = dense[:, None] if dense.ndim == 1 else dense
     matrix = tf.sparse.SparseTensor(tf.stack([index("row"), index("col")], 1), values, places.shape)
     made = tf.sparse.sparse_dense_matmul(matrix, flat)

@@ -101,13 +101,15 @@ def _specs(specs: Sequence[Any]) -> list[Any]:
     return [tf.TensorSpec(shape, tf.as_dtype(dtype)) for shape, dtype in specs]
 
 
-def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> Callable[[list[Tensor]], list[Tensor]]:
+def program(
+    f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]
+) -> Callable[[list[Tensor], list[list[Tensor]]], None]:
     compiled = jit(lambda natives: (f(natives), []), _specs(specs))
 
-    def run(natives: list[Tensor]) -> list[Tensor]:
-        made = compiled(natives)
-        assert made is not None
-        return made[0]
+    def run(natives: list[Tensor], made: list[list[Tensor]]) -> None:
+        results = compiled(natives)
+        assert results is not None
+        made.append(results[0])
 
     return run
 
@@ -234,7 +236,7 @@ def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor
     """Run ``tf.vectorized_map``, or example by example if that would lose a derivative.
 
     A batch in a graph ignores ``tf.custom_gradient``: a derivative through it would silently differentiate the function
-    itself. And there is no rule for the derivative of a loop.
+    itself. TensorFlow has no rule for the derivative of a loop in a batch either.
     """
 
     def each(values: list[Tensor]) -> Any:

@@ -261,7 +261,7 @@ def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> 
             indices = tuple(index.reshape(-1) for index in indices)
         if how == "add":
             return a.index_put_(indices, value, accumulate=True)
-        if derived:  # by torch of each writer of a place, not of the last alone
+        if derived:  # torch gives every writer of a place the derivative, not only the last
             flat = _linear(indices, a.shape[:k])
             value, at = value.broadcast_to((n,) + tail), newest(flat, a.shape[:k].numel())[flat]
             ours = (at == torch.arange(n, device=a.device)).reshape((n,) + (1,) * len(tail))

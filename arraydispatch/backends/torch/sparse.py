@@ -69,5 +69,5 @@ def parts(matrix: Any) -> Any:
 
 def matmul(places: Any, index: Any, values: Tensor, dense: Tensor) -> Tensor:
     if values.dtype not in _COMPUTED:
-        raise Unsupported(f"torch multiplies no sparse matrix of {values.dtype}")
+        raise Unsupported(f"torch cannot multiply sparse matrices of {values.dtype}")
     return native(places, index, values.detach()) @ dense.detach()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import sys
 import threading
 import warnings
 import weakref
@@ -269,15 +270,27 @@ def _without_values(specs: Sequence[Any], device: Any) -> list[Tensor]:
     return [torch.empty(shape, dtype=FROM_NUMPY[dtype], device=device) for shape, dtype in specs]
 
 
-def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> Callable[[list[Tensor]], list[Tensor]]:
-    compiled = jit(lambda natives: (f(natives), []), _without_values(specs, device))
+def program(
+    f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]
+) -> Callable[[list[Tensor], list[list[Tensor]]], None]:
+    with _recorder:
+        before = _kernels()
+        compiled = jit(lambda natives: (f(natives), []), _without_values(specs, device))
+        kernels = _kernels() - before
 
-    def run(natives: list[Tensor]) -> list[Tensor]:
-        made = compiled(natives)
-        assert made is not None
-        return made[0]
+    def run(natives: list[Tensor], made: list[list[Tensor]]) -> None:
+        results = compiled(natives)
+        assert results is not None
+        made.append(results[0])
 
+    run.cost = lambda: {"kernels": float(kernels)}  # type: ignore[attr-defined]
     return run
+
+
+def _kernels() -> int:
+    """Return how many kernels inductor has generated; 0 before its first program."""
+    metrics = sys.modules.get("torch._inductor.metrics")
+    return 0 if metrics is None else int(metrics.generated_kernel_count)
 
 
 # A program is kept as Python source, in which torch defines `nan` and `inf`, and complex numbers appear as

@@ -10,7 +10,8 @@ import threading
 from collections.abc import Sequence
 from math import prod
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import ref as weak
 
 import numpy as np
 
@@ -19,13 +20,13 @@ from .counters import counters
 from .units import Form
 from .values import Aval, Deferred
 
-__all__ = ["COMES", "MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "block_of", "programs"]
+__all__ = ["MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block_of", "programs"]
 
-COMES = 3
-"""How often a block comes before it is compiled, the last time included."""
 MOST_OF_A_PLACE = 8
 """Programs at most of blocks that differ in shapes, dtypes and static arguments alone: where these change each time, no more are compiled."""
 MOST_PROGRAMS = 512
+_DEAD_FOR = 2
+"""Number of runs of a program after which it is compiled anew to write over operands, if they were dead in each of them."""
 _MOST_BLOCKS = 2048
 
 _blocks: dict[Any, Block] = {}
@@ -34,7 +35,7 @@ _lock = threading.RLock()
 
 
 class Failure:
-    """In place of a result: what kept it from being computed."""
+    """Stand-in for a result: the error that kept it from being computed."""
 
     __slots__ = ("error",)
 
@@ -48,13 +49,15 @@ class Block:
     Parameters
     ----------
     forms, refs : sequence
-        As of a tape, of those calls that somebody wants.
+        The calls of a tape that somebody wants, and their operands.
     wanted : sequence of int
-        Which results are.
+        Numbers of the results that somebody has.
     avals : sequence of Aval
-        Of the inputs.
+        Abstract values of the inputs.
+    hosts : sequence of bool
+        Whether an input is a number of the host's.
     backend : Backend
-        Whose natives they take.
+        Library whose natives the calls take.
     """
 
     def __init__(
@@ -63,68 +66,119 @@ class Block:
         refs: Sequence[tuple[int, ...]],
         wanted: Sequence[int],
         avals: Sequence[Aval],
+        hosts: Sequence[bool],
         backend: Backend,
     ) -> None:
         self.forms, self.refs, self.wanted, self.avals, self.backend = forms, refs, wanted, avals, backend
-        self.count = 0
+        self.hosts = hosts
+        self.count = self.runs = 0
         self.elements = sum(prod(out.shape) for form in forms for out in form.outs)
-        self.program: Any = None
+        self.program: _Program | None = None
         self.gives_up = False
+        self._always_spare: set[int] | None = None
+        """Inputs that have been spare each time that the program ran."""
+        self._numbers = [i for i, is_host in enumerate(hosts) if is_host]
+        self._equals = [0] * len(self._numbers)
+        """For each number, another that it has been equal to each time that the block came, or itself."""
         reads: dict[int, int] = {}
         for at, ref in enumerate(refs):
             for number in ref:
                 reads[number] = at
         kept = set(wanted)
         self.dead: list[list[int]] = [[] for _ in forms]
-        """For each call, what nobody reads after it."""
+        """For each call, the numbers that nobody reads after it."""
         for number, at in reads.items():
             if number not in kept:
                 self.dead[at].append(number)
 
-    def run(self, inputs: list[Deferred]) -> dict[int, Any]:
-        """Return the wanted results by their numbers."""
+    def run(self, inputs: list[Any], spare: list[int], made: list[list[Any]]) -> bool:
+        """Append the wanted results, in their order, to ``made``; return whether a program computed them.
+
+        ``inputs``: natives, and numbers of the host's. ``spare``: places of natives that a program may write over.
+        """
         self.count += 1
         counters.blocks += 1
-        start, first = perf_counter(), self.program is None
-        if (self.count >= COMES and not self.gives_up) if first else True:
+        if self.count >= self.backend.block_comes and not self.gives_up:
+            start, known = perf_counter(), self.program is not None and self.program.is_for(inputs)
             try:
                 with self.backend.within():
-                    if self.program is None and self._may_compile():
-                        self.program = self._compiled()
-                    made = None if self.program is None else self.program([self._given(x) for x in inputs])
+                    if not known:
+                        self.program = self._compiled(inputs, spare)
+                    elif dead := self._dead_each_time(spare):
+                        known = False
+                        self.program = self._compiled(inputs, dead, again=True) or self.program
+                        self.gives_up = False  # without room for another program, this one goes on
+                    if self.program is not None:
+                        self.program.run(self, inputs, spare, made)
             except Exception:  # noqa: BLE001 -- too much for the device's memory or for its compiler: call by call it may do, or says why
-                self.program, self.gives_up, made = None, True, None
+                self.program, self.gives_up = None, True
                 counters.failed += 1
-            if made is not None:
-                if first:
-                    counters.seconds += perf_counter() - start
-                else:
+            if made:
+                if known:
                     counters.hits += 1
+                else:
+                    counters.seconds += perf_counter() - start
+                self.runs += 1
                 counters.elements["program"] += self.elements
-                return dict(zip(self.wanted, made))
+                return True
+        self._compare(inputs)
         counters.interpreted += 1
         counters.elements["call"] += self.elements
-        return self._one_by_one(inputs)
+        made.append(self._one_by_one(inputs))
+        return False
 
-    def _given(self, x: Deferred) -> Any:
-        """An input as a program takes it."""
-        if x.host is None:
-            return x.value
-        return self.backend.transforms.number(np.asarray(x.host), lambda _: _there(x, self.backend))
+    def _dead_each_time(self, spare: list[int]) -> list[int]:
+        """Return the operands for which to compile once more, to write over them: dead ``_DEAD_FOR`` times in a row.
 
-    def _one_by_one(self, inputs: list[Deferred]) -> dict[int, Any]:
-        """As eager execution does. Only those results fail that a call which failed is part of."""
+        A loop's first block reads arrays from before the loop, so a program that is compiled at first sight writes over nothing.
+        """
+        if self.program is None or self.program.donated or self.runs > _DEAD_FOR:
+            return []
+        self._always_spare = set(spare) if self._always_spare is None else self._always_spare & set(spare)
+        return self._donated(sorted(self._always_spare)) if self.runs == _DEAD_FOR else []
+
+    def _donated(self, spare: list[int]) -> list[int]:
+        """Return those inputs among the spare ones that the library's program writes over, each by another result that fits."""
+        if not self.backend.donates:
+            return []
+        made = [out for form in self.forms for out in form.outs]
+        free = [(made[i].shape, made[i].dtype) for i in self.wanted]
+        donated = []
+        for i in spare:
+            spec = self.avals[i].shape, self.avals[i].dtype
+            if spec in free:
+                free.remove(spec)
+                donated.append(i)
+        return donated
+
+    def _compare(self, inputs: list[Any]) -> None:
+        """Note which numbers are equal."""
+        firsts: dict[Any, int] = {}
+        for at, (i, before) in enumerate(zip(self._numbers, self._equals)):
+            self._equals[at] = firsts.setdefault((before, self.avals[i].dtype, inputs[i].tobytes()), i)
+
+    def given(self, x: Any, at: int) -> Any:
+        """Return an input as a program takes it."""
+        if not self.hosts[at]:
+            return x
+        device = self.avals[at].device
+        return self.backend.transforms.number(np.asarray(x), lambda _: self.backend.from_numpy(np.asarray(x), device))
+
+    def _one_by_one(self, inputs: list[Any]) -> list[Any]:
+        """Run the calls as eager execution does. Only the results of a call that failed, and of those that read them, fail."""
         backend = self.backend
         values: dict[int, Any] = {}
         made = 0
         with backend.within():
             for i, x in enumerate(inputs):
-                values[-1 - i] = x.value if x.host is None else _there(x, backend)
+                values[-1 - i] = backend.from_numpy(np.asarray(x), self.avals[i].device) if self.hosts[i] else x
             for form, ref, dead in zip(self.forms, self.refs, self.dead):
                 given = [values[number] for number in ref]
                 failed = next((x for x in given if type(x) is Failure), None)
                 try:
-                    results = [failed] * len(form.outs) if failed is not None else form.run(*given)
+                    results = (
+                        [failed] * len(form.outs) if failed is not None else [*map(backend.placed, form.run(*given))]
+                    )
                 except Exception as error:  # noqa: BLE001 -- whoever looks at the value hears of it
                     results = [Failure(error)] * len(form.outs)
                 for value in results:
@@ -133,10 +187,10 @@ class Block:
                 del given, results
                 for number in dead:
                     del values[number]
-        return {number: values[number] for number in self.wanted}
+        return [values[number] for number in self.wanted]
 
     def _may_compile(self) -> bool:
-        """Whether there is room for one more program, of this place and of the process."""
+        """Return whether there is room for one more program, of this place and of the process."""
         place = self.backend, tuple([form.unit for form in self.forms]), tuple(self.refs)
         with _lock:
             count = _of_place.get(place, 0)
@@ -148,10 +202,32 @@ class Block:
             counters.programs += 1
         return True
 
-    def _compiled(self) -> Any:
-        specs = [(x.shape, x.dtype) for x in self.avals]
-        device = self.avals[0].device if self.avals else None
-        return self.backend.transforms.program(self._all, specs, device, ())
+    def _compiled(self, inputs: list[Any], spare: list[int], again: bool = False) -> _Program | None:
+        """Return a program. Numbers that were equal each time that the block came are one operand, so that the compiler sees it.
+
+        ``again``: the program there is holds for the numbers, and another one is to write over operands.
+        """
+        if not self._may_compile():
+            return None
+        if self.program is None:
+            self._compare(inputs)
+        elif not again:  # for numbers that differ now it would not do
+            self._equals = list(self._numbers)
+        same = self._equals
+        takes = [i for i, is_host in enumerate(self.hosts) if not is_host or i in same]
+        place = {i: at for at, i in enumerate(takes)}
+        places = [place.get(i, -1) for i in range(len(inputs))]
+        for i, first in zip(self._numbers, same):
+            places[i] = place[first]
+        donated = self._donated(spare)
+        avals = [self.avals[i] for i in takes]
+        run = self.backend.transforms.program(
+            lambda natives: self._all([natives[at] for at in places]),
+            [(x.shape, x.dtype) for x in avals],
+            avals[0].device if avals else None,
+            [place[i] for i in donated],
+        )
+        return _Program(run, takes, [(i, first) for i, first in zip(self._numbers, same) if i != first], donated)
 
     def _all(self, natives: list[Any]) -> list[Any]:
         """The block as one function of native arrays."""
@@ -164,8 +240,8 @@ class Block:
         return [values[number] for number in self.wanted]
 
     def cost(self) -> dict[str, float]:
-        """Return bytes accessed and operations, by the compiler's own analysis; empty where it has none."""
-        ask = getattr(self.program, "cost", None)
+        """Return bytes accessed and operations, by the compiler's own analysis, or kernels; empty where it tells nothing."""
+        ask = None if self.program is None else getattr(self.program.call, "cost", None)
         if ask is None:
             return {}
         with self.backend.within():
@@ -173,11 +249,74 @@ class Block:
         return found
 
 
-def _there(x: Deferred, backend: Backend) -> Any:
-    """A number of the host's as an array of the library; it is kept."""
-    if x.value is None:
-        x.value = backend.from_numpy(np.asarray(x.host), x.aval.device)
-    return x.value
+class _Program(NamedTuple):
+    """Compiled block.
+
+    Attributes
+    ----------
+    call : callable
+        The library's program: takes natives, and a list that it appends its results to.
+    takes : list of int
+        Inputs of the block that are its operands.
+    same : list of pairs of int
+        Numbers that have to be equal, since the program takes the second alone.
+    donated : list of int
+        Inputs that it writes over.
+    """
+
+    call: Any
+    takes: list[int]
+    same: list[tuple[int, int]]
+    donated: list[int]
+
+    def is_for(self, inputs: list[Any]) -> bool:
+        """Return whether the program holds for the numbers among the inputs."""
+        return all(inputs[i].tobytes() == inputs[first].tobytes() for i, first in self.same)
+
+    def run(self, block: Block, inputs: list[Any], spare: list[int], made: list[list[Any]]) -> None:
+        """Append the results to ``made``. An input that is still needed is copied where the program writes over it."""
+        given = [block.given(inputs[i], i) if block.hosts[i] else inputs[i] for i in self.takes]
+        for i in self.donated:
+            if i not in spare:
+                at = self.takes.index(i)
+                given[at] = block.backend.prim.copy(given[at])
+        self.call(given, made)
+
+
+class Run:
+    """Run of a tape: its block and the inputs, from which a run that was interrupted can begin again.
+
+    Attributes
+    ----------
+    made : list
+        The results, in a list, once they are there. The library appends them, so that no signal comes in between.
+    """
+
+    __slots__ = ("_block", "_by_program", "_candidates", "_inputs", "_wanted", "made")
+
+    def __init__(
+        self,
+        forms: list[Form],
+        refs: list[tuple[int, ...]],
+        wanted: list[tuple[int, Deferred]],
+        inputs: list[Deferred],
+        backend: Backend,
+    ) -> None:
+        self._block, given, self._wanted = block_of(forms, refs, wanted, inputs, backend)
+        self._inputs = [x.value if x.host is None else x.host for x in given]
+        self._candidates = [(i, weak(x)) for i, x in enumerate(given) if x.spare]
+        self._by_program = False
+        self.made: list[list[Any]] = []
+
+    def results(self) -> list[tuple[Deferred, Any, bool]]:
+        """Return each wanted result with its value, or its :class:`Failure`, and whether nothing else has its memory."""
+        if self._block is None:
+            return []
+        if not self.made:
+            spare = [i for i, look in self._candidates if look() is None]
+            self._by_program = self._block.program is not None
+            self._by_program = self._block.run(self._inputs, spare, self.made)
+        return [(x, value, self._by_program) for x, value in zip(self._wanted, self.made[0])]
 
 
 def programs() -> list[Block]:
@@ -186,17 +325,21 @@ def programs() -> list[Block]:
 
 
 def block_of(
-    forms: list[Form], refs: list[tuple[int, ...]], wanted: list[int], inputs: list[Deferred], backend: Backend
-) -> tuple[Block | None, list[Deferred], dict[int, int]]:
-    """Return the block of a tape, its inputs, and the numbers that wanted results have in it. None if nothing is wanted."""
+    forms: list[Form],
+    refs: list[tuple[int, ...]],
+    wanted: list[tuple[int, Deferred]],
+    inputs: list[Deferred],
+    backend: Backend,
+) -> tuple[Block | None, list[Deferred], list[Deferred]]:
+    """Return the block of a tape, its inputs, and the results that are wanted of it. None if nothing is wanted."""
     if not wanted:
-        return None, [], {}
+        return None, [], []
     firsts: list[int] = []
     total = 0
     for form in forms:
         firsts.append(total)
         total += len(form.outs)
-    needed = set(wanted)
+    needed = {number for number, _ in wanted}
     kept: list[int] = []
     for at in range(len(forms) - 1, -1, -1):
         first = firsts[at]
@@ -219,13 +362,14 @@ def block_of(
             numbers[first + i] = made
             made += 1
     chosen = [forms[at] for at in kept]
-    ends = [numbers[number] for number in wanted]
+    ends = [numbers[number] for number, _ in wanted]
+    hosts = tuple([x.host is not None for x in given])
     key = (
         backend,
         tuple([form.number for form in chosen]),
         tuple(used),
         tuple(ends),
-        tuple([x.host is None for x in given]),
+        hosts,
     )
     found = _blocks.get(key)
     if found is None:
@@ -233,5 +377,5 @@ def block_of(
             if len(_blocks) >= _MOST_BLOCKS:
                 for old in [each for each, block in _blocks.items() if block.program is None]:
                     del _blocks[old]
-            found = _blocks.setdefault(key, Block(chosen, used, ends, [x.aval for x in given], backend))
-    return found, given, numbers
+            found = _blocks.setdefault(key, Block(chosen, used, ends, [x.aval for x in given], hosts, backend))
+    return found, given, [x for _, x in wanted]

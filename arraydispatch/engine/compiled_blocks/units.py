@@ -154,7 +154,7 @@ _SAME = (int, bool, str, bytes, type(None), type(Ellipsis))
 
 
 def _key(x: Any, operands: list[Deferred]) -> Any:
-    """What an argument is known by: operands by their abstract value, others by type and value."""
+    """Return the key of an argument: operands by their abstract value, others by type and value."""
     cls = type(x)
     if cls is Deferred:
         operands.append(x)

@@ -1,4 +1,4 @@
-"""Deferred values: what an array holds under compiled execution in place of the library's own array."""
+"""Deferred values, which an array holds under compiled execution in place of the library's own array."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Aval", "Deferred", "aval_of", "known", "number", "pending"]
 
 
 class Aval(NamedTuple):
-    """Abstract value: what is known of a value before it is computed."""
+    """Abstract value: the properties of a value that are known before it is computed."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -46,18 +46,20 @@ class Deferred:
     shape, dtype, ndim
         Of the value.
     tape : Tape or None
-        Where it is pending; None once it has a value, or has failed.
+        Tape on which it is pending; None once it has a value, or has failed.
     number : int
-        Which result of its tape it is.
+        Position among the results of its tape.
     value : native array or None
         The value, where it is known.
     host : NumPy scalar or None
         A number that the library has not been handed yet: an operand of programs, and never part of them.
     failure : Exception or None
-        What kept it from having a value.
+        Error that kept it from having a value.
+    spare : bool
+        Whether a program made the value, and nothing but this object can reach its memory, so that a program may write over it.
     """
 
-    __slots__ = ("__weakref__", "aval", "dtype", "failure", "host", "ndim", "number", "shape", "tape", "value")
+    __slots__ = ("__weakref__", "aval", "dtype", "failure", "host", "ndim", "number", "shape", "spare", "tape", "value")
 
     aval: Aval
     shape: tuple[int, ...]
@@ -68,6 +70,7 @@ class Deferred:
     value: Any
     host: Any
     failure: BaseException | None
+    spare: bool
 
     @property
     def size(self) -> int:
@@ -87,6 +90,7 @@ def _made(aval: Aval) -> Deferred:
     made = _new(Deferred)
     made.aval, made.shape, made.dtype, made.ndim = aval, aval.shape, aval.dtype, len(aval.shape)
     made.tape = made.value = made.host = made.failure = None
+    made.spare = False
     return made
 
 

@@ -22,7 +22,7 @@ from ...backends.devices import Device
 from ...common.process_state import process
 from ...common.pytrees import mapped
 from ...functions.registry import Entry, resolve
-from ...runtime import settings
+from ...runtime import conversion, settings
 from .tapes import mine, settled
 from .units import Unit, Unkeyable
 from .values import Deferred, aval_of, known, number
@@ -128,7 +128,8 @@ class Deferring(Backend):
         given = tuple([self._settled_in(x) for x in args])
         named = {name: self._settled_in(x) for name, x in kwargs.items()}
         with self.inner.within():
-            return func(*given, **named)
+            made = func(*given, **named)
+        return mapped(self.inner.placed, made) if isinstance(made, tuple) else self.inner.placed(made)
 
     def _settled_in(self, x: Any) -> Any:
         if type(x) is Deferred:
@@ -213,8 +214,8 @@ class Deferring(Backend):
         return self.inner.is_staging()
 
     def on_cpu(self, a: Any) -> bool:
-        """Return False, as on an accelerator: to look at a value is to wait for it."""
-        return False
+        """Return False of a deferred value, as on an accelerator: to look at it is to wait for it."""
+        return type(a) is not Deferred and self.inner.on_cpu(a)
 
     def peek(self, a: Any) -> None:
         return None
@@ -424,7 +425,10 @@ def _records() -> bool:
 
 
 def _default_device(variant: Deferring) -> Any:
-    """The device that the library chooses, by an array of it."""
+    """The device of new arrays, or the one that the library chooses, by an array of it."""
+    chosen = conversion.default_device(variant.home)
+    if chosen is not None:
+        return chosen
     found = getattr(variant, "_place", None)
     if found is None:
         found = variant._place = variant.inner.device_of(variant.inner.from_numpy(np.zeros(())))  # type: ignore[attr-defined]

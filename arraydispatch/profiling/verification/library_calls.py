@@ -48,7 +48,7 @@ def library_computes(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]
     if first(is_held_elsewhere, values) is not None:
         return True
     if not held:
-        return not (made and settings.on_cpu(settings.current_name()))
+        return not (made and settings.begins_on_host(settings.current_name()))
     if writes or process.backend == "numpy" or not host_values.large(values):
         return False
     if type(func) is str:

@@ -308,7 +308,7 @@ def _tail(a: Real, b: Real, x: Real, y: Real) -> Real:
     large = (a >= 5.0) & (b >= 5.0)
     scaled_a, scaled_b, scaled_s = (log_scaled(z) for z in (a, b, s))
     correction = scaled_a + scaled_b - scaled_s
-    # for large a and b by the distance of x from their ratio, which does not cancel
+    # For large a and b, take the prefactor from x - a / (a + b), which does not cancel.
     p, q = where(large, a, 6.0), where(large, b, 6.0)
     t = p + q
     off = p * log1pmx((x * q - y * p) / p) + q * log1pmx((y * p - x * q) / q)

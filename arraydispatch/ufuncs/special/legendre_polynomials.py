@@ -138,10 +138,11 @@ class Plain(NamedTuple):
     argument: Dual
 
     def factors(self, degree: Any, order: Any) -> tuple[Floats, Floats]:
-        """Return the factors of the functions two degrees and one degree below; the second is also multiplied by the
-        argument.
+        """Return the recurrence's coefficients for degree n - 2 and degree n - 1.
+
+        The recurrence also multiplies the second by the argument.
         """
-        return _unnormalised(degree, order)
+        return _unnormalized(degree, order)
 
     def diagonal(self, most: int, negative: bool) -> Iterator[Dual]:
         """Yield the functions whose degree is the absolute value of the order, for orders 0, 1, … or 0, -1, …"""
@@ -162,12 +163,12 @@ class Plain(NamedTuple):
         return _beyond(made, z, np.zeros(n.shape, dtype=bool), n > 2, n > 1)
 
 
-def _unnormalised(degree: Any, order: Any) -> tuple[Floats, Floats]:
+def _unnormalized(degree: Any, order: Any) -> tuple[Floats, Floats]:
     gone = np.maximum(degree - order, 1).astype(float)
     return -(degree + order - 1) / gone, (2 * degree - 1) / gone
 
 
-def _normalised(degree: Any, order: Any) -> tuple[Floats, Floats]:
+def _normalized(degree: Any, order: Any) -> tuple[Floats, Floats]:
     squares = np.where(abs(order) < degree, degree**2 - order**2, 1)
     of = ((2 * degree - 3) * squares).astype(float)
     before = np.maximum((degree - 1) ** 2 - order**2, 0)
@@ -209,10 +210,11 @@ class Associated(NamedTuple):
         return cls(plain(where(end, 0.0, z), count).argument, cuts, norm, z, ends_too)
 
     def factors(self, degree: Any, order: Any) -> tuple[Floats, Floats]:
-        """Return the factors of the functions two degrees and one degree below; the second is also multiplied by the
-        argument.
+        """Return the recurrence's coefficients for degree n - 2 and degree n - 1.
+
+        The recurrence also multiplies the second by the argument.
         """
-        return _normalised(degree, order) if self.norm else _unnormalised(degree, order)
+        return _normalized(degree, order) if self.norm else _unnormalized(degree, order)
 
     def _sine(self) -> tuple[Dual, Dual]:
         """Return, by its cut, the function of degree and order one up to a factor, and that of order minus one."""
@@ -337,10 +339,11 @@ class Spherical(NamedTuple):
         return cls(Dual(c, -s, -c).cut(count), Dual(s, c, -s).cut(count))
 
     def factors(self, degree: Any, order: Any) -> tuple[Floats, Floats]:
-        """Return the factors of the functions two degrees and one degree below; the second is also multiplied by the
-        argument.
+        """Return the recurrence's coefficients for degree n - 2 and degree n - 1.
+
+        The recurrence also multiplies the second by the argument.
         """
-        return _normalised(degree, order)
+        return _normalized(degree, order)
 
     def diagonal(self, most: int, negative: bool) -> Iterator[Dual]:
         """Yield the functions whose degree is the absolute value of the order, for orders 0, 1, … or 0, -1, …"""

@@ -1,4 +1,4 @@
-"""``np.linalg``: dtype rules and checks, and the factorisations."""
+"""``np.linalg``: dtype rules and checks, and the factorizations."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SVDResult: Any = type(np.linalg.svd(np.eye(1)))
 Shape = tuple[int, ...]
 DType = np.dtype[Any]
 
-factorisation = family(min_bits=32, layout=layouts.c)
+factorization = family(min_bits=32, layout=layouts.c)
 
 
 # -- shared ------------------------------------------------------------------------------------------------------------
@@ -108,10 +108,10 @@ def is_true(xp: XP, condition: Any) -> bool:
     return bool(xp.backend.to_numpy(condition))
 
 
-# -- factorisations ----------------------------------------------------------------------------------------------------
+# -- factorizations ----------------------------------------------------------------------------------------------------
 
 
-@factorisation(np.linalg.cholesky, defined="cholesky")
+@factorization(np.linalg.cholesky, defined="cholesky")
 def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
     """`numpy.linalg.cholesky`."""
     a = xp.asarray(a)
@@ -125,7 +125,7 @@ def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
     return xp.prim.astype(adjoint(xp, factor) if upper else factor, to)
 
 
-@factorisation(np.linalg.qr, layout=layouts.factors, defined="qr")
+@factorization(np.linalg.qr, layout=layouts.factors, defined="qr")
 def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
     """`numpy.linalg.qr`."""
     if mode in ("f", "full"):
@@ -235,7 +235,7 @@ def _identity_columns(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
     return xp.prim.slice(square, tuple(slice(0, n, 1) for n in shape))
 
 
-@factorisation(np.linalg.svd, layout=layouts.singular, defined="svd")
+@factorization(np.linalg.svd, layout=layouts.singular, defined="svd")
 def svd(xp: XP, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """`numpy.linalg.svd`."""
     a = xp.asarray(a)
@@ -281,7 +281,7 @@ def _svd_hermitian(xp: XP, a: Any, compute_uv: bool) -> Any:
     return SVDResult(u, xp.absolute(w), adjoint(xp, signed))
 
 
-@factorisation(np.linalg.svdvals)
+@factorization(np.linalg.svdvals)
 def svdvals(xp: XP, x: Any, /) -> Any:
     """`numpy.linalg.svdvals`."""
     return svd(xp, x, compute_uv=False)
@@ -295,7 +295,7 @@ def _triangle(UPLO: Any) -> bool:
     return bool(UPLO == "L")
 
 
-@factorisation(np.linalg.eigh, defined="eigh")
+@factorization(np.linalg.eigh, defined="eigh")
 def eigh(xp: XP, a: Any, UPLO: str = "L") -> Any:
     """`numpy.linalg.eigh`."""
     lower = _triangle(UPLO)
@@ -309,7 +309,7 @@ def eigh(xp: XP, a: Any, UPLO: str = "L") -> Any:
     return EighResult(xp.prim.astype(w, real_of(to)), xp.prim.astype(v, to))
 
 
-@factorisation(np.linalg.eigvalsh, error="spread")
+@factorization(np.linalg.eigvalsh, error="spread")
 def eigvalsh(xp: XP, a: Any, UPLO: str = "L") -> Any:
     """`numpy.linalg.eigvalsh`."""
     lower = _triangle(UPLO)
@@ -335,7 +335,7 @@ def _all_real(xp: XP, to: DType, w: Any) -> bool:
     return to.kind != "c" and not is_true(xp, xp.logical_or.reduce(xp.prim.imag(w), axis=None))
 
 
-@factorisation(np.linalg.eig, pure=False, defined="eig")
+@factorization(np.linalg.eig, pure=False, defined="eig")
 def eig(xp: XP, a: Any) -> Any:
     """`numpy.linalg.eig`."""
     a, to = _finite_square(xp, a)
@@ -350,7 +350,7 @@ def eig(xp: XP, a: Any) -> Any:
     return EigResult(xp.prim.astype(w, to), xp.prim.astype(v, to))
 
 
-@factorisation(np.linalg.eigvals, pure=False, error="spread", defined="eigenvalues")
+@factorization(np.linalg.eigvals, pure=False, error="spread", defined="eigenvalues")
 def eigvals(xp: XP, a: Any) -> Any:
     """`numpy.linalg.eigvals`."""
     a, to = _finite_square(xp, a)

@@ -1,0 +1,77 @@
+"""Compiled execution under the launcher on a CPU: large arrays begin in the library and stay there, small and piecewise work is the host's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.launched import Zygotes
+
+PROGRAMS = {
+    "writes through views of new arrays": """
+        u = np.zeros((300, 300))
+        u[100:200, 100:200] = 1.0
+        for _ in range(10):
+            u[1:-1, 1:-1] += 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] - 2 * u[1:-1, 1:-1])
+            u[0] = u[1]
+            u[:, -1] = 0.5
+    """,
+    "an array of integers counts masks": """
+        x = np.linspace(-2, 2, 90_000)
+        u = np.zeros(x.shape, int)
+        for _ in range(6):
+            u += x * x < 2
+            x = x * 1.1
+    """,
+    "rows of a large array": """
+        u = np.ones((300, 300))
+        for i in range(1, 300):
+            u[i, 1:-1] += u[i - 1, 1:-1] * 0.5
+        u = u * 2.0
+    """,
+    "elements of a large array": """
+        u = np.ones((300, 300))
+        for i in range(1, 200):
+            u[i, i] = u[i - 1, i - 1] * 0.5 + u[i, 0]
+        u = u + 1.0
+    """,
+    "a small target of a large sum": """
+        x = np.arange(90_000.0).reshape(300, 300)
+        u = np.zeros(300)
+        u += (x * 2.0).sum(axis=0)
+        u[3:9] = x[3:9].mean(axis=1)
+    """,
+}
+
+
+def _source(body: str) -> str:
+    lines = [line[8:] for line in body.splitlines()]
+    return "\n".join(["import numpy as np", *lines, "print(u.dtype, u.shape, u.sum(), u.min(), u.max())", ""])
+
+
+def _numbers(said: str) -> list[float]:
+    return [float(x) for x in said.rsplit(")", 1)[1].split()]
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_results_are_numpys(name: str, backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    (tmp_path / "main.py").write_text(_source(PROGRAMS[name]))
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert ours.code == theirs.code == 0, ours.stderr
+    assert ours.stdout.rsplit(")", 1)[0] == theirs.stdout.rsplit(")", 1)[0]
+    np.testing.assert_allclose(_numbers(ours.stdout), _numbers(theirs.stdout), rtol=1e-12)
+
+
+@pytest.mark.one_backend
+def test_new_arrays_are_not_moved(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    if backend == "numpy":
+        return
+    (tmp_path / "main.py").write_text(_source(PROGRAMS["writes through views of new arrays"]))
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert done.code == 0, done.stderr
+    assert done.stderr.startswith(f"arraydispatch: {backend} computed everything: "), done.stderr
+    assert "to the device" not in done.stderr, done.stderr
