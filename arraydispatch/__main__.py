@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import sys
 import threading
@@ -18,6 +19,7 @@ def main() -> int:
     Either way the process then dies of it, as Python's own do.
     """
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", SPIN)
+    gc.disable()  # until the program begins: a start makes nothing but what stays (see `runner.run`)
     try:
         from .launcher.commands import cli
 

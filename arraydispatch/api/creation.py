@@ -21,6 +21,7 @@ from ..backends.base import Backend, Unsupported
 from ..common import arguments, events
 from ..common.pytrees import mapped
 from ..common.requirements import meeting
+from ..common.signal_safety import imported
 from ..common.user_warnings import real_of, reporting
 from ..dispatch import functions, host_values, wrapping
 from ..functions import creation as bodies
@@ -28,12 +29,22 @@ from ..memory import ghosts, views
 from ..runtime import conversion, dtypes, settings
 from .arrays import asarray as _to_backend, at_host, from_protocol, from_sequence
 
-__all__ = [
+_BY_MODULE = dict.fromkeys(("fftfreq", "rfftfreq"), "frequencies")
+"""Creation functions of modules that NumPy imports when they are asked for -> the module here that has them."""
+
+__all__ = [  # noqa: PLE0604 -- strings all of them
     "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "bartlett", "blackman",
-    "diag_indices", "empty", "eye", "fftfreq", "fromfunction", "full", "geomspace", "hamming", "hanning", "identity",
-    "indices", "kaiser", "linspace", "logspace", "mask_indices", "meshgrid", "ones", "rfftfreq", "tri", "tril_indices",
-    "triu_indices", "zeros",
+    "diag_indices", "empty", "eye", "fromfunction", "full", "geomspace", "hamming", "hanning", "identity",
+    "indices", "kaiser", "linspace", "logspace", "mask_indices", "meshgrid", "ones", "tri", "tril_indices",
+    "triu_indices", "zeros", *_BY_MODULE,
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _BY_MODULE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    made = globals()[name] = getattr(imported(f"{__package__}.{_BY_MODULE[name]}"), name)
+    return made
 
 
 def _target(size: int, dtype: np.dtype[Any]) -> tuple[Backend, Any]:
@@ -448,23 +459,6 @@ def kaiser(M: Any, beta: Any) -> Any:
     alpha = (M - 1) / 2.0
     n = arange(0, float(M))
     return np.i0(beta * np.sqrt(1 - ((n - alpha) / alpha) ** 2.0)) / np.i0(beta)
-
-
-@fastpath.at_once(np.fft.fftfreq)
-def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
-    """Implement :func:`numpy.fft.fftfreq` on the default backend."""
-    if not isinstance(n, int | np.integer):
-        raise ValueError("n should be an integer")
-    upper = arange(0, (int(n) - 1) // 2 + 1)
-    return np.concatenate([upper, arange(-(int(n) // 2), 0)]) * (1.0 / (n * d))
-
-
-@fastpath.at_once(np.fft.rfftfreq)
-def rfftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:
-    """Implement :func:`numpy.fft.rfftfreq` on the default backend."""
-    if not isinstance(n, int | np.integer):
-        raise ValueError("n should be an integer")
-    return arange(0, int(n) // 2 + 1) * (1.0 / (n * d))
 
 
 def diag_indices(n: Any, ndim: int = 2) -> Any:

@@ -56,11 +56,11 @@ class Functions(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         found = None if name.startswith("_") else getattr(self._numpys, name, None)
-        if callable(found) and not isinstance(found, type):
-            registry.load_topics()
-            if isinstance(found, np.ufunc) or found in registry.SPECS:
-                value = vars(self)[name] = _bound(found, self._backend)
-                return value
+        if (callable(found) and not isinstance(found, type)) and (
+            isinstance(found, np.ufunc) or registry.spec_of(found) is not None
+        ):
+            value = vars(self)[name] = _bound(found, self._backend)
+            return value
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
     def __repr__(self) -> str:

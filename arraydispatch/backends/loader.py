@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import glob
 import importlib.util
-import logging
 import os
-import random
 import re
 import sys
 import threading
@@ -18,8 +16,6 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from time import perf_counter
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from ..common import events
 from ..common.errors import ArrayDispatchError, BackendNotInstalledError, NoBackendFoundError, did_you_mean
@@ -239,16 +235,20 @@ def _unnoticed(row: _Row) -> Iterator[None]:
     from ``np.random.rand``). And the library's log messages do not reach the handlers that a program has set up for its
     own, unless the program has imported the library or used its loggers.
     """
+    logging: Any = imported("logging")
+    random: Any = imported("random")
     quiet = [logging.getLogger(root) for root in (*row.roots, *row.imports)] if row.library not in sys.modules else []
     quiet = [logger for logger in quiet if logger.level == logging.NOTSET]
     for logger in quiet:
         logger.setLevel(logging.WARNING)
-    drawn, numbers = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002 -- theirs
+    numpys: Any = sys.modules.get("numpy.random")  # before the program has it, there is nothing to preserve
+    drawn, numbers = random.getstate(), None if numpys is None else numpys.get_state(legacy=False)
     try:
         yield
     finally:
         random.setstate(drawn)
-        np.random.set_state(numbers)  # noqa: NPY002
+        if numpys is not None:
+            numpys.set_state(numbers)
         for logger in quiet:
             if logger.name in row.imports:  # the program may still import it
                 logger.setLevel(logging.NOTSET)

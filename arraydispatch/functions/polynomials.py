@@ -1,5 +1,4 @@
-"""Polynomials as arrays of coefficients, highest power first (``np.polyfit`` and its like), and the bivariate ones of
-``numpy.polynomial.polynomial``, lowest power first.
+"""Polynomials as arrays of coefficients, highest power first: ``np.polyfit`` and its like.
 
 A ``np.poly1d`` is an object on the host. For such an argument these functions return one, so NumPy runs them.
 """
@@ -9,13 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.polynomial import polynomial
 
 from ..backends.base import Unsupported
 from ..common.user_warnings import warn
 from ..runtime import dtypes
 from . import layouts
-from .operands import along, arrays, filled, first_native, is_concrete, is_recorded, itself, to_host
+from .operands import along, arrays, filled, is_concrete, is_recorded, itself, to_host
 from .registry import XP, implements
 
 Native = Any
@@ -250,47 +248,3 @@ def polyfit(
     if len(shape) == 2:
         base = xp.prim.reshape(base, (*xp.shape_of(base), 1))
     return c, xp.multiply(base, factor)
-
-
-# -- numpy.polynomial ----------------------------------------------------------------------------------------------------
-
-
-def _series(xp: XP, x: Native, c: Native, tensor: bool = True) -> Native:
-    """Evaluate as ``numpy.polynomial.polynomial.polyval``: in Clenshaw's order of operations, lowest power first."""
-    if xp.dtype_of(c).kind in "biu":
-        c = xp.add(c, 0.0)
-    shape = xp.shape_of(c)
-    if not shape:
-        c, shape = xp.prim.reshape(c, (1,)), (1,)
-    if tensor:
-        c = xp.prim.reshape(c, shape + (1,) * xp.ndim_of(x))
-        shape = xp.shape_of(c)
-    if not shape[0]:
-        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
-
-    def term(i: int) -> Native:
-        return xp.prim.reshape(along(xp, c, 0, i, i + 1), shape[1:])
-
-    value = xp.add(term(shape[0] - 1), xp.multiply(x, 0))
-    for i in range(shape[0] - 2, -1, -1):
-        value = xp.add(term(i), xp.multiply(value, x))
-    return value
-
-
-def _operands(xp: XP, x: Any, y: Any, c: Any) -> list[Native]:
-    like = first_native(xp, (x, y, c))
-    return [v if xp.is_array(v) else xp.asarray(v, like=like) for v in (x, y, c)]
-
-
-@implements(polynomial.polyval2d, returns="scalar")
-def polyval2d(xp: XP, x: Any, y: Any, c: Any) -> Native:
-    x, y, c = _operands(xp, x, y, c)
-    if xp.shape_of(x) != xp.shape_of(y):
-        raise ValueError("x, y are incompatible")
-    return _series(xp, y, _series(xp, x, c), tensor=False)
-
-
-@implements(polynomial.polygrid2d, returns="scalar")
-def polygrid2d(xp: XP, x: Any, y: Any, c: Any) -> Native:
-    x, y, c = _operands(xp, x, y, c)
-    return _series(xp, y, _series(xp, x, c))

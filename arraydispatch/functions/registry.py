@@ -24,12 +24,12 @@ dispatch. It sees native arrays and Python values, never an ``Array``, and no li
 from __future__ import annotations
 
 import importlib
-import inspect
 import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from types import ModuleType
 from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -37,6 +37,7 @@ import numpy as np
 from ..backends.base import Backend, Unsupported
 from ..common import names
 from ..common.signal_safety import imported, importing
+from ..common.signatures import parameters_of
 from ..runtime import dtypes
 from ..ufuncs import Bound
 from ..ufuncs.facts import FACTS
@@ -45,7 +46,7 @@ from .specs import Body, Checks, Facts, Into, Mode, OnHost, Parallel, Returns, S
 
 __all__ = [
     "GUFUNCS", "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Checks", "Entry", "Facts", "Into", "Layout", "Mode",
-    "OnHost", "Parallel", "Returns", "Spec", "Views", "Written", "bind", "describe", "facts_of", "family", "implements", "load_topics",
+    "OnHost", "Parallel", "Returns", "Spec", "Views", "Written", "bind", "describe", "dispatched", "facts_of", "family", "implements", "load_topics",
     "on_host", "position_of", "resolve", "spec_of",
 ]  # fmt: skip
 
@@ -126,20 +127,17 @@ def _left(body: Any) -> bool:
 def position_of(func: Any, name: str) -> int | None:
     """Return the position of a parameter among the positional ones of a NumPy function."""
     try:
-        parameters = inspect.signature(func).parameters
+        return parameters_of(func).position_of(name)
     except (ValueError, TypeError):  # C functions without a text signature
         return _OF_C_FUNCTIONS.get((func, name))
-    if name not in parameters or parameters[name].kind is not inspect.Parameter.POSITIONAL_OR_KEYWORD:
-        return None
-    return list(parameters).index(name)
 
 
 def _written(func: Any, uncopied: bool) -> tuple[Written, ...]:
     """Return the parameters by which a function may write into its arguments; ``uncopied``: also ``copy=False``."""
     try:
-        names = list(inspect.signature(func).parameters)
+        names = parameters_of(func).names
     except (ValueError, TypeError):
-        names = ["out"]
+        names = ("out",)
     harmless: dict[str, Any] = {name: False for name in names if name.startswith("overwrite")}
     if "out" in names:
         harmless["out"] = None
@@ -158,6 +156,12 @@ def on_host(reason: str, *funcs: Any, writes: tuple[int, ...] = (), **facts: Any
         HOST[func] = OnHost(reason=dtypes.OnlyOnHost(reason), writes=writes, **sorted_out(OnHost, facts))
 
 
+def dispatched(*modules: ModuleType) -> tuple[Any, ...]:
+    """Return the functions of these modules that NumPy dispatches, each once."""
+    functions = [f for module in modules for f in vars(module).values() if type(f) is type(np.sum)]
+    return tuple(dict.fromkeys(functions))
+
+
 def describe(*funcs: Any, **facts: Any) -> None:
     """State facts about functions that NumPy does not dispatch. See :class:`Facts` for the parameters."""
     for func in funcs:
@@ -169,10 +173,9 @@ _NOTHING = Facts()
 
 def facts_of(func: Any) -> Facts:
     """Return the facts about a function, a ufunc or, given a name, a method of arrays."""
-    if not _topics_loaded:
-        load_topics()
     if isinstance(func, str):
         func = getattr(np, func, None)
+    _load_for(func)
     return SPECS.get(func) or HOST.get(func) or OTHERS.get(func, _NOTHING)
 
 
@@ -215,14 +218,13 @@ class XP:
         self.shape_of = backend.shape_of
         if module is np:
             self.linalg = XP(backend, np.linalg)
-            self.fft = XP(backend, np.fft)
 
     linalg: XP
     fft: XP
 
     def __getattr__(self, name: str) -> Any:
         func = getattr(self._module, name)
-        bound = bind(func, self.backend)
+        bound: Any = XP(self.backend, func) if isinstance(func, ModuleType) else bind(func, self.backend)
         setattr(self, name, bound)
         return bound
 
@@ -310,32 +312,53 @@ def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
 
 _TOPICS = (
     "creation", "manipulation", "indexing", "reductions", "statistics", "histograms", "sorting", "sets", "logic",
-    "elementwise", "functional", "products", "linalg", "fft", "padding", "polynomials", "scimath", "bits", "stride_tricks", "host_only",
+    "elementwise", "functional", "products", "linalg", "padding", "polynomials", "scimath", "bits", "stride_tricks", "host_only",
 )  # fmt: skip
+_LATER = {
+    "numpy.fft": "fft",
+    "numpy.polynomial.polynomial": "power_series",
+    **dict.fromkeys(("numpy.strings", "numpy.char"), "strings"),
+    "numpy.lib.recfunctions": "structured_arrays",
+}
+"""Module of NumPy's that NumPy itself imports when it is asked for -> topic about it, which waits for that."""
 
 
+_loaded: set[str] = set()
 _topics_loaded = False
 _loading = threading.RLock()
 
 
 def load_topics() -> None:
     """Import every topic of ``arraydispatch.functions``, each of which registers its bodies; others wait meanwhile."""
-    importing(_load_topics)
+    _load(*_TOPICS, *_LATER.values())
 
 
-def _load_topics() -> None:
-    global _topics_loaded
-    with _loading:
-        if not _topics_loaded:
-            for topic in _TOPICS:
-                importlib.import_module(f"arraydispatch.functions.{topic}")
-            _topics_loaded = True
+def _load(*topics: str) -> None:
+    def load() -> None:
+        global _topics_loaded
+        with _loading:
+            for topic in topics:
+                if topic not in _loaded:
+                    importlib.import_module(f"arraydispatch.functions.{topic}")
+                    _loaded.add(topic)
+            _topics_loaded = _loaded.issuperset(_TOPICS)
+
+    if not _loaded.issuperset(topics):
+        importing(load)
+
+
+def _load_for(func: Any) -> None:
+    """Import the topics that may register a function."""
+    if not _topics_loaded:
+        _load(*_TOPICS)
+    later = _LATER.get(getattr(func, "__module__", None))  # type: ignore[arg-type]
+    if later is not None:
+        _load(later)
 
 
 def spec_of(func: Any) -> Spec | None:
     """Return the registration of a function."""
-    if not _topics_loaded:
-        load_topics()
+    _load_for(func)
     return SPECS.get(func)
 
 
@@ -343,8 +366,7 @@ def resolve(func: Any, backend: Backend) -> Entry:
     """Return the entry of a function on a backend, resolved once."""
     entry: Entry | None = backend.entries.get(func)
     if entry is None:
-        if not _topics_loaded:
-            load_topics()
+        _load_for(func)
         entry = backend.entries.setdefault(func, _resolve(func, backend))
     return entry
 

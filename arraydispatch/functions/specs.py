@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -252,10 +253,15 @@ class OnHost(Facts):
 _RECORDS: dict[str, Any] = {"checks": Checks, "parallel": Parallel, "views": Views}
 
 
+@cache
+def _records_of(cls: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cls) if field.name in _RECORDS)
+
+
 def sorted_out(cls: type[Facts], facts: dict[str, Any]) -> dict[str, Any]:
     """Distribute the facts of a registration to the records of a class."""
     left = dict(facts)
-    for name in [field.name for field in fields(cls) if field.name in _RECORDS]:
+    for name in _records_of(cls):
         given = {key: left.pop(key) for key in _RECORDS[name]._fields if key in left}
         if given:
             left[name] = _RECORDS[name](**given)

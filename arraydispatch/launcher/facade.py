@@ -14,15 +14,14 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
-import numpy.fft
 import numpy.lib.scimath
 import numpy.lib.stride_tricks
 import numpy.linalg
-import numpy.random
 
 from ..api import creation
+from ..common.signal_safety import imported
 from ..functions.registry import facts_of, spec_of
-from . import adoption, array_methods, numpy_classes, numpy_names, numpy_random
+from . import adoption, array_methods, numpy_classes, numpy_names
 
 __all__ = ["Facade", "counterpart", "give_back", "original", "renew", "substitute", "take", "take_out", "twins"]
 
@@ -196,7 +195,7 @@ def substitute(module: ModuleType) -> ModuleType:
     if facade is None:
         facade = Facade(module)
         if name == "numpy.random":
-            _names(facade).update(numpy_random.attributes(module))
+            _names(facade).update(imported(f"{__package__}.numpy_random").attributes(module))
         facade = _facades.setdefault(name, facade)
     return facade
 

@@ -9,7 +9,6 @@ import functools
 import sys
 import types
 from collections.abc import Callable
-from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import numpy as np
@@ -269,10 +268,6 @@ loader.set_wrapper(ad.Array)  # libraries learn of the subclass
 
 def _reduce_class(cls: type) -> Any:
     return by_name("numpy", cls.__name__) if cls in CLASSES.values() else cls.__qualname__
-
-
-# The processes of a run hand on arrays of ours.
-ForkingPickler.register(ndarray, ad.Array.__reduce__)
 
 
 # -- iteration on the host ---------------------------------------------------------------------------------------------

@@ -84,7 +84,10 @@ _BACKENDS = {row.library: name for name, row in loader.KNOWN.items()}
 _IN_C = "from_numpy"
 """Function of a backend's library, written in C, that accepts only an ndarray."""
 
-_OTHERS = "cloudpickle dill joblib skimage xarray".split()
+_PROCESSES = "multiprocessing.reduction"
+"""Module of the pickler by which the processes of a run hand on arrays of ours."""
+
+_OTHERS = "cloudpickle dill joblib multiprocessing skimage xarray".split()
 LIBRARIES = frozenset(
     [*_SURFACES, *_SEEDS, *_OTHERS, *_BACKENDS, *user_compilers.LIBRARIES, *extension_modules.LIBRARIES]
 )
@@ -98,7 +101,7 @@ _LOOKED_FOR = LIBRARIES.union(
     array_loading.METHODS,
     _MAPPING,
     _BY_VALUE,
-    (_DILL,),
+    (_DILL, _PROCESSES),
 )
 """Modules that are patched once they have been imported."""
 
@@ -545,6 +548,8 @@ class Doors:
         for module in self._news("dill", (_DILL,)):
             self._exchanges.at(module.MetaCatchingDict, "__missing__", _looking, "picklers")
             self._exchanges.at(module.Pickler, "save", _saving_methods, "picklers")
+        for module in self._news("multiprocessing", (_PROCESSES,)):
+            module.ForkingPickler.register(numpy_classes.ndarray, numpy_classes.ndarray.__mro__[1].__reduce__)
         for library, name in _SEEDS.items():
             for module in self._news(library, (name,)):
                 self._open(_seeds, module, library)

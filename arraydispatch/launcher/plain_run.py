@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 
@@ -30,6 +29,8 @@ def seconds_by_plain_python(program: list[str]) -> float | None:
     program : list of str
         What follows ``python`` on the command line.
     """
+    import subprocess
+
     start = time.perf_counter()
     command = [sys.executable, *program]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)  # noqa: S603 -- the user's program

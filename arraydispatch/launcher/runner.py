@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import glob
+import contextlib
+import gc
 import importlib.machinery
 import importlib.util
 import io
 import os
-import pkgutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -78,7 +78,7 @@ def locate_script(path: str) -> Program:
         )  # fmt: skip
     if not os.path.exists(path):
         raise NotFound(f"there is no script {path!r} in {os.getcwd()}; check the path.")
-    importer = pkgutil.get_importer(path)
+    importer = _importer(path)
     if importer is not None and (os.path.isdir(path) or not isinstance(importer, importlib.machinery.FileFinder)):
         return _locate_main(path, importer)
     try:
@@ -92,6 +92,14 @@ def locate_script(path: str) -> Program:
     folder = os.path.dirname(os.path.realpath(path))
     loader = importlib.machinery.SourceFileLoader("__main__", file)
     return Program(source, file, path, folder, roots=[folder], loader=loader)
+
+
+def _importer(path: str) -> Any:
+    """Return what finds modules in a folder or an archive, as :func:`pkgutil.get_importer` does; None for a file."""
+    for hook in sys.path_hooks:
+        with contextlib.suppress(ImportError):
+            return hook(path)
+    return None
 
 
 def _compiled(path: str) -> Program:
@@ -160,6 +168,8 @@ def module_root(name: str) -> str | None:
 
 def include_roots(name: str) -> list[str]:
     """Return the files and folders that ``--include name`` stands for: a path, a glob, or an importable package or module."""
+    import glob
+
     if not os.path.exists(name) and glob.has_magic(name):
         found = glob.glob(name, recursive=True)
         if not found:
@@ -205,6 +215,8 @@ def run(program: Program, arguments: list[str], users: UserFiles, unfit: Callabl
     The program's module stays in ``sys.modules``: its threads and exit handlers may still need it. ``unfit`` is called
     if the program does not compile, and then none of it runs.
     """
+    gc.freeze()  # neither the program's collections nor the last ones, at its end, walk through what was there before it
+    gc.enable()
     module = _main_module(program)
     if not program.has_file:
         users.add_namespace(vars(module))

@@ -7,9 +7,10 @@ import glob
 import importlib.util
 import os
 import re
-import shutil
+from typing import Any
 
 from ..backends import loader
+from ..common.signal_safety import imported
 
 __all__ = ["AMD", "NVIDIA", "TPU", "accelerators", "reaches"]
 
@@ -37,7 +38,10 @@ def _any(*patterns: str) -> bool:
 
 
 def _on_windows(command: str) -> bool:
-    return os.name == "nt" and shutil.which(command) is not None
+    if os.name != "nt":
+        return False
+    shutil: Any = imported("shutil")  # which imports every format of archives
+    return shutil.which(command) is not None
 
 
 def _hidden(kind: str) -> bool:

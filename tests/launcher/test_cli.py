@@ -19,7 +19,7 @@ import pytest
 import arraydispatch
 from arraydispatch._core import handles
 from arraydispatch.backends import loader
-from arraydispatch.launcher.commands import environment
+from arraydispatch.launcher.commands import cli, environment, parsers
 from arraydispatch.launcher.commands.cli import _split, main
 from arraydispatch.launcher.options import Choices
 from arraydispatch.runtime import hardware
@@ -355,6 +355,30 @@ def test_help_of_use_shows_no_bare_objects() -> None:
         value = getattr(arraydispatch, name)
         if callable(value):
             assert " object at 0x" not in pydoc.render_doc(value), name
+
+
+_NOT_AT_THE_START = (
+    "argparse bz2 csv hashlib logging lzma multiprocessing numpy.char numpy.fft numpy.lib.recfunctions numpy.ma numpy.polynomial numpy.random"
+    " pkgutil random rich secrets shutil socket subprocess tempfile arraydispatch.functions.fft arraydispatch.launcher.numpy_random"
+).split()
+
+
+def test_a_start_imports_only_what_every_program_needs(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import gc, sys\nimport numpy as np\nprint(*sorted(set(sys.argv[1:]) & set(sys.modules)), gc.isenabled())\n"
+        "x = np.fft.rfft(np.random.default_rng(0).random(8))\nprint(type(x) is np.ndarray, type(x) is type(np.ones(2)))\n"
+        "print(np.fft.fftfreq(4).tolist(), np.polynomial.polynomial.polyval2d(np.ones(2), np.ones(2), np.ones((2, 2))).tolist())\n"
+        "print(np.strings.upper(np.array(['a']))[0], np.char.lower(np.array(['B']))[0])\n"
+    )
+    run = [sys.executable, "-m", "arraydispatch", "run", str(script), *_NOT_AT_THE_START]
+    done = subprocess.run(run, env=ENV, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["True", "True True", "[0.0, 0.25, -0.5, -0.25] [4.0, 4.0]", "A b"]
+
+
+def test_options_that_are_not_given_have_the_values_of_the_parser() -> None:
+    assert vars(parsers.run_parser().parse_args([])) == cli._NOT_GIVEN
 
 
 def test_import_loads_no_rich() -> None:

@@ -6,13 +6,13 @@ NumPy, or its compiled parts, add and multiply, or (``np.clip``) on which of two
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...common.pytrees import first, mapped
+from ...common.signatures import parameters_of
 from ..base import Unsupported
 
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
@@ -33,10 +33,10 @@ def _numpys_own(func: Any) -> Callable[..., Any]:
 
 def _position_of_out(func: Any) -> int:
     try:
-        parameters = inspect.signature(func).parameters.values()
+        at = parameters_of(func).position_of("out")
     except ValueError:  # C functions without a text signature: `np.dot` ends with it
         return 99
-    return next((i for i, p in enumerate(parameters) if p.name == "out" and p.kind is p.POSITIONAL_OR_KEYWORD), 99)
+    return 99 if at is None else at
 
 
 def _is_foreign(x: Any) -> bool:
@@ -51,15 +51,25 @@ def _array(result: Any) -> Any:
     return mapped(_array, result) if type(result) is tuple else result
 
 
-OVERRIDES: dict[Any, Callable[..., Any]] = {
+class _Overrides(dict[Any, Callable[..., Any]]):
+    """Table to which the functions of ``numpy.fft`` are added when one is looked up: NumPy imports that module when it is asked for."""
+
+    def get(self, func: Any, default: Any = None) -> Any:
+        """Return the override of a function."""
+        if func not in self and getattr(func, "__module__", None) == "numpy.fft":
+            self.update({each: _numpys_own(each) for each in (getattr(np.fft, name) for name in _FOURIER)})
+        return super().get(func, default)
+
+
+_FOURIER = "fft fft2 fftn hfft ifft ifft2 ifftn ihfft irfft irfft2 irfftn rfft rfft2 rfftn".split()
+
+OVERRIDES: dict[Any, Callable[..., Any]] = _Overrides({
     func: _numpys_own(func)
     for func in (
         np.average, np.clip, np.convolve, np.corrcoef, np.correlate, np.cov, np.dot, np.einsum, np.gradient, np.inner, np.mean,
         np.nanmean, np.nanpercentile, np.nanquantile, np.nanstd, np.nansum, np.nanvar, np.polydiv, np.polyfit, np.std,
         np.sum, np.tensordot, np.vdot, np.var,
-        np.fft.fft, np.fft.fft2, np.fft.fftn, np.fft.hfft, np.fft.ifft, np.fft.ifft2, np.fft.ifftn, np.fft.ihfft,
-        np.fft.irfft, np.fft.irfft2, np.fft.irfftn, np.fft.rfft, np.fft.rfft2, np.fft.rfftn,
         np.linalg.cond, np.linalg.lstsq, np.linalg.matrix_norm, np.linalg.matrix_power, np.linalg.multi_dot,
         np.linalg.norm, np.linalg.qr, np.linalg.tensordot, np.linalg.vector_norm,
     )
-}  # fmt: skip
+})  # fmt: skip

@@ -7,7 +7,6 @@ there is no llvmlite, NumPy's own loops compute it. The bits are the same either
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import math
 import os
 import platform
@@ -351,7 +350,8 @@ def _is_known(chain: Chain) -> bool:
 
 
 def _named(chain: Chain) -> str:
-    return hashlib.sha256(repr(chain).encode()).hexdigest()
+    hashlib: Any = imported("hashlib")
+    return str(hashlib.sha256(repr(chain).encode()).hexdigest())
 
 
 def _disk() -> Any:

@@ -2,126 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import atexit
-import json
 import os
-import shlex
 import sys
 from collections.abc import Callable, Iterable
+from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from ... import __version__
-from ...backends import loader
 from ...common.errors import ArrayDispatchError, did_you_mean
 from ...profiling.report import WRITERS, missing
-from ...runtime.execution_policy import FUSED_FROM, LIBRARY_FROM
-from ..options import PRECISIONS, Choices
+from ..options import Choices
+from .usage import UsageError
 
-__all__ = ["UsageError", "cell_parser", "main", "run_parser"]
-
-_USAGE = """\
-arraydispatch run [options] [--] SCRIPT [ARGS...]
-       arraydispatch run [options] -m MODULE [ARGS...]"""
-_EPILOG = """\
-Everything after the script (or - for standard input, or a folder with a __main__.py) belongs to the script.
-Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else what there is: a library
-for the accelerator here; on a CPU NumPy computes, with fused execution. The report says which and why.
-Exit codes: the script's own; 2 when the command line is wrong. ARRAYDISPATCH_TRACEBACK=full keeps this program's own
-frames in a script's traceback."""
-_CELL_USAGE = """\
-%%arraydispatch [options]       all later cells
-       %%arraydispatch off             end it
-       %%%%arraydispatch [options]      this cell alone"""
-_CELL_EPILOG = """\
-Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else the libraries and devices found here."""
-
-
-class UsageError(Exception):
-    """Error in the command line; the message is one sentence with the remedy."""
-
-
-# -- arguments -------------------------------------------------------------------------------------------------------
-
-
-def _elements(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"must be a non-negative integer, got {text!r}")
-    return int(text)
-
-
-def _threads(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"must be a positive integer, got {text!r}")
-    return int(text)
-
-
-class _Parser(argparse.ArgumentParser):
-    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # its help, whose reader may have closed the pipe
-        super().exit(status, message)
-
-    def error(self, message: str) -> NoReturn:
-        what, _, words = message.partition("unrecognized arguments: ")
-        if words and not what:
-            message += did_you_mean(words.split()[0].partition("=")[0], self._option_string_actions)
-        raise UsageError(f"{message}; see: {self.prog} --help")
-
-
-def run_parser() -> argparse.ArgumentParser:
-    """Return the options of ``arraydispatch run``, without the script and what belongs to it."""
-    parser = _options(
-        prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG,
-        description="Run an unchanged NumPy script on an array library.",
-    )  # fmt: skip
-    parser.add_argument(
-        "--trace", metavar="FILE", help="write each call with its time to FILE.json, in Chrome's trace-event format"
-    )
-    parser.add_argument("--compare", action="store_true",
-        help="run the program by plain Python first, without its output, and say how many times as fast this run is")  # fmt: skip
-    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
-    return parser
-
-
-def cell_parser() -> argparse.ArgumentParser:
-    """Return the options of the notebook magic: those of ``arraydispatch run`` that make sense for a cell."""
-    return _options(
-        prog="%arraydispatch", usage=_CELL_USAGE, epilog=_CELL_EPILOG,
-        description="Run the NumPy code of notebook cells on an array library.",
-    )  # fmt: skip
-
-
-def _options(**about: str) -> argparse.ArgumentParser:
-    parser = _Parser(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, **about)  # type: ignore[arg-type]
-    add = parser.add_argument
-    add("--backend", metavar="B", help=f"one of: {', '.join(loader.KNOWN)}")
-    add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
-    add("--precision", metavar="P", type=str.lower, choices=PRECISIONS,
-        help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
-    add("--execution", metavar="E",
-        help="fused: on a CPU, calls on large arrays are recorded and run as blocks, in several threads (the default on a machine "
-             "without an accelerator, if none of --device, --precision, --min-size and --verify is given); compiled: "
-             "calls on the library's arrays are recorded and run as programs of its compiler; eager: the library itself "
-             "runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
-    add("--min-size", metavar="N", type=_elements, default=None,
-        help="NumPy computes on arrays of fewer elements, in the host's memory; 0: the library computes on all "
-             f"(default {LIBRARY_FROM}; {FUSED_FROM} with fused execution)")  # fmt: skip
-    add("--exact", action="store_true",
-        help="on a CPU, what the library compiles rounds each product and each sum as NumPy does (what is fused does so anyway)")  # fmt: skip
-    add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
-        help="more user code: a file, a folder, a glob or an installed package (repeatable)")  # fmt: skip
-    add("--on-fallback", metavar="POLICY", choices=("warn", "error", "silent"), default="warn",
-        help="what numeric work does that has to run on the host: warn (once a line), error, or silent; strings, dates, "
-        "objects, files and pandas' own work are none")  # fmt: skip
-    add("--rng", metavar="WHERE", choices=("numpy", "device"), default="numpy",
-        help="random numbers: numpy's own bits, or the library's generator on the device")  # fmt: skip
-    add("--threads", metavar="N", type=_threads, default=None,
-        help="threads of one operation on the CPU (default: as many as processors are free)")  # fmt: skip
-    add("--report", metavar="FILE", nargs="?", const="", default=None,
-        help="the long report; with FILE.html, FILE.json or FILE.csv it is written there")  # fmt: skip
-    add("--verify", action="store_true", help="run each call on NumPy too and name the lines whose results differ")
-    return parser
-
+__all__ = ["main"]
 
 _VALUED = frozenset(
     "--backend --device --precision --execution --min-size --include --on-fallback --rng --threads --trace".split()
@@ -207,7 +101,23 @@ def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | No
     return path
 
 
-def _check(options: argparse.Namespace, program: list[str]) -> None:
+_NOT_GIVEN: dict[str, Any] = {
+    **dict.fromkeys(("backend", "device", "precision", "execution", "min_size", "threads", "report", "trace", "module")),
+    **dict.fromkeys(("exact", "verify", "compare"), False),
+    "include": [], "on_fallback": "warn", "rng": "numpy",
+}  # fmt: skip
+"""Values of the options that are not given, as the parser has them, whose import and making take a tenth of a short run."""
+
+
+def _options(ours: list[str]) -> Any:
+    if not ours:
+        return SimpleNamespace(**_NOT_GIVEN)
+    from .parsers import run_parser
+
+    return run_parser().parse_args(ours)
+
+
+def _check(options: Any, program: list[str]) -> None:
     if options.execution not in (None, "eager", "fused", "compiled"):
         raise UsageError(f"--execution: {options.execution!r} must be one of: eager, fused, compiled.")
     if options.execution == "fused" and options.min_size == 0:
@@ -220,7 +130,7 @@ def _check(options: argparse.Namespace, program: list[str]) -> None:
 
 def _run(argv: list[str]) -> int:
     ours, theirs = _split(argv)
-    options = run_parser().parse_args(ours)
+    options = _options(ours)
     _check(options, theirs)
     if options.compare and options.module is None and theirs[0] == "-":
         raise UsageError("--compare runs the program twice, and standard input is read once; give a script.")
@@ -314,7 +224,9 @@ def _run_module(name: str, arguments: list[str], users: Any, cancel: Callable[[]
 
 
 def _info(argv: list[str]) -> int:
-    parser = _Parser(
+    from .parsers import Parser
+
+    parser = Parser(
         prog="arraydispatch info", allow_abbrev=False,
         description="Backends, devices and defaults, and what would make runs faster here.",
     )  # fmt: skip
@@ -325,6 +237,8 @@ def _info(argv: list[str]) -> int:
 
     data = environment.gather()
     if options.json:
+        import json
+
         print(json.dumps(data, indent=2))
     else:
         environment.show(data)
@@ -335,7 +249,9 @@ def _info(argv: list[str]) -> int:
 
 
 def _coverage(argv: list[str]) -> int:
-    parser = _Parser(
+    from .parsers import Parser
+
+    parser = Parser(
         prog="arraydispatch coverage", allow_abbrev=False,
         description="Every NumPy function, ufunc, method and creation function, and its class on each installed backend.",
     )  # fmt: skip
@@ -346,6 +262,8 @@ def _coverage(argv: list[str]) -> int:
 
     table = coverage.rows()
     if options.json:
+        import json
+
         print(json.dumps(coverage.as_dict(table), indent=1))
     else:
         _print_coverage(table)
@@ -400,7 +318,9 @@ def _print_coverage(rows: list[Any]) -> None:
 
 
 def _examples(argv: list[str]) -> int:
-    parser = _Parser(
+    from .parsers import Parser
+
+    parser = Parser(
         prog="arraydispatch examples", allow_abbrev=False,
         description="Copy the example scripts to a folder, or list them. They are plain NumPy, for arraydispatch run.",
     )  # fmt: skip
@@ -421,6 +341,8 @@ def _examples(argv: list[str]) -> int:
         raise UsageError(f"cannot write the examples to {options.folder!r}: {error.strerror}.") from None
     for path in made:
         print(path)
+    import shlex
+
     print(f"\nRun one with: arraydispatch run {shlex.quote(made[0])}")
     return 0
 

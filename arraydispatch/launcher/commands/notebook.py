@@ -35,7 +35,8 @@ from ..options import Choices
 from ..session import Spoken
 from ..user_files import UserFiles
 from . import notebook_cells
-from .cli import UsageError as CommandError, cell_parser
+from .parsers import cell_parser
+from .usage import UsageError as CommandError
 
 __all__ = ["load"]
 

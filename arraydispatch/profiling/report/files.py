@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
@@ -27,6 +25,8 @@ def write(
         with open(path, "w", encoding="utf-8", newline="") as stream:
             writer(stream, profile, run)
         return
+    import tempfile
+
     descriptor, temporary = tempfile.mkstemp(dir=folder, prefix=f".{os.path.basename(path)}.")
     try:
         with open(descriptor, "w", encoding="utf-8", newline="") as stream:
@@ -55,6 +55,8 @@ def write_json(stream: IO[str], profile: Profile, run: Run) -> None:
 
 def write_csv(stream: IO[str], profile: Profile, run: Run) -> None:
     """Write one row for each (function, line, class), each transfer, and each note."""
+    import csv
+
     out = csv.writer(stream)
     out.writerow(["row", "what", "class", "reason", "file", "line", "count", "seconds", "bytes"])
     for call in profile.calls():

@@ -1,0 +1,133 @@
+"""Parsers of the options of ``arraydispatch run`` and of the notebook's magic."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import NoReturn
+
+from ...backends import loader
+from ...common.errors import did_you_mean
+from ...runtime.execution_policy import FUSED_FROM, LIBRARY_FROM
+from ..options import PRECISIONS
+from .usage import UsageError
+
+__all__ = ["Parser", "cell_parser", "run_parser"]
+
+_USAGE = """\
+arraydispatch run [options] [--] SCRIPT [ARGS...]
+       arraydispatch run [options] -m MODULE [ARGS...]"""
+_EPILOG = """\
+Everything after the script (or - for standard input, or a folder with a __main__.py) belongs to the script.
+Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else what there is: a library
+for the accelerator here; on a CPU NumPy computes, with fused execution. The report says which and why.
+Exit codes: the script's own; 2 when the command line is wrong. ARRAYDISPATCH_TRACEBACK=full keeps this program's own
+frames in a script's traceback."""
+_CELL_USAGE = """\
+%%arraydispatch [options]       all later cells
+       %%arraydispatch off             end it
+       %%%%arraydispatch [options]      this cell alone"""
+_CELL_EPILOG = """\
+Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else the libraries and devices found here."""
+
+
+def _elements(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a non-negative integer, got {text!r}")
+    return int(text)
+
+
+def _threads(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"must be a positive integer, got {text!r}")
+    return int(text)
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Format as its base does, which imports :mod:`shutil`, and with it every format of archives, for the width of the terminal."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    """Return the width of the terminal, as :func:`shutil.get_terminal_size` does."""
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):
+        return 80
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser whose error is one sentence with the remedy."""
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """End the process."""
+        sys.stdout.flush()  # its help, whose reader may have closed the pipe
+        super().exit(status, message)
+
+    def error(self, message: str) -> NoReturn:
+        """Raise :class:`UsageError`."""
+        what, _, words = message.partition("unrecognized arguments: ")
+        if words and not what:
+            message += did_you_mean(words.split()[0].partition("=")[0], self._option_string_actions)
+        raise UsageError(f"{message}; see: {self.prog} --help")
+
+
+def run_parser() -> argparse.ArgumentParser:
+    """Return the options of ``arraydispatch run``, without the script and what belongs to it."""
+    parser = _options(
+        prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG,
+        description="Run an unchanged NumPy script on an array library.",
+    )  # fmt: skip
+    parser.add_argument(
+        "--trace", metavar="FILE", help="write each call with its time to FILE.json, in Chrome's trace-event format"
+    )
+    parser.add_argument("--compare", action="store_true",
+        help="run the program by plain Python first, without its output, and say how many times as fast this run is")  # fmt: skip
+    parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
+    return parser
+
+
+def cell_parser() -> argparse.ArgumentParser:
+    """Return the options of the notebook magic: those of ``arraydispatch run`` that make sense for a cell."""
+    return _options(
+        prog="%arraydispatch", usage=_CELL_USAGE, epilog=_CELL_EPILOG,
+        description="Run the NumPy code of notebook cells on an array library.",
+    )  # fmt: skip
+
+
+def _options(**about: str) -> argparse.ArgumentParser:
+    parser = Parser(allow_abbrev=False, formatter_class=_Formatter, **about)  # type: ignore[arg-type]
+    add = parser.add_argument
+    add("--backend", metavar="B", help=f"one of: {', '.join(loader.KNOWN)}")
+    add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
+    add("--precision", metavar="P", type=str.lower, choices=PRECISIONS,
+        help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
+    add("--execution", metavar="E",
+        help="fused: on a CPU, calls on large arrays are recorded and run as blocks, in several threads (the default on a machine "
+             "without an accelerator, if none of --device, --precision, --min-size and --verify is given); compiled: "
+             "calls on the library's arrays are recorded and run as programs of its compiler; eager: the library itself "
+             "runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
+    add("--min-size", metavar="N", type=_elements, default=None,
+        help="NumPy computes on arrays of fewer elements, in the host's memory; 0: the library computes on all "
+             f"(default {LIBRARY_FROM}; {FUSED_FROM} with fused execution)")  # fmt: skip
+    add("--exact", action="store_true",
+        help="on a CPU, what the library compiles rounds each product and each sum as NumPy does (what is fused does so anyway)")  # fmt: skip
+    add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
+        help="more user code: a file, a folder, a glob or an installed package (repeatable)")  # fmt: skip
+    add("--on-fallback", metavar="POLICY", choices=("warn", "error", "silent"), default="warn",
+        help="what numeric work does that has to run on the host: warn (once a line), error, or silent; strings, dates, "
+        "objects, files and pandas' own work are none")  # fmt: skip
+    add("--rng", metavar="WHERE", choices=("numpy", "device"), default="numpy",
+        help="random numbers: numpy's own bits, or the library's generator on the device")  # fmt: skip
+    add("--threads", metavar="N", type=_threads, default=None,
+        help="threads of one operation on the CPU (default: as many as processors are free)")  # fmt: skip
+    add("--report", metavar="FILE", nargs="?", const="", default=None,
+        help="the long report; with FILE.html, FILE.json or FILE.csv it is written there")  # fmt: skip
+    add("--verify", action="store_true", help="run each call on NumPy too and name the lines whose results differ")
+    return parser
