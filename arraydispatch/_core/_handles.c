@@ -6,6 +6,7 @@
  * maker(cls)        return what arraydispatch._core.handles.maker describes
  * Method            a method of a class that calls its target, which may be exchanged
  * Called            a callable that calls its target, which may be exchanged
+ * SHORT             target -> what these two call in its place, by the number of arguments, as handles.shortened has it
  * SLOTS             the members of ndarray that Handle has as slots, by name
  * SOURCES           the state of the sources that the core was compiled from, as hatch_build.py has it
  */
@@ -31,7 +32,7 @@
     X(index, nb_index)
 #define EACH_COMPARISON(X) X(lt) X(le) X(eq) X(ne) X(gt) X(ge) /* in the order of Python's numbers for them */
 #define EACH_OTHER(X) X(pow) X(rpow) X(ipow) X(bool) X(len) X(iter) X(getitem) X(setitem) X(delitem)
-#define EACH_ATTRIBUTE(X) X(shape) X(ndim) X(size) X(T) X(mT) X(real) X(imag)
+#define EACH_ATTRIBUTE(X) X(shape) X(ndim) X(size) X(T) X(mT) X(real) X(imag) X(dtype)
 
 enum {
 #define BOTH(name, slot) FORM_##name, FORM_r##name,
@@ -156,7 +157,7 @@ clear_handle(PyObject *it)
 }
 
 static void
-dealloc_handle(PyObject *it)
+let_go(PyObject *it)
 {
     HandleObject *self = (HandleObject *)it;
     PyTypeObject *cls = Py_TYPE(it);
@@ -177,6 +178,23 @@ dealloc_handle(PyObject *it)
     else {
         cls->tp_free(it);
     }
+}
+
+static void
+dealloc_handle(PyObject *it)
+{
+    let_go(it); /* of a class made in Python, Python lets the class go */
+}
+
+static void
+dealloc_made(PyObject *it) /* the same of a class that `maker` has looked at, for which Python's own takes as long as all the rest */
+{
+    PyTypeObject *cls = Py_TYPE(it);
+    if (cls->tp_finalize != NULL && PyObject_CallFinalizerFromDealloc(it) < 0) {
+        return;
+    }
+    let_go(it);
+    Py_DECREF(cls);
 }
 
 static PyObject *
@@ -444,6 +462,10 @@ maker(PyObject *module, PyObject *cls)
         return NULL;
     }
     Py_DECREF(first);
+    PyTypeObject *type = (PyTypeObject *)cls;
+    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE && is_laid_out_as_handle(type) && type->tp_del == NULL) {
+        type->tp_dealloc = dealloc_made;
+    }
     return PyCFunction_New(&make_def, cls);
 }
 
@@ -453,14 +475,33 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
     PyObject *target, *attributes;
+    PyObject *shorter; /* a tuple, or NULL */
 } Caller; /* Method and Called */
+
+static PyObject *SHORT, *OUT;
+#define MOST_SHORT 4 /* positional arguments of a shorter function; those of functions that take `out` come after these */
 
 static PyObject *
 call_target(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
 {
-    PyObject *target = ((Caller *)self)->target;
+    PyObject *target = ((Caller *)self)->target, *shorter = ((Caller *)self)->shorter;
     if (target == NULL) {
         return PyErr_Format(PyExc_TypeError, "%R has no target", Py_TYPE(self));
+    }
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    if (shorter != NULL && count > 0 && count <= MOST_SHORT) {
+        PyObject *found = Py_None;
+        if (keywords == NULL || PyTuple_GET_SIZE(keywords) == 0) {
+            found = PyTuple_GET_ITEM(shorter, count - 1);
+        }
+        else if (PyTuple_GET_SIZE(keywords) == 1 && PyTuple_GET_ITEM(keywords, 0) == OUT) {
+            found = PyTuple_GET_ITEM(shorter, MOST_SHORT + count - 1);
+        }
+        if (found != Py_None) { /* the value of a keyword lies behind the others */
+            flags += keywords == NULL ? 0 : (size_t)PyTuple_GET_SIZE(keywords);
+            target = found;
+            keywords = NULL;
+        }
     }
     Py_INCREF(target); /* which the call may exchange */
     PyObject *result = PyObject_Vectorcall(target, args, flags, keywords);
@@ -494,6 +535,7 @@ static int
 caller_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(((Caller *)self)->target);
+    Py_VISIT(((Caller *)self)->shorter);
     Py_VISIT(((Caller *)self)->attributes);
     return 0;
 }
@@ -502,6 +544,7 @@ static int
 caller_clear(PyObject *self)
 {
     Py_CLEAR(((Caller *)self)->target);
+    Py_CLEAR(((Caller *)self)->shorter);
     Py_CLEAR(((Caller *)self)->attributes);
     return 0;
 }
@@ -527,9 +570,15 @@ get_target(PyObject *self, void *unused)
 static int
 set_target(PyObject *self, PyObject *target, void *unused)
 {
-    PyObject *before = ((Caller *)self)->target;
+    PyObject *before = ((Caller *)self)->target, *shorter_before = ((Caller *)self)->shorter;
+    PyObject *shorter = target == NULL ? NULL : PyDict_GetItemWithError(SHORT, target);
+    if (shorter == NULL) {
+        PyErr_Clear(); /* of a target without a hash */
+    }
     ((Caller *)self)->target = Py_XNewRef(target);
+    ((Caller *)self)->shorter = Py_XNewRef(shorter);
     Py_XDECREF(before);
+    Py_XDECREF(shorter_before);
     return 0;
 }
 
@@ -582,7 +631,22 @@ static PyTypeObject MethodType = {
     .tp_dealloc = caller_dealloc,
 };
 
+static PyObject *
+shorten(PyObject *module, PyObject *args)
+{
+    PyObject *target, *shorter;
+    if (!PyArg_ParseTuple(args, "OO!", &target, &PyTuple_Type, &shorter)) {
+        return NULL;
+    }
+    if (PyTuple_GET_SIZE(shorter) != 2 * MOST_SHORT) {
+        PyErr_SetString(PyExc_ValueError, "shorter functions are given for each number of arguments, without and with out=");
+        return NULL;
+    }
+    return PyDict_SetItem(SHORT, target, shorter) < 0 ? NULL : Py_NewRef(Py_None);
+}
+
 static PyMethodDef functions[] = {
+    {"shorten", shorten, METH_VARARGS, NULL},
     {"install", install, METH_O, NULL},
     {"bare", bare_of, METH_O, NULL},
     {"maker", maker, METH_O, NULL},
@@ -608,7 +672,9 @@ PyMODINIT_FUNC
 PyInit__handles(void)
 {
     PyObject *module = PyModule_Create(&definition), *slots = names_of_slots();
-    if (module == NULL || slots == NULL || PyModule_AddObjectRef(module, "SLOTS", slots) < 0 || PyType_Ready(&HandleType) < 0
+    SHORT = PyDict_New();
+    OUT = PyUnicode_InternFromString("out");
+    if (module == NULL || slots == NULL || SHORT == NULL || OUT == NULL || PyModule_AddObjectRef(module, "SLOTS", slots) < 0 || PyType_Ready(&HandleType) < 0
         || PyModule_AddObjectRef(module, "Handle", (PyObject *)&HandleType) < 0 || PyModule_AddType(module, &MethodType) < 0
         || PyModule_AddType(module, &CalledType) < 0 || PyModule_AddStringConstant(module, "SOURCES", SOURCES) < 0) {
         Py_XDECREF(slots);

@@ -30,8 +30,10 @@ __all__ = [
     "install",
     "lay_over",
     "maker",
+    "method_with",
     "new_array",
     "of_class",
+    "shortened",
     "take_off",
 ]
 
@@ -165,6 +167,33 @@ class Method:
         return self.__wrapped__.__qualname__
 
 
+MOST_SHORT = 4
+"""Maximum number of arguments of a shorter function."""
+
+
+def shortened(form: Any, *shorter: Any, out: tuple[Any, ...] = ()) -> Any:
+    """Return a function, after saying which ones a caller of it in C, a method or stand-in, may call in its place.
+
+    They do the same for the calls that most programs make, and take no tuple and no dict of arguments.
+
+    Parameters
+    ----------
+    form : callable
+        The function; it takes ``*args, **kwargs``.
+    shorter : callable or None
+        By the number of positional arguments, from one up, of a call without keywords.
+    out : tuple of (callable or None)
+        The same of a call with the keyword ``out`` alone, which they take by position, as the last argument.
+    """
+    if compiled:
+        _compiled.shorten(form, (*_filled(shorter), *_filled(out)))
+    return form
+
+
+def _filled(shorter: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (*shorter, *(None,) * (MOST_SHORT - len(shorter)))
+
+
 class Attribute:
     """Attribute of the class of arrays that calls its target, the form in force: a property."""
 
@@ -188,6 +217,15 @@ def _compiled_method(form: Any) -> Any:
     for name in ("__name__", "__qualname__", "__module__", "__doc__"):
         setattr(made, name, getattr(form, name))
     made.__wrapped__ = form
+    return made
+
+
+def method_with(form: Any, target: Any) -> Any:
+    """Make a method of a class, named as ``form``, that calls ``target``, which does the same."""
+    if not compiled:
+        return form
+    made = _compiled_method(form)
+    made.target = target
     return made
 
 

@@ -54,7 +54,7 @@ class Scalar(Array):
     __slots__ = ()
     __class__ = property(type)  # an ndarray to nobody
 
-    __numpy_dtype__ = Array.dtype
+    __numpy_dtype__ = property(general["dtype"].fget)
 
     # -- what NumPy's scalars are and arrays are not -------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class Scalar(Array):
     squeeze, swapaxes, transpose, view = map(_of_zero_d, ("squeeze", "swapaxes", "transpose", "view"))
     conjugate = conj
     T, flat, imag, real = map(_property_of_zero_d, ("T", "flat", "imag", "real"))
-    dtype = property(Array.dtype.fget, doc=Array.dtype.__doc__)  # type: ignore[attr-defined]
+    dtype = property(general["dtype"].fget, doc=general["dtype"].__doc__)
     shape = property(general["shape"].fget, doc=general["shape"].__doc__)
 
     @property

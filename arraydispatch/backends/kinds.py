@@ -16,11 +16,13 @@ __all__ = ["Kind"]
 class Kind:
     """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""
 
-    __slots__ = ("backend", "dtype", "join", "product", "scalar", "standard", "whole")
+    __slots__ = ("backend", "dtype", "join", "last", "product", "scalar", "standard", "whole")
 
     def __init__(self, backend: Backend, dtype: np.dtype[Any], standard: bool = False) -> None:
         self.backend = backend
         self.dtype = dtype
+        self.last: Kind = self
+        """The kind of the same backend and of another dtype that a result last had: see :mod:`arraydispatch.fastpath.results`."""
         self.standard = standard
         """Whether 0-d results of arrays of this kind are arrays, as the array-API standard has it, and never scalars."""
         self.scalar: Callable[[Any], Any] = (lambda _: None) if standard else backend.scalar_maker(dtype)

@@ -104,7 +104,8 @@ _ROWS = (
     *_values(float, int, bool, complex, operator.index),
     Member("__len__", "shape", len, thin=True, recorded=True),
     *_named("shape ndim size", "shape", thin=True, recorded=True),
-    *_named("strides flags base dtype itemsize nbytes device flat", "other"),
+    Member("dtype", "other", thin=True),
+    *_named("strides flags base itemsize nbytes device flat", "other"),
     # Elements
     Member("__getitem__", "item", thin=True, recorded=True),
     Member("__setitem__", "item", thin=True, recorded=True, writes=True),

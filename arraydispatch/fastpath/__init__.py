@@ -12,7 +12,6 @@ This module makes the forms from :data:`arraydispatch.common.members.MEMBERS` an
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +27,7 @@ from ..memory import views
 from . import functions, methods, recorded as recording, results
 from .creation import (
     at_once,
+    drawn_at_once,
     filled_at_once,
     fresh,
     is_told,
@@ -44,6 +44,7 @@ __all__ = [
     "at_once",
     "callers",
     "calls",
+    "drawn_at_once",
     "filled_at_once",
     "fresh",
     "with_twins",
@@ -65,7 +66,7 @@ least = 0
 def _numpys(row: Member) -> Any:
     """Give the function by which NumPy does for an ndarray what a member does for an array."""
     if row.form in ("view", "shape") and row.func is None:
-        return operator.attrgetter(row.name)
+        return row.name
     return row.operator or row.func or getattr(np.ndarray, row.name)
 
 
@@ -91,6 +92,8 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "__getitem__": methods.getitem,
     "__setitem__": methods.setitem,
     "__iter__": methods.iterating,
+    "__len__": methods.length,
+    "dtype": methods.dtype,
     "__array_ufunc__": functions.array_ufunc,
     "__array_function__": functions.array_function,
 }

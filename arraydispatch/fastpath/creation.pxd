@@ -1,6 +1,7 @@
 from .._core.ndarrays cimport ndarray
 from .._core cimport handles
 from .._core.handles cimport Handle
+from .._core.frames cimport FrameType
 from .results cimport Path, array_of, is_plain
 
 cdef Path path
@@ -9,3 +10,7 @@ cdef dict _kinds
 cdef object PLAIN, SCALARS, _float_kind
 cpdef fresh(ndarray value)
 cpdef bint plain_sequence(x, Py_ssize_t depth=*) except -1
+cdef bint _draws() except -1
+cdef bint _is_few(x, most) except -1
+cdef _moved(value, moved)
+cdef bint _is_by_user() except -1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from functools import wraps
 from time import perf_counter
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ from .results import DEEPEST, FOLLOWED, array_of, is_plain, path
 
 __all__ = [
     "at_once",
+    "drawn_at_once",
     "filled_at_once",
     "fresh",
     "meets_foreign",
@@ -153,13 +156,9 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                             break
                     else:
                         if not kwargs or is_plain((), kwargs):
-                            value = real(*args, **kwargs)
-                            if type(value) is ndarray:
-                                if (found := fresh(value)) is not None:
-                                    path.calls += 1
-                                    return found
-                                if value.size < path.least or settings.begins_on_host(settings.current_name()):
-                                    return new(value)
+                            found = _wrapped(real(*args, **kwargs))
+                            if found is not None:
+                                return found
                 like = kwargs.get("like")
                 if not meets_foreign(real, args, kwargs) and (
                     like is None or hasattr(type(like), "__array_function__")
@@ -172,9 +171,46 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                     raise
             return real(*args, **kwargs)  # outside `except`: NumPy's error has no context of ours
 
-        return made
+        def of_one(x: Any) -> Any:
+            if path.least:
+                if type(x) in PLAIN:
+                    found = _wrapped(real(x))
+                    if found is not None:
+                        return found
+                elif itself and type(x) is path.array_class and not x._kind.standard:
+                    return x
+            return made(x)
+
+        def of_two(x: Any, y: Any) -> Any:
+            if path.least and type(x) in PLAIN and type(y) in PLAIN:
+                found = _wrapped(real(x, y))
+                if found is not None:
+                    return found
+            return made(x, y)
+
+        def of_three(x: Any, y: Any, z: Any) -> Any:
+            if path.least and type(x) in PLAIN and type(y) in PLAIN and type(z) in PLAIN:
+                found = _wrapped(real(x, y, z))
+                if found is not None:
+                    return found
+            return made(x, y, z)
+
+        return handles.shortened(made, of_one, of_two, of_three)
 
     return decorate
+
+
+def _wrapped(value: Any) -> Any:
+    """Wrap what NumPy has made of plain arguments, and count the call; None where the general function decides."""
+    if type(value) is not ndarray:
+        return None
+    found = fresh(value)
+    if found is not None:
+        path.calls += 1
+        return found
+    if value.size < path.least or settings.begins_on_host(settings.current_name()):
+        return new(value)
+    return None
 
 
 def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,7 +233,12 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
             options["dtype"] = dtype
         return general(**options) if x is UNSET else general(x, **options)
 
-    return made
+    def of_one(x: Any) -> Any:
+        if _float_kind is not None and itself and type(x) is path.array_class and not x._kind.standard:
+            return x
+        return made(x)
+
+    return handles.shortened(made, of_one)
 
 
 def filled_at_once(real: Any) -> Callable[[Any], Any]:
@@ -220,9 +261,92 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
                     return handles.new_array(path.array_class, value, kind, True, None)
             return real() if shape is UNSET else told(shape, dtype, order or "C", *more, **options)
 
-        return made
+        def of_one(shape: Any) -> Any:
+            kind = _float_kind
+            if kind is not None:
+                value: ndarray = real(shape)
+                if _any_size or value.size < path.least:
+                    path.calls += 1
+                    return handles.new_array(path.array_class, value, kind, True, None)
+            return told(shape, None, "C")
+
+        return handles.shortened(made, of_one)
 
     return decorate
+
+
+# -- random numbers ----------------------------------------------------------------------------------------------------
+
+
+def drawn_at_once(draw: Any, general: Any, moved: Any, most: int, method: bool) -> Any:
+    """Make a method or function that draws: NumPy's own draws a few numbers.
+
+    Parameters
+    ----------
+    draw : callable
+        NumPy's own.
+    general : callable
+        It makes the calls that the thin path does not.
+    moved : callable
+        It moves an ndarray that the thin path cannot wrap.
+    most : int
+        Integer from which on an argument may ask for a large draw.
+    method : bool
+        Whether the first argument is the generator.
+    """
+    if not _compiled:
+        return general
+
+    def drawn(*args: Any, **kwargs: Any) -> Any:
+        return general(*args, **kwargs)
+
+    def by_one(a: Any) -> Any:
+        return _moved(draw(a), moved) if _draws() and (method or _is_few(a, most)) else general(a)
+
+    def by_two(a: Any, b: Any) -> Any:
+        few = _draws() and (method or _is_few(a, most)) and _is_few(b, most)
+        return _moved(draw(a, b), moved) if few else general(a, b)
+
+    def by_three(a: Any, b: Any, c: Any) -> Any:
+        few = _draws() and (method or _is_few(a, most)) and _is_few(b, most) and _is_few(c, most)
+        return _moved(draw(a, b, c), moved) if few else general(a, b, c)
+
+    def by_four(a: Any, b: Any, c: Any, d: Any) -> Any:
+        few = _draws() and (method or _is_few(a, most)) and _is_few(b, most) and _is_few(c, most) and _is_few(d, most)
+        return _moved(draw(a, b, c, d), moved) if few else general(a, b, c, d)
+
+    return handles.shortened(drawn, by_one, by_two, by_three, by_four)
+
+
+def _draws() -> bool:
+    """Whether the thin path draws."""
+    return bool(path.least) and not process.draws_on_device
+
+
+def _is_few(x: Any, most: Any) -> bool:
+    return x < most if type(x) is int else type(x) in PLAIN
+
+
+def _moved(value: Any, moved: Any) -> Any:
+    """Wrap what NumPy has drawn for a user."""
+    if type(value) is not ndarray or not _is_by_user():
+        return value
+    found = fresh(value) if process.visited is None else None
+    return moved(value) if found is None else found
+
+
+def _is_by_user() -> bool:
+    users = process.users
+    if users is None:
+        return False
+    first: FrameType = sys._getframe()  # of the caller: no frame is in between
+    frame = first
+    while users.known.get(frame.f_globals.get("__file__")) is not True:
+        back: FrameType | None = frame.f_back
+        if back is None or "__file__" in frame.f_globals or "__spec__" in frame.f_globals or users.namespaces:
+            return bool(users.owns_frame(first))
+        frame = back  # code that was executed in a dict of its own
+    return True
 
 
 def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

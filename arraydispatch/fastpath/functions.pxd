@@ -1,11 +1,13 @@
 from ..backends.kinds cimport Kind
 from .._core.ndarrays cimport ndarray
 from .._core.handles cimport Handle
-from .results cimport Path, array_of, before_write, into, is_computed, is_plain, of_one, of_two, result_of, written
+from .results cimport Path, array_of, before_write, into, is_computed, is_plain, of_one, of_two, one_into, result_of, written
 
 cdef object DECLINED, PLAIN, SCALARS
 cdef Path path
 cpdef _values(args, list found, Py_ssize_t depth=*)
+cdef dict shorter
+cdef _finished(result, Handle a, Kind kind)
 cdef _made(result, list found)
 cpdef ufunc(func, tuple inputs)
 cpdef onto(func, tuple inputs, out)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .._core.handles import Handle
+from .._core.handles import Handle, shortened
 from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
@@ -18,6 +18,7 @@ from ..dispatch import host_values, wrapping
 from ..engine.recording import tape
 from ..functions.registry import Written, spec_of
 from ..memory.roots import memory_of
+from ..ufuncs.facts import INSTRUCTIONS
 from .results import (
     DEEPEST,
     array_of,
@@ -28,6 +29,7 @@ from .results import (
     is_read,
     of_one,
     of_two,
+    one_into,
     path,
     result_of,
     waiting,
@@ -53,6 +55,27 @@ def _caller(func: Any, spec: Any) -> Any:
     places = [parameter.at for parameter in written]
     names = frozenset([parameter.name for parameter in written])
     before, lends = min(places, default=sys.maxsize), spec is not None and spec.mode == "function"
+    alone = before > 0
+
+    def with_one(x: Any) -> Any:
+        if alone and type(x) is path.array_class:
+            a: Handle = x
+            if type(a._v) is ndarray and path.least:
+                value: ndarray = a._v
+                kind: Kind = a._kind
+                if value.size < path.least and not kind.standard and not (waiting and lends and _are_read([x])):
+                    return _finished(run(value), a, kind)
+        return call((x,), {})
+
+    def with_two(x: Any, y: Any) -> Any:
+        if before > 1 and type(x) is path.array_class and type(y) in PLAIN:
+            a: Handle = x
+            if type(a._v) is ndarray and path.least:
+                value: ndarray = a._v
+                kind: Kind = a._kind
+                if value.size < path.least and not kind.standard and not (waiting and lends and _are_read([x])):
+                    return _finished(run(value, y), a, kind)
+        return call((x, y), {})
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not path.least or len(args) > before:
@@ -77,7 +100,28 @@ def _caller(func: Any, spec: Any) -> Any:
             path.calls += 1
         return made
 
+    shorter[call] = with_one, with_two
     return call
+
+
+shorter: dict[Any, tuple[Any, Any]] = {}
+"""Thin call of a function -> what it does with one argument and with two, without a tuple of them."""
+
+
+def _finished(result: Any, a: Handle, kind: Kind) -> Any:
+    """Wrap what NumPy returned for the value of one array, and count the call if it computed."""
+    if type(result) is ndarray:
+        new: ndarray = result
+        if new.base is None and new is not a._v:
+            path.calls += 1
+            return array_of(new, kind)
+    elif type(result) in PLAIN:
+        path.calls += 1
+        return result
+    made = _made(result, [a])
+    if is_computed(made):
+        path.calls += 1
+    return made
 
 
 def _made(result: Any, found: list[Any]) -> Any:
@@ -172,7 +216,7 @@ def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | No
 def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """Compute a ufunc without keywords; :data:`DECLINED` where the general path does."""
     if len(inputs) == 2:
-        return of_two(func, inputs[0], inputs[1])
+        return of_two(func, inputs[0], inputs[1], func in INSTRUCTIONS)
     if len(inputs) == 1:
         return of_one(func, inputs[0])
     for x in inputs:
@@ -210,6 +254,8 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
         return DECLINED
     if len(inputs) == 2:
         return out if into(func, inputs[0], inputs[1], out, False) else DECLINED
+    if len(inputs) == 1:
+        return out if one_into(func, inputs[0], out) else DECLINED
     made: Handle = out
     if type(made._v) is not ndarray:
         return DECLINED
@@ -238,7 +284,23 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
             made = DECLINED
         return general(args, kwargs) if made is DECLINED else made
 
-    return call
+    if at_once not in shorter:
+        return call
+    at_once_one, at_once_two = shorter[at_once]
+
+    def with_one(x: Any) -> Any:
+        if type(x) is not path.array_class:
+            return call(x)
+        made = at_once_one(x)
+        return general((x,), {}) if made is DECLINED else made
+
+    def with_two(x: Any, y: Any) -> Any:
+        if type(x) is not path.array_class:
+            return call(x, y)
+        made = at_once_two(x, y)
+        return general((x, y), {}) if made is DECLINED else made
+
+    return shortened(call, with_one, with_two)
 
 
 def with_twins(method: Any, twins: Any, seen: Any) -> Any:
@@ -276,17 +338,40 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                     return made
             elif type(x) in SCALARS and not more and not kwargs:
                 return func(x)
+            elif (
+                len(kwargs) == 1 and x is not UNSET and not more and type(out := kwargs.get("out")) is path.array_class
+            ):
+                made = onto(func, (x,), out)
+                if made is not DECLINED:
+                    return made
             return general(more if x is UNSET else (x, *more), kwargs)
 
-        return unary
+        def one(x: Any) -> Any:
+            if type(x) is path.array_class:
+                made = of_one(func, x)
+                if made is not DECLINED:
+                    return made
+                if tape.least and (made := tape.record(func, (x,))) is not None:
+                    return made
+            elif type(x) in SCALARS:
+                return func(x)
+            return general((x,), {})
+
+        def one_onto(x: Any, out: Any) -> Any:
+            if type(out) is path.array_class and one_into(func, x, out):
+                return out
+            return unary(x, out=out)
+
+        return shortened(unary, one, out=(one_onto,))
 
     nin, two, recorded = func.nin, func.nin == 2, func.nin == 2 and func.nout == 1
+    by_rows = func in INSTRUCTIONS
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if len(args) != nin:  # an operand too few, or `out` by position
             return general(args, kwargs)
         if not kwargs:
-            made = of_two(func, args[0], args[1]) if two else ufunc(func, args)
+            made = of_two(func, args[0], args[1], by_rows) if two else ufunc(func, args)
             if made is not DECLINED:
                 return made
             if recorded and tape.least and _is_ours(args[0]) and _is_ours(args[1]):
@@ -299,7 +384,25 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                 return made
         return general(args, kwargs)
 
-    return call
+    if not two:
+        return call
+
+    def pair(x: Any, y: Any) -> Any:
+        made = of_two(func, x, y, by_rows)
+        if made is not DECLINED:
+            return made
+        if recorded and tape.least and _is_ours(x) and _is_ours(y):
+            made = tape.record(func, (x, y))
+            if made is not None:
+                return made
+        return general((x, y), {})
+
+    def pair_onto(x: Any, y: Any, out: Any) -> Any:
+        if type(out) is path.array_class and func.nout == 1 and into(func, x, y, out, False):
+            return out
+        return call(x, y, out=out)
+
+    return shortened(call, None, pair, out=(None, pair_onto))
 
 
 _OF_CORES = frozenset([x for x in vars(np).values() if type(x) is np.ufunc and x.signature is not None])

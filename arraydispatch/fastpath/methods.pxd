@@ -4,7 +4,13 @@ from .._core cimport handles
 from .._core.handles cimport Handle
 from .results cimport Path, array_of, before_write, into, is_computed, is_plain, of_one, of_two, result_of, view_of, written
 
-cdef object DECLINED
+cdef class _Rows:
+    cdef Handle _of
+    cdef object _rows
+
+cdef object DECLINED, PLAIN
 cdef Path path
 cdef bint _compiled
 cdef bint _holds_arrays(tuple key)
+cdef bint _is_plain(x) except -1
+cdef _answered(Handle self, result, Kind kind)

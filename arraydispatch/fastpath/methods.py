@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +11,10 @@ from .._core import handles
 from .._core.handles import Handle
 from ..array import exports
 from ..backends.kinds import Kind
+from ..common.arguments import PLAIN
 from ..common.sentinels import DECLINED
 from ..dispatch import host_values
+from ..ufuncs.facts import INSTRUCTIONS
 from .results import (
     array_of,
     before_write,
@@ -29,7 +30,7 @@ from .results import (
 )  # fmt: skip
 
 __all__ = [
-    "binary", "getitem", "inplace", "iterating", "method_of", "of_value", "property_of_value", "reflected", "setitem", "unary", "view_property", "writer",
+    "binary", "dtype", "getitem", "inplace", "iterating", "length", "method_of", "of_value", "property_of_value", "reflected", "setitem", "unary", "view_property", "writer",
 ]  # fmt: skip
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
@@ -42,9 +43,10 @@ _compiled = handles.compiled
 
 def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
     """Make the thin form of ``x + y``."""
+    by_rows = op in INSTRUCTIONS
 
     def method(self: Handle, other: Any) -> Any:
-        made = of_two(op, self, other)
+        made = of_two(op, self, other, by_rows)
         return general(self, other) if made is DECLINED else made
 
     return method
@@ -52,9 +54,10 @@ def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
 
 def reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
     """Make the thin form of ``2 + x``."""
+    by_rows = op in INSTRUCTIONS
 
     def method(self: Handle, other: Any) -> Any:
-        made = of_two(op, other, self)
+        made = of_two(op, other, self, by_rows)
         return general(self, other) if made is DECLINED else made
 
     return method
@@ -182,10 +185,24 @@ def iterating(general: Any) -> Any:
     def method(self: Handle) -> Any:
         x = self._v
         if type(x) is ndarray and x.ndim and not self._kind.standard:
-            return iter(x) if x.ndim == 1 else map(view_of, itertools.repeat(self), x)
+            return iter(x) if x.ndim == 1 else _Rows(self, x)
         return general(self)
 
     return method
+
+
+class _Rows:
+    """Iterator over an array of two or more dimensions."""
+
+    def __init__(self, of: Handle, rows: Any) -> None:
+        self._of, self._rows = of, iter(rows)
+
+    def __iter__(self) -> _Rows:
+        return self
+
+    def __next__(self) -> Any:
+        row: ndarray = next(self._rows)
+        return view_of(self._of, row)
 
 
 def of_value(op: Callable[[Any], Any], general: Any) -> Any:
@@ -198,9 +215,36 @@ def of_value(op: Callable[[Any], Any], general: Any) -> Any:
     return method
 
 
-def property_of_value(get: Callable[[Any], Any], general: Any) -> Any:
+def length(general: Any) -> Any:
+    """Make the thin form of ``len(x)``."""
+
+    def method(self: Handle) -> Any:
+        x = self._v
+        return len(x) if type(x) is ndarray else general(self)
+
+    return method
+
+
+def dtype(general: Any) -> Any:
+    """Make the thin form of ``x.dtype``."""
+
+    def of(self: Handle) -> Any:
+        if type(self._v) is ndarray:
+            kind: Kind = self._kind
+            return kind.dtype
+        return general.fget(self)
+
+    return property(of, general.fset, doc=general.__doc__)
+
+
+def property_of_value(name: str, general: Any) -> Any:
     """Make the thin form of ``x.shape``, as :func:`of_value` does."""
-    return property(of_value(get, general.fget), general.fset, doc=general.__doc__)
+
+    def of(self: Handle) -> Any:
+        x = self._v
+        return getattr(x, name) if type(x) is ndarray else general.fget(self)
+
+    return property(of, general.fset, doc=general.__doc__)
 
 
 # -- methods -----------------------------------------------------------------------------------------------------------
@@ -219,14 +263,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             kind: Kind = self._kind
             if kind.standard or (computes and x.size >= path.least):
                 return general(self, *args, **kwargs)
-            if not args and not kwargs:
-                result = numpys(x)
-                if type(result) is ndarray:
-                    new: ndarray = result
-                    if new.base is None and new.dtype is kind.dtype and new is not x:
-                        path.calls += 1
-                        return handles.new_array(path.array_class, new, kind, True, None)
-            elif operand and args and type(args[0]) is path.array_class:
+            if operand and args and type(args[0]) is path.array_class:
                 their: Handle = args[0]
                 value = their._v
                 if type(value) is not ndarray or value.size >= path.least or their._kind.backend is not kind.backend:
@@ -235,22 +272,61 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                     return general(self, *args, **kwargs)
                 result = numpys(x, value, *args[1:], **kwargs)
             elif is_plain(args, kwargs):
-                if kwargs:
-                    result = numpys(x, *args, **kwargs)
-                elif len(args) == 1:
-                    result = numpys(x, args[0])
-                else:
-                    result = numpys(x, *args)
+                result = numpys(x, *args, **kwargs) if kwargs else numpys(x, *args)
             else:
                 return general(self, *args, **kwargs)
-            answer = result_of(self, result, kind)
-            if is_computed(answer):
-                path.calls += 1
-            return answer
+            return _answered(self, result, kind)
         return general(self, *args, **kwargs)
 
+    def without(self: Handle) -> Any:
+        if type(self._v) is ndarray:
+            x: ndarray = self._v
+            kind: Kind = self._kind
+            if not (kind.standard or (computes and x.size >= path.least)):
+                return _answered(self, numpys(x), kind)
+        return general(self)
+
+    def with_one(self: Handle, given: Any) -> Any:
+        if type(self._v) is ndarray and _is_plain(given):
+            x: ndarray = self._v
+            kind: Kind = self._kind
+            if not (kind.standard or (computes and x.size >= path.least)):
+                return _answered(self, numpys(x, given), kind)
+        return method(self, given)
+
+    def with_two(self: Handle, given: Any, second: Any) -> Any:
+        if type(self._v) is ndarray and _is_plain(given) and _is_plain(second):
+            x: ndarray = self._v
+            kind: Kind = self._kind
+            if not (kind.standard or (computes and x.size >= path.least)):
+                return _answered(self, numpys(x, given, second), kind)
+        return method(self, given, second)
+
     method.__doc__ = general.__doc__
-    return method
+    return handles.shortened(method, without, with_one, with_two)
+
+
+def _is_plain(x: Any) -> bool:
+    """Whether an argument is no array and holds none, as :func:`is_plain` says of several."""
+    return type(x) in PLAIN or (type(x) is tuple and is_plain(x, None))
+
+
+def _answered(self: Handle, result: Any, kind: Kind) -> Any:
+    """Wrap what NumPy's method of the value of an array returned, and count the call if it computed."""
+    if type(result) is ndarray:
+        new: ndarray = result
+        x: ndarray = self._v
+        owner = new.base
+        if owner is None:
+            if new is not x:
+                path.calls += 1
+                return array_of(new, kind)
+        elif (owner is x or owner is x.base) and new.dtype is x.dtype:
+            return view_of(self, new)
+    answer = result_of(self, result, kind)
+    if is_computed(answer):
+        path.calls += 1
+    return answer
 
 
 def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
@@ -269,20 +345,23 @@ def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
     return method
 
 
-def view_property(get: Callable[[Any], Any], general: Any) -> Any:
+def view_property(name: str, general: Any) -> Any:
     """Make the thin form of an attribute that is a view, as ``x.T`` and ``z.real`` are."""
 
     def of(self: Handle) -> Any:
         if type(self._v) is ndarray:
             x: ndarray = self._v
-            part = get(x)
+            part = getattr(x, name)
             if part is x:
                 return self
             new: ndarray = part
-            kind: Any = self._kind
-            if new.dtype is not kind.dtype:
-                kind = kind.backend._kinds.get(new.dtype)
-            if kind is not None and new.base is not None and not kind.standard:
+            kind: Kind = self._kind
+            seen = new.dtype
+            if seen is not kind.dtype and not kind.standard:
+                if kind.last.dtype is not seen and (known := kind.backend._kinds.get(seen)) is not None:
+                    kind.last = known
+                kind = kind.last
+            if seen is kind.dtype and new.base is not None and not kind.standard:
                 base = self._base
                 return handles.new_array(path.array_class, new, kind, False, self if base is None else base)
         return general.fget(self)

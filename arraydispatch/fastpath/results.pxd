@@ -14,12 +14,14 @@ cdef Py_ssize_t _rows
 cdef bint _is_large(ndarray x, ndarray y) except -1
 cdef _computed(result, Kind kind)
 cpdef of_one(op, x)
-@cython.locals(size=Py_ssize_t)
-cpdef of_two(op, x, y)
+@cython.locals(size=Py_ssize_t, straight=bint)
+cpdef of_two(op, x, y, bint by_rows)
 cdef _operand(x, Kind kind)
 cdef bint _are_large(x, y) except -1
 cpdef bint into(op, x, y, out, bint operator) except -1
+cpdef bint one_into(op, x, out) except -1
 cpdef written(Handle a)
+@cython.locals(other=Kind)
 cpdef array_of(ndarray value, Kind kind)
 cpdef view_of(Handle a, ndarray value)
 cpdef result_of(Handle a, result, Kind kind)

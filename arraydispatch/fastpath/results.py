@@ -22,7 +22,7 @@ from ..ufuncs import rows
 
 __all__ = [
     "DEEPEST", "FOLLOWED", "array_of", "before_write", "calls", "in_rows", "into", "is_computed", "is_plain", "is_read", "of_one",
-    "of_two", "path", "result_of", "view_of", "waiting", "written",
+    "of_two", "one_into", "path", "result_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
@@ -113,8 +113,11 @@ def of_one(op: Any, x: Any) -> Any:
     return DECLINED
 
 
-def of_two(op: Any, x: Any, y: Any) -> Any:
-    """Compute a ufunc, or an operator, of two arrays or numbers; :data:`DECLINED` where the general path does."""
+def of_two(op: Any, x: Any, y: Any, by_rows: bool) -> Any:
+    """Compute a ufunc, or an operator, of two arrays or numbers; :data:`DECLINED` where the general path does.
+
+    ``by_rows``: whether :func:`arraydispatch.ufuncs.rows.call` has another way to compute it.
+    """
     if type(x) is _path.array_class:
         a: Handle = x
         if type(a._v) is not ndarray:
@@ -134,7 +137,7 @@ def of_two(op: Any, x: Any, y: Any) -> Any:
             theirs: Kind = b._kind
             if theirs is not kind and (theirs.backend is not kind.backend or theirs.standard):
                 return DECLINED
-            if left.ndim < 2 > right.ndim or not in_rows(left, right):
+            if not by_rows or left.ndim < 2 > right.ndim or not in_rows(left, right):
                 result = op(left, right)
             else:
                 result = rows.call(op, left, right)
@@ -146,7 +149,8 @@ def of_two(op: Any, x: Any, y: Any) -> Any:
             return _computed(result, kind)
         if type(y) not in SCALARS:
             return DECLINED
-        return _computed(op(left, y) if left.ndim < 2 or not in_rows(left, y) else rows.call(op, left, y), kind)
+        straight = not by_rows or left.ndim < 2 or not in_rows(left, y)
+        return _computed(op(left, y) if straight else rows.call(op, left, y), kind)
     if type(x) not in SCALARS:
         return DECLINED
     if type(y) is _path.array_class:
@@ -157,7 +161,8 @@ def of_two(op: Any, x: Any, y: Any) -> Any:
         whose: Kind = c._kind
         if last.size >= _path.least or whose.standard:
             return DECLINED
-        return _computed(op(x, last) if last.ndim < 2 or not in_rows(last, x) else rows.call(op, x, last), whose)
+        straight = not by_rows or last.ndim < 2 or not in_rows(last, x)
+        return _computed(op(x, last) if straight else rows.call(op, x, last), whose)
     return op(x, y) if type(y) in SCALARS else DECLINED
 
 
@@ -200,6 +205,29 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     return True
 
 
+def one_into(op: Any, x: Any, out: Any) -> bool:
+    """Compute a ufunc of one operand into an array, and say whether it was done."""
+    if type(out) is not _path.array_class:
+        return False
+    made: Handle = out
+    if type(made._v) is not ndarray:
+        return False
+    place: ndarray = made._v
+    kind: Kind = made._kind
+    if kind.standard or (place.size >= _path.least and tape.least):
+        return False
+    value = place if x is out else _operand(x, kind)
+    if value is None or (x is not out and _are_large(value, None)):
+        return False
+    before_write(made, place)
+    if place.ndim > 1 and (in_rows(value, 0) or in_rows(place, 0)):
+        rows.call(op, value, out=place)
+    else:
+        op(value, place)
+    written(made)
+    return True
+
+
 def _are_large(x: Any, y: Any) -> bool:
     """Whether one of two operands is large, which the library computes with."""
     return (type(x) is ndarray and x.size >= _path.least) or (type(y) is ndarray and y.size >= _path.least)
@@ -222,12 +250,17 @@ def array_of(value: ndarray, kind: Kind) -> Any:
     """Wrap a new ndarray; ``kind`` is that of an operand."""
     dtype = value.dtype
     if dtype is not kind.dtype:
-        known = kind.backend._kinds.get(dtype)
-        if known is None or kind.standard:
-            return (
-                host_results.placed(value, kind.backend) if not kind.standard else views.wrapper(value, kind.of(dtype))
-            )
-        kind = known
+        other = kind.last
+        if other.dtype is not dtype:
+            known = kind.backend._kinds.get(dtype)
+            if known is None or kind.standard:
+                return (
+                    host_results.placed(value, kind.backend)
+                    if not kind.standard
+                    else views.wrapper(value, kind.of(dtype))
+                )
+            kind.last = other = known
+        kind = other
     return handles.new_array(_path.array_class, value, kind, True, None)
 
 

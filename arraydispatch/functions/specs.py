@@ -258,7 +258,7 @@ def _records_of(cls: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(cls) if field.name in _RECORDS)
 
 
-def sorted_out(cls: type[Facts], facts: dict[str, Any]) -> dict[str, Any]:
+def sorted_out(cls: Any, facts: dict[str, Any]) -> dict[str, Any]:
     """Distribute the facts of a registration to the records of a class."""
     left = dict(facts)
     for name in _records_of(cls):

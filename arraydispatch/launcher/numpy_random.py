@@ -13,6 +13,7 @@ from __future__ import annotations
 import copyreg
 import functools
 import operator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +22,7 @@ import numpy as np
 import arraydispatch as ad
 
 from .. import fastpath
+from .._core import handles
 from ..api import creation
 from ..common.process_state import process
 from ..common.sentinels import DECLINED
@@ -120,8 +122,9 @@ class _ModuleFunction(Stand):
         super().__init__(getattr(source, name), source.__name__, name)
         self._source = source
         self._called = name
+        self.target = fastpath.drawn_at_once(self.real, self._call, partial(move, what=self._what), draws.LEAST, False)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
         if fastpath.takes(args, kwargs) and not process.draws_on_device:
             result = self.real(*args, **kwargs)
             return move(result, self._what) if type(result) is np.ndarray and asked_by_user(1) else result
@@ -184,7 +187,8 @@ def _method(counterpart: Any, name: str) -> Any:
         result = _draw(_Plain(self, counterpart), name, args, kwargs)
         return move(result, what) if user and kwargs.get("out") is None else result
 
-    return draw
+    made = fastpath.drawn_at_once(plain, draw, partial(move, what=what), draws.LEAST, True)
+    return handles.method_with(draw, made)
 
 
 class _Plain:

@@ -48,13 +48,14 @@ class UserFiles:
     def __init__(self, roots: list[str]) -> None:
         self._roots = tuple(os.path.realpath(root) for root in roots)
         self._places = _installed_places()
-        self._known: dict[str, bool] = {}
+        self.known: dict[str, bool] = {}
+        """File -> whether it is the user's, of those that somebody has asked about; empty for a union of rules."""
         self._namespaces: list[dict[str, Any]] = []
 
     def add_root(self, root: str) -> None:
         """Add a folder or file of user code."""
         self._roots = (*self._roots, os.path.realpath(root))
-        self._known.clear()
+        self.known.clear()
 
     @property
     def roots(self) -> list[str]:
@@ -77,9 +78,9 @@ class UserFiles:
 
     def has_file(self, file: str) -> bool:
         """Whether a source file is the user's."""
-        known = self._known.get(file)
+        known = self.known.get(file)
         if known is None:
-            known = self._known[file] = self._decide(file)
+            known = self.known[file] = self._decide(file)
         return known
 
     def _decide(self, file: str) -> bool:
@@ -105,7 +106,7 @@ class UserFiles:
         """Whether globals are the user's; None if they cannot tell (code run by ``exec`` in a bare dict)."""
         file = namespace.get("__file__")
         if type(file) is str and not file.startswith("<"):
-            known = self._known.get(file)
+            known = self.known.get(file)
             return self.has_file(file) if known is None else known
         if any(namespace is mine for mine in self._namespaces):
             return True

@@ -177,6 +177,65 @@ def test_what_is_called_may_be_exchanged() -> None:
         own()
 
 
+@pytest.mark.parametrize("given", range(6))
+def test_a_shorter_function_is_called_for_its_number_of_arguments(given: int) -> None:
+    def target(*args: Any, **kwargs: Any) -> Any:
+        return "target", args, kwargs
+
+    shorter = [lambda *args, count=count: (count, args, {}) for count in range(1, handles.MOST_SHORT + 1)]
+    onto = [None, lambda x, y, out: ("out", (x, y, out), {})]
+    called = Called()
+    called.target = handles.shortened(target, *shorter, out=tuple(onto))
+    args = tuple(range(given))
+    short = handles.compiled and 0 < given <= handles.MOST_SHORT
+    assert called(*args) == ((given if short else "target"), args, {})
+    assert called(*args, other=1) == ("target", args, {"other": 1})
+    assert called(*args, out=1, other=1) == ("target", args, {"out": 1, "other": 1})
+    wanted = ("out", (0, 1, 9), {}) if handles.compiled and given == 2 else ("target", args, {"out": 9})
+    assert called(*args, out=9) == wanted
+    called.target = lambda *args, **kwargs: "other"
+    assert called(*args) == called(*args, out=1) == "other"
+
+
+def test_a_target_without_a_hash_is_called() -> None:
+    class Target:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __call__(self, x: int) -> int:
+            return x + 1
+
+    called = Called()
+    called.target = Target()
+    assert called(1) == 2
+
+
+def test_classes_and_finalizers_of_arrays_are_let_go() -> None:
+    made = ad.asarray(np.arange(3.0))
+    kinds = [type(made), type("Users", (type(made),), {}), type("Slots", (type(made),), {"__slots__": ("a",)})]
+    ended: list[str] = []
+    kinds.append(type("Final", (type(made),), {"__del__": lambda self: ended.append(str(len(self)))}))
+    for cls in kinds:
+        gc.collect()
+        before = sys.getrefcount(cls)
+        for _ in range(200):  # more than the memory that is kept
+            each = handles.new_array(cls, made._v, made._kind, True, None)
+            reference = weakref.ref(each)
+            again, loop = each, [each]
+            loop.append(loop)  # the collector ends it
+            del each, again, loop
+        gc.collect()
+        assert reference() is None and sys.getrefcount(cls) == before, cls
+    assert ended == ["3"] * 200
+    revived: list[Any] = []
+
+    def revive(self: Any) -> None:
+        revived.append(self)
+
+    cls = type("Revived", (type(made),), {"__del__": revive})
+    handles.new_array(cls, made._v, made._kind, True, None)
+    assert len(revived) == 1 and len(revived[0]) == 3 and type(revived[0]) is cls
+
+
 def test_what_does_not_compile_is_left_to_python(build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "PACKAGE", tmp_path)
     for name in build.MODULES:

@@ -44,9 +44,34 @@ r.shuffle(b) | r.shuffle(a) | r.shuffle(a, axis=1) | r.shuffle(b[::2]) | r.permu
 r.integers(0, 9, 4) | r.choice(b, 3) | r.uniform(0, b) | r.random(dtype=np.float32) | r.normal(s, 2, 3) | r.exponential(size=(2,))
 g.shuffle(b) | g.normal(size=3) | g.rand(2, 3) | g.rand() | g.randint(0, 9, 4) | g.permutation(5)
 a[k[:2], k[:2]] | a[k[:1], :] | b[k] | b[b > 0.5] | a[i, 0] | np.einsum("i,i->", b, b) | np.einsum("ij->ji", a) | np.lexsort((b, b))
+b.dtype | a.T.dtype | s.dtype | len(a) | len(b[:0]) | len(b.sum(keepdims=True)[0]) | len(np.asarray(s)) | a.ndim | b[::2].size | np.asarray(s).shape
+(b * 1j).real | (b * 1j).imag | b.real | b.imag | a[:, ::2].real | (a * 1j)[1].imag | (b > 0.5).real | f.imag | k.real | np.asarray(s).T | a[::2].mT
+list(a) | [row.base is None for row in a] | list(a[:, ::-2]) | list(b) | list(a[None])[0] | list(np.asarray(s)) | next(iter(a))[2:] | [*a.T][3]
+np.sqrt(b[::2], out=o[:6]) | np.sqrt(b, out=b) | np.sqrt(b, o) | np.sqrt(b, out=o[:3]) | np.sqrt(b, out=lock(o)) | np.sqrt(a, out=a.T) | np.sqrt(b, out=k)
+np.sqrt(s, out=np.asarray(s)) | np.sqrt(2.0, out=o) | np.sqrt(b, out=None) | np.sqrt(b, out=(o,)) | np.sqrt(b, out=np.float64(1)) | np.sqrt(b, 1, out=o)
+np.sqrt(b, out=o, where=b > 0.5) | np.isnan(b, out=o > 1) | np.abs(b * 1j, out=o) | np.sqrt(b[::-1], out=b) | np.sqrt(b[:4], out=a) | np.modf(b, out=(o, o))
+np.add(b, b[::-1], out=b) | np.add(b, 2, out=lock(o)) | np.add(b, b, o) | np.add(b, out=o) | np.add(a, b[:6], out=a) | np.divmod(b, 2, out=(o, o))
+np.sqrt() | np.sqrt(b, b, b) | np.add(b) | np.sqrt(x=b) | np.sqrt(sub(b)) | np.add(b, sub(b)) | np.sqrt(sub(b), out=o) | np.sqrt([1.0, 4.0]) | np.sqrt("a")
+b.copy("F") | a.T.copy() | a.T.copy("A") | a.reshape((3, 4)) | a.reshape(3, 4, order="F") | a.reshape() | b.reshape(12, 1, 1, 1) | b.reshape([3, 4])
+a.ravel("K") | a[:, ::2].ravel() | lock(b).ravel() | b.astype(None) | b.astype() | b.astype(b) | k.astype(bool) | b.astype("no") | a.T.astype(int).T
+a.argmax(0) | a.any(1) | a.cumsum(1) | b.round(1) | a.trace(1) | a.swapaxes(0, 5) | a.take(b) | b.max(None, o[0:1].reshape(())) | a.sum(0, float)
+np.empty_like(b).shape | np.zeros_like(a, int) | np.transpose(a, (1, 0)) | np.sort(a, 0) | np.sort(sub(b)) | np.argsort(b[::-1]) | np.ravel(s) | np.sum(s)
+np.concatenate((b, b[::2])) | np.concatenate([a, a], 1) | np.concatenate((b, lock(b))) | np.concatenate(()) | np.concatenate((b, 1)) | np.concatenate(b)
+np.where(a > 0.5) | np.nonzero(b[::2] > 0.5) | np.nonzero(s) | np.where(b > 0.5, b, 0) | np.where(b > 0.5, 1) | np.transpose(lock(a)) | np.dot(b, 2)
+np.zeros(3) | np.zeros((2, 3)) | np.zeros(3, int) | np.zeros(-1) | np.zeros("a") | np.zeros() | np.arange(5) | np.arange(1, 5) | np.arange(0, 1, 0.25)
+np.arange() | np.arange(None) | np.arange(5, None) | np.arange(s) | np.linspace(0, 1, 5) | np.eye(2) | np.eye(2, 3) | np.full(3, 2) | np.full(3, b[0]) | np.ones(s)
+np.asarray(b) | np.asarray(lock(b)).flags.writeable | np.asarray(3) | np.asanyarray(b) | np.asarray(None) | np.asarray() | np.array(b, copy=False)
+r.random() | r.random(3) | r.random((2, 2)) | r.random(-1) | r.random("a") | r.normal(0.5) | r.normal(0, 1) | r.normal(0, 1, 3) | r.normal(0, -1, 3) | r.uniform(1, 2, 3)
+r.integers(5) | r.integers(0, 9) | r.integers(0, 9, 4) | r.random(3, None) | r.random(size=3) | r.random(out=o) | r.choice(5, 3) | r.normal(b, 1) | r.permutation(5)
+g.rand(3) | g.normal(0, 1, 4) | g.randn(2, 2) | g.random_sample(3) | g.choice(4, 2) | r.gamma(2.0, 1.0, 3) | r.shuffle(k) | [r.random() for _ in range(3)]
+a @ b[:6] | a @ a.T | b @ b | b @ a | a @ 2 | 2 @ a | a @ sub(b[:6]) | a[:, ::2] @ b[:3] | (a > 0.5) @ k[:2].repeat(3) | a * b[:6] | b[:2, None] * a
 np.sum(a, 0, None, o6) | np.cumsum(b, 0, None, o) | np.take(b, k, None, o[:4]) | np.clip(b, 0.2, 0.4, o) | np.concatenate((b, b), 0, f24)
 """
 STATEMENTS = [call for line in CALLS.splitlines() for call in line.split(" | ")]
+
+
+class Sub(real.ndarray):
+    """A user's subclass of ndarray."""
 
 
 def given(np: Any) -> dict[str, Any]:
@@ -56,7 +81,23 @@ def given(np: Any) -> dict[str, Any]:
         "f24": real.zeros(24), "k": real.array([0, 1, 0, 1]), "i": real.array([1, 0]),
     }  # fmt: skip
     ours = {name: value if np is real else np.array(value) for name, value in made.items()}
-    return {**ours, "np": np, "s": ours["b"][3], "r": np.random.default_rng(3), "g": np.random.RandomState(3)}
+
+    def lock(x: Any) -> Any:
+        x.flags.writeable = False
+        return x
+
+    def sub(x: Any) -> Any:
+        return real.asarray(plain(x)).view(Sub)
+
+    return {
+        **ours,
+        "np": np,
+        "lock": lock,
+        "sub": sub,
+        "s": ours["b"][3],
+        "r": np.random.default_rng(3),
+        "g": np.random.RandomState(3),
+    }
 
 
 def answer(np: Any, statement: str) -> tuple[Any, dict[str, Any]]:
@@ -87,7 +128,10 @@ def same(ours: Any, numpys: Any) -> None:
             same(one, other)
         return
     if isinstance(numpys, real.ndarray):
-        assert isinstance(ours, ad.Array) == (numpys.dtype.kind in "biufc"), type(ours)
+        if type(numpys) is Sub:
+            assert type(ours) is Sub
+        else:
+            assert isinstance(ours, ad.Array) == (numpys.dtype.kind in "biufc"), type(ours)
     else:
         assert type(ours) is type(numpys)
     found = plain(ours)
