@@ -20,7 +20,7 @@ from jax import lax
 
 from ...common import tracing
 from ..base import Unsupported
-from . import shardings
+from . import mesh_slices, shardings
 from .direct_use import is_tracing
 from .host_kernels import is_rare
 from .jitted_kernels import apart, highest, kernel
@@ -220,14 +220,32 @@ def _slice_update(
 
 _slice_compiled = jax.jit(_slice, static_argnums=(2, 3))
 _update_compiled = kernel(_slice_update, static=(3, 4))
+_split_slice_compiled = jax.jit(mesh_slices.read, static_argnums=1)
+_split_update_compiled = kernel(mesh_slices.write, static=(2,))
+
+
+def _fixed(key: tuple[builtins.slice, ...]) -> mesh_slices.Window:
+    """Return a key as its starts, lengths and steps; of one element the step is 1, since XLA's partitioner fails for others."""
+    return tuple(
+        [
+            (part.start, size := len(range(part.start, part.stop, part.step or 1)), part.step or 1 if size > 1 else 1)
+            for part in key
+        ]
+    )
 
 
 def slice(a: Array, key: tuple[builtins.slice, ...]) -> Array:
     starts, sizes, steps = _window(key)
-    return a if sizes == a.shape else _slice_compiled(a, starts, sizes, steps)
+    if sizes == a.shape:
+        return a
+    if mesh_slices.may_be_split(a):
+        return _split_slice_compiled(a, _fixed(key))
+    return _slice_compiled(a, starts, sizes, steps)
 
 
 def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:
+    if mesh_slices.may_be_split(a):
+        return _split_update_compiled(a, value, _fixed(key))
     starts, sizes, steps = _window(key)
     if tracing.running and steps is None and 2 * math.prod(sizes) >= a.size > 0 and tracing.is_staged():
         return _chosen(a, [int(i) for i in starts], sizes, value)
@@ -236,11 +254,15 @@ def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Arr
 
 def slice_at(a: Array, starts: Sequence[Array], sizes: Sequence[int], steps: Sequence[int]) -> Array:
     """Read a slice whose starts a program is handed."""
+    if mesh_slices.may_be_split(a):
+        return mesh_slices.read_at(a, starts, sizes, steps)
     return _slice(a, jnp.stack([*starts]), tuple(sizes), _strides(steps))
 
 
 def slice_update_at(a: Array, starts: Sequence[Array], steps: Sequence[int], value: Array) -> Array:
     """Write one."""
+    if mesh_slices.may_be_split(a):
+        return mesh_slices.write_at(a, starts, steps, value)
     return _slice_update(a, jnp.stack([*starts]), value, value.shape, _strides(steps))
 
 
@@ -299,6 +321,8 @@ def _kept(body: Callable[..., Array], static: tuple[Any, ...], *args: Any) -> Ar
 
 def slice_update_donated(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:
     """Run `slice_update` in the buffer of ``a``, which is deleted: for a buffer that nothing else refers to."""
+    if mesh_slices.may_be_split(a):
+        return _kept(mesh_slices.write, (_fixed(key),), a, value)
     starts, sizes, steps = _window(key)
     return _kept(_slice_update, (sizes, steps), a, starts, value)
 

@@ -111,12 +111,15 @@ def spread_of(a: Array) -> Spread | None:
 
 meshes_in_force = False
 """Whether new arrays are made on a mesh: looked at by each call."""
+meshes_met = False
+"""Whether there has been a mesh, or an array on one, in this process."""
 
 
 @process.follows("devices")
 def _follow() -> None:
-    global meshes_in_force
+    global meshes_in_force, meshes_met
     meshes_in_force = in_force() is not None
+    meshes_met |= meshes_in_force
 
 
 def in_force() -> Spread | None:
@@ -184,6 +187,8 @@ def free(a: Array) -> Array:
     sharding = getattr(a, "sharding", None)
     if isinstance(a, jax.core.Tracer) or not isinstance(sharding, NamedSharding):
         return a
+    global meshes_met
+    meshes_met |= sharding.mesh.size > 1
     mesh = sharding.mesh
     if all(kind == AxisType.Auto for kind in mesh.axis_types):
         return a

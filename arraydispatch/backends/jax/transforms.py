@@ -13,6 +13,7 @@ import numpy as np
 from ...common import tracing
 from ...common.errors import TraceError
 from . import shardings
+from .collectives import of_program
 
 Array = Any
 Run = Callable[[list[Array]], tuple[list[Array], list[Array]]]
@@ -52,8 +53,11 @@ def differentiate(
 
 def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list[Array], list[Array]]]:
     compiled = jax.jit(lambda *natives: f(list(natives)))
+    told = _Collectives(compiled)
 
     def run(natives: list[Array]) -> tuple[list[Array], list[Array]]:
+        if shardings.meshes_in_force:
+            told.note(natives)
         try:
             return compiled(*natives)
         except jax.errors.JaxRuntimeError as error:
@@ -62,7 +66,34 @@ def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list
                 raise
         raise found
 
+    run.collectives = told  # type: ignore[attr-defined]
     return run
+
+
+class _Collectives:
+    """Collectives of a program, for the operands of its first call on a mesh; it is compiled once more when they are asked for."""
+
+    def __init__(self, compiled: Any) -> None:
+        self._compiled = compiled
+        self._specs: list[Any] | None = None
+        self._found: list[dict[str, Any]] | None = None
+
+    def note(self, natives: Sequence[Any]) -> None:
+        """Note what the operands are like."""
+        if self._specs is None and not any(isinstance(x, jax.core.Tracer) for x in natives):
+            self._specs = [
+                jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding) if isinstance(x, jax.Array) else x
+                for x in natives
+            ]
+
+    def __call__(self) -> list[dict[str, Any]]:
+        """Return the kind and the bytes of each; empty for a program that has not run on a mesh."""
+        if self._found is None:
+            if self._specs is None:
+                return []
+            with jax.enable_x64(True):
+                self._found = of_program(self._compiled.lower(*self._specs).compile().as_text())
+        return self._found
 
 
 def abstract(f: Any, specs: Sequence[Any], device: Any) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
@@ -79,9 +110,12 @@ def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> 
 
     compiled = jax.jit(traced, donate_argnums=tuple(spare), keep_unused=True)
     called = False
+    told = _Collectives(compiled)
 
     def run(natives: list[Any], made: list[Any]) -> None:
         nonlocal called
+        if shardings.meshes_in_force:
+            told.note(natives)
         if spare and not called:  # the first call goes through Python, where a signal would lose operands and results
             for at in spare:
                 natives[at] = jnp.copy(natives[at])
@@ -96,6 +130,7 @@ def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> 
         return {"bytes": found.get("bytes accessed", 0.0), "operations": found.get("flops", 0.0)}
 
     run.cost = cost  # type: ignore[attr-defined]
+    run.collectives = told  # type: ignore[attr-defined]
     return run
 
 
@@ -174,7 +209,7 @@ def number(host: np.ndarray[Any, Any], upload: Callable[[Any], Array]) -> Any:
 
 
 def signature(a: Array) -> Any:
-    return a.shape
+    return (a.shape, shardings.in_force()) if shardings.meshes_in_force else a.shape
 
 
 def nests(traces: Sequence[Any]) -> bool:
