@@ -15,8 +15,6 @@ from ..common import process_state
 from ..common.errors import DeviceNotFoundError, OptionError
 from ..runtime import settings
 
-__all__ = ["LEAST", "Mesh", "mesh"]
-
 LEAST = 1 << 16
 """Number of elements from which arrays are split, unless another is given."""
 

@@ -4,7 +4,7 @@ A backend is a package ``arraydispatch/backends/<name>/`` whose ``__init__.py`` 
 :class:`Backend` subclass, and which consists of
 
 ``backend.py``     the :class:`Backend` subclass: identity, dtypes, devices, conversion (this file's class);
-``primitives.py``  a module with one function for each name in :data:`PRIMITIVES`, strict and small;
+``primitives.py``  and ``linalg.py``: modules with one function for each name in :data:`PRIMITIVES`, strict and small;
 ``ufuncs.py``      the tables ``UFUNCS``, ``REDUCE``, ``ACCUMULATE``: NumPy ufunc object -> kernel;
 ``transforms.py``  a module with one function for each name in :data:`TRANSFORMS`, loaded when first used;
 ``sparse.py``      its sparse matrices, see :attr:`Backend.sparse`, loaded when first used;
@@ -21,10 +21,11 @@ to the host by policy. Nothing else is caught.
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -112,7 +113,17 @@ PRIMITIVES: dict[str, str] = {
     "rfft": "(a real, axis) -> n//2+1 complex",
     "irfft": "(a complex with n//2+1 entries along axis, n, axis) -> real",
 }
-"""Name -> signature and meaning. A test checks every backend's ``primitives.py`` against this table."""
+"""Name -> signature and meaning. A test checks every backend against this table."""
+
+
+def collect(*modules: ModuleType) -> SimpleNamespace:
+    """Collect the primitives of a backend: each name of :data:`PRIMITIVES` from the first module that has it.
+
+    ``scatter_donated`` is optional: a ``scatter`` that writes over its target, which nobody reads afterwards.
+    """
+    every = ChainMap(*map(vars, modules))
+    donating = {name: every[name] for name in ("scatter_donated",) if name in every}
+    return SimpleNamespace(**{name: every[name] for name in PRIMITIVES}, **donating)
 
 
 TRANSFORMS: dict[str, str] = {
@@ -188,7 +199,7 @@ class Backend:
     defers: ClassVar[bool] = False
     """Whether this is the variant of another backend, :attr:`home`, whose values are computed when somebody looks."""
 
-    prim: ModuleType
+    prim: Any
     UFUNCS: dict[Any, Callable[..., Any]]
     REDUCE: dict[Any, Callable[..., Any]]
     ACCUMULATE: dict[Any, Callable[..., Any]]

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["DEPARTURES", "NONE_KNOWN", "Departure", "table"]
-
 NONE_KNOWN = "no issue known"
 """Entry for a departure of which no issue upstream is known here (2026-11-26)."""
 

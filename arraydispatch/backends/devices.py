@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Device", "NamedDevice", "Sharding", "processors"]
-
 
 @dataclass(frozen=True)
 class Device:

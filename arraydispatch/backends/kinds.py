@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from .base import Backend
 
-__all__ = ["Kind"]
-
 
 class Kind:
     """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""

@@ -12,8 +12,6 @@ from contextlib import contextmanager
 
 from . import import_notices
 
-__all__ = ["install", "installed", "uninstall"]
-
 _installed: list[bool] = []
 
 

@@ -16,8 +16,6 @@ from typing import Any
 from ..common.process_state import process
 from ..common.signal_safety import imported
 
-__all__ = ["WATCHED", "begin", "end", "follow"]
-
 WATCHED = frozenset(
     "cloudpickle.cloudpickle dask.utils joblib.externals.cloudpickle.cloudpickle scipy.cluster.hierarchy scipy.cluster.vq"
     " scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize scipy.signal scipy.signal.windows scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats torch"

@@ -28,8 +28,6 @@ from .._core.handles import Handle
 from ..backends import loader
 from ..common.patching import Exchange
 
-__all__ = ["MODULES", "exchanges"]
-
 _NUMPYS = np.empty(0)
 
 

@@ -24,8 +24,6 @@ from ..common.patching import Exchange, Exchanges
 from ..common.signal_safety import imported
 from . import packages, scipy_compiled
 
-__all__ = ["EXCHANGES", "close", "open_all", "open_module"]
-
 EXCHANGES = Exchanges()
 _opened: dict[str, list[Exchange]] = {}
 _opening = threading.RLock()

@@ -18,8 +18,6 @@ from ..common.process_state import process
 from . import array_methods, facade, import_hook, numpy_classes, numpy_warnings, package_patches, tracebacks
 from .user_files import AllUsers, UserFiles, of_namespace
 
-__all__ = ["Activation", "begin", "count_importer", "has_stand_in", "in_run"]
-
 _changing = threading.RLock()
 _open: list[Activation] = []
 _in_place: list[ExitStack] = []

@@ -17,8 +17,6 @@ from ..common.process_state import process
 from ..common.pytrees import mapped
 from .adoption import move, on_memory
 
-__all__ = ["METHODS", "method", "function"]
-
 METHODS: dict[str, tuple[str, ...]] = {
     "h5py._hl.dataset": ("Dataset.__getitem__", "AstypeWrapper.__getitem__"),
     "joblib": ("load",),

@@ -28,8 +28,6 @@ from ..memory import views
 from ..memory.roots import memory_of
 from .user_files import UserFiles
 
-__all__ = ["for_c_code", "hand_twins", "is_copy"]
-
 _NAME = "__array__"
 _NESTS = frozenset({tuple, list, dict})
 _HANDED = ("__array_ufunc__", "__array_function__")

@@ -7,8 +7,6 @@ from types import FrameType
 from ..common.callers import is_core, is_installed, is_library
 from ..common.process_state import process
 
-__all__ = ["TAKE_ARRAYS", "expects_ndarrays"]
-
 TAKE_ARRAYS = frozenset(
     "IPython _pytest array_api_compat array_api_extra cloudpickle cv2 dask dill h5py jax jaxlib joblib keras matplotlib mpl_toolkits"
     " numba numexpr pandas PIL pytest scipy sklearn tensorflow torch xarray".split()

@@ -13,8 +13,6 @@ from typing import Any
 
 from ..common.patching import Exchange, Exchanges
 
-__all__ = ["INTERRUPTED", "Endings", "Interrupted", "ended_with"]
-
 INTERRUPTED = 130
 """Exit code of a program ended by Ctrl-C, as shells report it."""
 

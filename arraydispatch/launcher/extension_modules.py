@@ -18,8 +18,6 @@ from ..common.process_state import process
 from .user_compilers import numpys_own
 from .user_files import UserFiles
 
-__all__ = ["LIBRARIES", "doors", "open_compiled"]
-
 LIBRARIES = frozenset({"cv2"})
 """Libraries whose public interface is in C."""
 

@@ -24,8 +24,6 @@ from ..api import creation
 from ..functions.registry import facts_of, spec_of
 from . import adoption, array_methods, numpy_classes, numpy_names, numpy_random
 
-__all__ = ["Facade", "counterpart", "give_back", "original", "renew", "substitute", "take", "take_out", "twins"]
-
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
     """Return the stand-in for a function; None if user files get the function itself."""

@@ -14,8 +14,6 @@ from typing import Any
 
 from . import exits
 
-__all__ = ["survive_forks", "survived"]
-
 
 class _Forks:
     """Handlers for ``os.register_at_fork``: host copies are made before the fork, while the library still has its threads."""

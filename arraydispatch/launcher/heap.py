@@ -12,8 +12,6 @@ import ctypes
 import importlib
 import os
 
-__all__ = ["keep"]
-
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """Parameters of ``mallopt``, as malloc.h has them."""
 KEPT = 1 << 30

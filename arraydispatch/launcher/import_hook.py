@@ -18,9 +18,6 @@ from typing import Any
 from ..common.patching import Exchange, Exchanges
 from .user_files import UserFiles
 
-__all__ = ["STAND_IN", "ImportHook"]
-
-
 STAND_IN = "arraydispatch.numpy"
 """Name under which a program imports the facade, whoever else has it."""
 

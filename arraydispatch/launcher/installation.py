@@ -32,8 +32,6 @@ from .activation import Activation, has_stand_in, in_run
 from .options import Choices
 from .user_files import AllUsers, UserFiles, asking, of_command_line, of_namespace
 
-__all__ = ["accelerate", "accelerated", "install", "uninstall"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _changing = threading.RLock()

@@ -15,8 +15,6 @@ from ..common import events
 from ..memory import reshaping, views
 from .adoption import left
 
-__all__ = ["shared"]
-
 
 def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
     """Return an ndarray on the memory of an array, writable if the array is."""

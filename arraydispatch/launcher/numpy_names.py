@@ -7,8 +7,6 @@ one is noticed.
 
 from __future__ import annotations
 
-__all__ = ["INDEX_OBJECTS", "REAL", "SUBMODULES"]
-
 SUBMODULES: frozenset[str] = frozenset(
     "numpy numpy.fft numpy.lib numpy.lib.scimath numpy.lib.stride_tricks numpy.linalg numpy.random numpy.testing".split()
 )

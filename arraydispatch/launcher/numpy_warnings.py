@@ -22,8 +22,6 @@ from ..array import Array
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
 
-__all__ = ["at_user_lines"]
-
 _CATEGORIES = (RuntimeWarning, np.exceptions.ComplexWarning, np.exceptions.VisibleDeprecationWarning)
 """Categories of NumPy's warnings; warnings of libraries about themselves keep their line."""
 

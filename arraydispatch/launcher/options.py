@@ -15,8 +15,6 @@ from ..common.errors import ArrayDispatchError
 from ..runtime import execution_policy, hardware, settings, threads
 from . import heap
 
-__all__ = ["ENVIRONMENT", "PRECISIONS", "Choices", "default_backend"]
-
 ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
 """Environment variable that names the backend if no option does."""
 

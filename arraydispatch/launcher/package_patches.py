@@ -38,8 +38,6 @@ from .adoption import holds_array
 from .memory_writes import shared
 from .user_files import UserFiles
 
-__all__ = ["LIBRARIES", "Doors", "finding"]
-
 _SURFACES: dict[str, tuple[str, ...]] = {
     "pandas": (
         "pandas", "pandas.arrays", "pandas.api.extensions", "pandas.api.indexers", "pandas.api.typing",

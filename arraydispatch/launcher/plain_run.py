@@ -7,8 +7,6 @@ import subprocess
 import sys
 import time
 
-__all__ = ["seconds_by_plain_python", "seconds_since_start"]
-
 _BEGAN = time.perf_counter()
 
 

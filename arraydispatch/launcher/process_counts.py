@@ -21,8 +21,6 @@ from .exits import Endings
 
 _PREFIX = "arraydispatch-counts-"
 
-__all__ = ["Saver", "collect", "count_here", "make_folder", "remove_folder"]
-
 _SPARING = 20
 """Saving takes at most one part in this many of a busy process's time."""
 

@@ -18,8 +18,6 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-__all__ = ["continue_run", "inherit", "inherited"]
-
 _RUN = "ARRAYDISPATCH_RUN"
 """Environment variable with the options of the parent's run and its user files."""
 

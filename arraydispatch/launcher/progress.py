@@ -15,8 +15,6 @@ from typing import Any
 
 from ..profiling.recorder import Profile
 
-__all__ = ["Progress"]
-
 _AFTER = 5.0
 """Seconds that a program runs before the line appears."""
 _SAVE, _RESTORE, _ERASE = "\x1b7", "\x1b8", "\x1b[2K"

@@ -17,18 +17,6 @@ from typing import Any
 from . import exits, tracebacks
 from .user_files import UserFiles
 
-__all__ = [
-    "NotFound",
-    "Program",
-    "exit_code",
-    "include_root",
-    "include_roots",
-    "locate_module",
-    "locate_script",
-    "module_root",
-    "run",
-]
-
 
 class NotFound(Exception):
     """Error for a missing script, module or package; the message is one sentence with the remedy."""

@@ -27,8 +27,6 @@ from .exits import Endings
 from .plain_run import seconds_since_start
 from .progress import Progress
 
-__all__ = ["Session", "Spoken"]
-
 _FIRST_SAVE, _LONGEST_WAIT = 2.0, 60.0
 """Seconds before the first report of a running program, and the most between two of them."""
 

@@ -21,8 +21,6 @@ from typing import Any, TypeVar
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
 
-__all__ = ["FULL", "hide_callers", "hide_ours", "hide_ours_at_the_end", "strip"]
-
 FULL = "ARRAYDISPATCH_TRACEBACK"
 """Environment variable: when set to ``full``, tracebacks keep this package's own frames."""
 _RUNNER = os.path.join(callers.OURS, "launcher", "runner.py")

@@ -21,8 +21,6 @@ from ..profiling.records import Note
 from .adoption import is_window, movable
 from .user_files import UserFiles
 
-__all__ = ["left_to_numpy", "work_of_ndarrays"]
-
 
 def left_to_numpy(users: UserFiles) -> list[Note]:
     """Return the folders of modules that use NumPy itself although they are not installed; ``--include`` would accelerate them."""

@@ -20,8 +20,6 @@ from . import facade
 from .adoption import Stand
 from .memory_writes import shared
 
-__all__ = ["LIBRARIES", "OPEN", "numpys_own"]
-
 
 class _Kinds(dict[type, bool]):
     """Whether a value of this type is, or may contain, an `Array` or an object of the facade."""

@@ -17,8 +17,6 @@ from typing import Any
 
 from ..common.callers import INSTALLED, OURS, is_ours
 
-__all__ = ["AllUsers", "UserFiles", "asking", "of_command_line", "of_namespace"]
-
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 _EXTENSIONS = (".so", ".pyd", ".dll", ".dylib")
 _PACKAGE = os.path.realpath(OURS)

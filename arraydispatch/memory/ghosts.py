@@ -13,8 +13,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Ghost", "memory_order", "shown", "stand_in", "stand_in_like"]
-
 Ghost = np.ndarray[Any, Any]
 
 

@@ -17,8 +17,6 @@ from . import views
 from .ghosts import memory_order, stand_in
 from .views import ghost, native
 
-__all__ = ["hold_on_host", "resize", "set_dtype", "set_shape", "settle", "views_of"]
-
 
 def set_shape(a: Handle, shape: Any) -> None:
     """Implement ``a.shape = shape``."""

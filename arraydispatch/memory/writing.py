@@ -21,8 +21,6 @@ from .roots import memory_of
 from .view_programs import compile_view
 from .views import alias_of, derive, exchange, ghost, layout_of, native, owner, placement_of
 
-__all__ = ["assign", "places", "repeats", "update", "write_at"]
-
 
 def assign(a: Handle, value: Native, fresh: bool = False) -> None:
     """Overwrite the whole array, through to its root, with a native value of its shape and dtype.

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ON_BACKEND", "Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Transfer"]
-
 ON_BACKEND = frozenset({"override", "native", "composed"})
 """Classes of calls that the backend's library computes."""
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from ..common import callers
 
-__all__ = ["Internal", "Rows", "Tables", "items"]
-
 Rows = dict[tuple[Any, ...], list[Any]]
 
 

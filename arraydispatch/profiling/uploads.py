@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Known"]
-
 _MOST = 512
 """Number of parts of one ndarray that are remembered; of more than that, the oldest are forgotten."""
 _SAMPLE = 64

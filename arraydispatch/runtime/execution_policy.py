@@ -9,8 +9,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import Literal, NamedTuple
 
-__all__ = ["FUSED_FROM", "LIBRARY_FROM", "NAMED_ON_CPU", "Execution", "Policy", "Tier", "defaults", "tier"]
-
 Execution = Literal["eager", "fused", "compiled"] | None
 
 FUSED_FROM = 1 << 18

@@ -19,8 +19,6 @@ from ..backends.devices import processors
 from ..common.errors import OptionError, SettingError
 from ..common.process_state import process
 
-__all__ = ["VARIABLES", "available", "check", "fit", "kept", "use"]
-
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Environment variables from which libraries take their number of threads when they are loaded."""
 

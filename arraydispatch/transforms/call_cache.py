@@ -20,8 +20,6 @@ from ..runtime import conversion
 from ..runtime.settings import context_rules
 from .flattening import Body, Traced, finished, native_of
 
-__all__ = ["Met", "again", "kind_of_call"]
-
 _exchange = views.exchange
 _waiting = views.waiting
 _rules_here = context_rules.get

@@ -21,8 +21,6 @@ from .call_cache import Met, again, kind_of_call
 from .flattening import Body, Input, Same, finished, library_of, name_of, native_of
 from .weak_scalars import weak
 
-__all__ = ["jit"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -10,8 +10,6 @@ from ..backends import loader
 from ..common.pytrees import tree_leaves, tree_map
 from ..memory import views
 
-__all__ = ["is_traced", "stop_gradient"]
-
 
 def stop_gradient(x: Any) -> Any:
     """Return the same values as constants, which no derivative follows.

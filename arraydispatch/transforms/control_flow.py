@@ -15,8 +15,6 @@ from ..memory import views
 from ..runtime import conversion
 from .flattening import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
 
-__all__ = ["host_call", "while_loop"]
-
 
 def while_loop(
     going: Callable[[Any], Any],

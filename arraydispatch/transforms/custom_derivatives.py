@@ -14,8 +14,6 @@ from ..common.pytrees import tree_flatten, tree_leaves, tree_paths, tree_unflatt
 from .constants import is_traced
 from .flattening import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
 
-__all__ = ["custom_gradient"]
-
 
 def custom_gradient(fun: Callable[..., Any], gradient: Callable[..., Any]) -> Callable[..., Any]:
     """Give a function a derivative of its own, in place of the library's.

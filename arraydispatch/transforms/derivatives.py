@@ -16,8 +16,6 @@ from ..backends.base import Backend, Native
 from ..common.pytrees import Structure, flatten_call, leaves_of, parts_of, tree_leaves, tree_paths, tree_unflatten
 from .flattening import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
 
-__all__ = ["grad", "hessian", "jacobian", "value_and_grad"]
-
 Argnums = int | Sequence[int]
 
 

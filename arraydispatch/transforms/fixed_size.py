@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["masked", "nonzero", "unique"]
-
 
 def nonzero(x: Any, *, size: int, fill_value: int = 0) -> tuple[Any, ...]:
     """Return the indices of the first ``size`` nonzero elements, in C order: ``np.nonzero`` with a fixed length.

@@ -13,8 +13,6 @@ from ..backends.base import Backend, Native
 from ..common.pytrees import children_of, flatten_call, tree_leaves, tree_paths, tree_unflatten
 from .flattening import Body, Given, Input, Same, Traced, dressed, is_array, library_of, name_of, native_of
 
-__all__ = ["vmap"]
-
 Axes = Any
 """An int, None, or a pytree of these that is a prefix of the arguments' or results'."""
 

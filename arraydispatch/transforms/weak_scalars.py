@@ -16,8 +16,6 @@ from ..common.pytrees import tree_leaves, tree_map
 from ..memory import views
 from ..runtime import dtypes
 
-__all__ = ["Weak"]
-
 _PYTHON: dict[str, type] = {"f": float, "c": complex, "i": int}
 
 

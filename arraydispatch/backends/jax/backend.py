@@ -20,9 +20,9 @@ from jax.interpreters.partial_eval import DynamicJaxprTracer
 from ...backends.kinds import Kind
 from ...common import events, tracing
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
+from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device, processors
-from . import direct_use, primitives, reductions, shardings, ufuncs
+from . import direct_use, host_kernels, linalg, primitives, reductions, shardings, ufuncs
 from .host_kernels import HOST_KERNELS, in_host_memory
 from .importing import THREADS, threads_of_devices
 from .jitted_kernels import kernel
@@ -63,7 +63,7 @@ class JaxBackend(Backend):
     block_comes = 1  # XLA compiles every call by itself, which takes longer in all than the block
     donates = True
 
-    prim = primitives
+    prim = collect(primitives, host_kernels, linalg)
     UFUNCS = ufuncs.UFUNCS
     REDUCE = reductions.REDUCE
     ACCUMULATE = reductions.ACCUMULATE

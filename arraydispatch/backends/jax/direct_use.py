@@ -19,8 +19,6 @@ from jax._src import core
 
 from ...common.patching import NEEDS, Exchange, Exchanges, Need
 
-__all__ = ["is_tracing", "receive", "traces_no_more"]
-
 _INDICES, _FORWARD = "jax._src.numpy.indexing:eliminate_deprecated_list_indexing", ("jax._src.api:jacfwd", "jax:jacfwd")
 _JACFWD = Need(
     "(fun, argnums=0, has_aux=False, holomorphic=False)", "JAX 0.4 to 0.10", "what forward derivatives are taken at"

@@ -20,8 +20,6 @@ from ...common.process_state import process
 from .jitted_kernels import is_concrete, kernel
 from .shardings import distributed, gathered_for, is_split, spread_of
 
-__all__ = ["HOST_KERNELS", "argsort", "in_host_memory", "is_rare", "mask", "nonzero", "sort"]
-
 Array = Any
 
 _SORTS = "in host memory NumPy sorts faster than XLA"

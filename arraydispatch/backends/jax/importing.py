@@ -21,8 +21,6 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["THREADS", "jax", "threads_of_devices"]
-
 THREADS = "PJRT_NPROC", "NPROC"
 """Environment variables that XLA reads when it starts; there is no option for it (xla/pjrt/utils.cc, DefaultThreadPoolSize)."""
 

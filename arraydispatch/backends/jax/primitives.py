@@ -22,82 +22,9 @@ from ...common import tracing
 from ..base import Unsupported
 from . import mesh_slices, shardings
 from .direct_use import is_tracing
-from .host_kernels import argsort, is_rare, mask, nonzero, sort
+from .host_kernels import is_rare
 from .jitted_kernels import apart, highest, kernel
-from .linalg import (
-    cholesky,
-    det,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    fftn,
-    ifftn,
-    inv,
-    irfft,
-    lu,
-    qr,
-    rfft,
-    slogdet,
-    solve,
-    solve_triangular,
-    svd,
-    svdvals,
-)
 from .shardings import Spread, distributed, fitting
-
-__all__ = [
-    "argmax",
-    "argmin",
-    "argsort",
-    "astype",
-    "bincount",
-    "broadcast_to",
-    "cholesky",
-    "complex",
-    "concatenate",
-    "copy",
-    "det",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "fftn",
-    "flip",
-    "full",
-    "gather",
-    "ifftn",
-    "imag",
-    "inv",
-    "iota",
-    "irfft",
-    "mask",
-    "matmul",
-    "nonzero",
-    "pad",
-    "qr",
-    "real",
-    "reshape",
-    "rfft",
-    "scatter",
-    "scatter_donated",
-    "searchsorted",
-    "slice",
-    "slice_update",
-    "slice_update_donated",
-    "lu",
-    "slogdet",
-    "solve_triangular",
-    "solve",
-    "sort",
-    "svd",
-    "svdvals",
-    "take",
-    "take_along_axis",
-    "transpose",
-    "view_dtype",
-    "where",
-]
 
 Array = Any
 DType = np.dtype[Any]

@@ -20,12 +20,10 @@ from ...common import tracing
 from ...common.errors import TraceError
 from ...common.process_state import process
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
+from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device, processors
-from . import nests, primitives, ufuncs
+from . import linalg, nests, primitives, ufuncs
 from .core import BFLOAT16, ENUM, FROM_ENUM, EagerTensor, accelerated, dims, host, on_host, raw, taped
-
-__all__ = ["TensorFlowBackend"]
 
 Tensor = Any
 
@@ -89,7 +87,7 @@ class TensorFlowBackend(Backend):
         "tensor_float_32": "whether matrix products of float32 may use TensorFloat-32 on NVIDIA GPUs",
     }
 
-    prim = primitives
+    prim = collect(primitives, linalg)
     UFUNCS = ufuncs.UFUNCS
     REDUCE = ufuncs.REDUCE
     ACCUMULATE = ufuncs.ACCUMULATE

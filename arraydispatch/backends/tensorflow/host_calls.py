@@ -19,8 +19,6 @@ try:
 except ImportError:
     pfor = None
 
-__all__ = ["OPERATION", "call"]
-
 OPERATION = "PyFuncStateless"
 
 

@@ -12,8 +12,6 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.function.trace_type.custom_nest_trace_type import CustomNestTraceType
 
-__all__ = ["leave", "receive"]
-
 
 def receive(wrapper: Any, backend: Any) -> None:
     """Register the class of arrays and its subclasses with TensorFlow."""

@@ -37,35 +37,6 @@ from .core import (
     raw,
     taped,
 )
-from .linalg import (
-    cholesky,
-    det,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    fftn,
-    ifftn,
-    inv,
-    irfft,
-    lu,
-    matmul,
-    qr,
-    rfft,
-    slogdet,
-    solve,
-    solve_triangular,
-    svd,
-    svdvals,
-)
-
-__all__ = [
-    "argmax", "argmin", "argsort", "astype", "bincount", "broadcast_to", "cholesky", "complex", "concatenate", "copy",
-    "det", "eig", "eigh", "eigvals", "eigvalsh", "fftn", "flip", "full", "gather", "ifftn", "imag", "inv", "iota",
-    "irfft", "mask", "matmul", "nonzero", "pad", "qr", "real", "reshape", "rfft", "scatter", "scatter_donated",
-    "searchsorted", "slice", "slice_update", "slice_update_donated", "lu", "slogdet", "solve", "solve_triangular", "sort", "svd", "svdvals",
-    "take", "take_along_axis", "transpose", "view_dtype", "where",
-]  # fmt: skip
 
 Tensor = Any
 Shape = tuple[int, ...]

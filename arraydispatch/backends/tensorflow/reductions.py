@@ -28,8 +28,6 @@ from .core import (
     taped,
 )
 
-__all__ = ["ACCUMULATE", "REDUCE"]
-
 Tensor = Any
 Axes = tuple[int, ...]
 Kernel = Callable[..., Tensor]

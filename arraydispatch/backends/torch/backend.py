@@ -18,9 +18,9 @@ from ...common import tracing
 from ...common.errors import SettingError
 from ...common.pytrees import mapped
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
+from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device
-from . import primitives, reductions, ufuncs
+from . import linalg, primitives, reductions, ufuncs
 from .dtype_tables import (
     BFLOAT16,
     FROM_NUMPY,
@@ -32,9 +32,6 @@ from .dtype_tables import (
     out_of_transforms,
 )
 from .host_kernels import HOST_KERNELS
-
-__all__ = ["TorchBackend"]
-
 
 _INT32: np.dtype[Any] = np.dtype(np.int32)
 _INT64: np.dtype[Any] = np.dtype(np.int64)
@@ -69,7 +66,7 @@ class TorchBackend(Backend):
         "deterministic": "whether torch uses deterministic algorithms only, and raises where it has none",
     }
 
-    prim = primitives
+    prim = collect(primitives, linalg)
     UFUNCS = ufuncs.UFUNCS
     REDUCE = ufuncs.REDUCE
     ACCUMULATE = ufuncs.ACCUMULATE

@@ -13,8 +13,6 @@ import torch
 from ...common.patching import NEEDS, Exchange, Exchanges, Need
 from .. import loader
 
-__all__ = ["receive"]
-
 _COMPILE, _SEEN = "torch:compile", "torch._dynamo.variables.builder:VariableBuilder.__call__"
 ROWS = {
     _COMPILE: Need(

@@ -13,23 +13,6 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-__all__ = [
-    "BFLOAT16",
-    "FROM_NUMPY",
-    "SIGNED_TWIN",
-    "TO_NUMPY",
-    "UNSIGNED",
-    "WIDER",
-    "compiling",
-    "concrete",
-    "derived",
-    "going_back_for_many",
-    "innermost_transform",
-    "may_alias",
-    "out_of_transforms",
-    "same_bits",
-]
-
 BFLOAT16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
 
 FROM_NUMPY: dict[np.dtype[Any], torch.dtype] = {

@@ -18,8 +18,6 @@ from ...common import tracing
 from . import primitives
 from .dtype_tables import SIGNED_TWIN, UNSIGNED, concrete, same_bits
 
-__all__ = ["copy", "mask", "nonzero", "pad", "scatter", "slice_update"]
-
 
 def copy(a: Tensor) -> Tensor:
     """Return the tensor itself: it is never written."""

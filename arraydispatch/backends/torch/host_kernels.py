@@ -22,8 +22,6 @@ from ...common import events
 from ...common.process_state import process
 from .dtype_tables import BFLOAT16, concrete, out_of_transforms
 
-__all__ = ["HOST_KERNELS", "accumulated", "sqrt"]
-
 _ROUNDED = torch.backends.mkl.is_available()
 HOST_KERNELS: dict[Any, str] = (
     {np.sqrt: "MKL's square root, which torch calls, is not correctly rounded; NumPy's is"} if _ROUNDED else {}

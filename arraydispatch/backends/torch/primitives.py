@@ -17,35 +17,6 @@ from torch import Tensor
 
 from ..base import Unsupported
 from .dtype_tables import FROM_NUMPY, SIGNED_TWIN, UNSIGNED, WIDER, concrete, may_alias, out_of_transforms, same_bits
-from .linalg import (
-    cholesky,
-    det,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    fftn,
-    ifftn,
-    inv,
-    irfft,
-    lu,
-    matmul,
-    qr,
-    rfft,
-    slogdet,
-    solve,
-    solve_triangular,
-    svd,
-    svdvals,
-)
-
-__all__ = [
-    "argmax", "argmin", "argsort", "astype", "bincount", "broadcast_to", "cholesky", "complex", "concatenate", "copy",
-    "det", "eig", "eigh", "eigvals", "eigvalsh", "fftn", "flip", "full", "gather", "ifftn", "imag", "inv", "iota",
-    "irfft", "mask", "matmul", "nonzero", "pad", "qr", "real", "reshape", "rfft", "scatter", "searchsorted", "slice",
-    "slice_update", "lu", "slogdet", "solve", "solve_triangular", "sort", "svd", "svdvals", "take", "take_along_axis", "transpose",
-    "view_dtype", "where",
-]  # fmt: skip
 
 Shape = Sequence[int]
 DType = np.dtype[Any]

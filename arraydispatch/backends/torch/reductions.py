@@ -13,8 +13,6 @@ from ..base import Unsupported
 from .dtype_tables import SIGNED_TWIN, UNSIGNED, WIDER, concrete, derived
 from .host_kernels import accumulated
 
-__all__ = ["ACCUMULATE", "REDUCE", "mean"]
-
 Axes = tuple[int, ...]
 Kernel = Callable[..., Tensor]
 

@@ -18,8 +18,6 @@ from ...profiling.report import WRITERS, missing
 from ...runtime.execution_policy import FUSED_FROM, LIBRARY_FROM
 from ..options import PRECISIONS, Choices
 
-__all__ = ["UsageError", "cell_parser", "main", "run_parser"]
-
 _USAGE = """\
 arraydispatch run [options] [--] SCRIPT [ARGS...]
        arraydispatch run [options] -m MODULE [ARGS...]"""

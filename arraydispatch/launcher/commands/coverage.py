@@ -30,8 +30,6 @@ from ...functions import registry
 from ...ufuncs import describe, describe_method, special
 from .. import numpy_classes, numpy_names
 
-__all__ = ["CLASSES", "KINDS", "Row", "as_dict", "dispatched", "markdown", "rows", "ufuncs"]
-
 CLASSES = ("native", "composed", "host kernel", "host", "refused")
 KINDS = {
     "function": "Functions",

@@ -18,8 +18,6 @@ from ...runtime import hardware
 from ...runtime.threads import available
 from ..options import ENVIRONMENT, Choices, default_backend
 
-__all__ = ["gather", "show"]
-
 _THREADS = "OMP_NUM_THREADS"
 
 EXTRAS = {

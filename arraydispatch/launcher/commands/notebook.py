@@ -37,8 +37,6 @@ from ..user_files import UserFiles
 from . import notebook_cells
 from .cli import UsageError as CommandError, cell_parser
 
-__all__ = ["load"]
-
 
 @magics_class
 class _ArrayDispatch(Magics):  # type: ignore[misc]

@@ -13,8 +13,6 @@ from typing import Any
 
 from ...common.patching import Exchange, Exchanges
 
-__all__ = ["Magics", "seen_to"]
-
 _OURS = "arraydispatch"
 _COMPILER = "IPython.core.compilerop:CachingCompiler"
 

@@ -12,8 +12,6 @@ from ...common.events import ELEMENT, ELEMENT_SET
 from ..recorder import Profile
 from ..records import Call, Compilation, Note, Transfer
 
-__all__ = ["Advice", "advise", "size"]
-
 _ELEMENTS = 200
 """Number of single-element accesses at one line that counts as a loop over elements."""
 _LOOKS = 50

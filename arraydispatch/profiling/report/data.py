@@ -16,8 +16,6 @@ from ..records import Call, Note, Transfer
 from .advice import advise
 from .summary import computed, summary
 
-__all__ = ["Run", "as_dict"]
-
 
 @dataclass(frozen=True)
 class Run:

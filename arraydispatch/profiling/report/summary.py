@@ -10,8 +10,6 @@ import numpy as np
 from ...common.process_state import process
 from ..records import LARGE, ON_BACKEND, Call
 
-__all__ = ["computed", "number", "summary", "verified"]
-
 _NUMPY = "numpy"
 
 

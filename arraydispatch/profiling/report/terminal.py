@@ -14,8 +14,6 @@ from .advice import size
 from .data import Run, as_dict
 from .summary import number, verified
 
-__all__ = ["print_report", "print_verification", "short", "where"]
-
 _SHORT = 5
 _LONG = 40
 

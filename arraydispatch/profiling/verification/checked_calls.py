@@ -46,8 +46,6 @@ from .library_calls import library_computes
 from .magnitudes import largest
 from .rounding import Nearby, jump
 
-__all__ = ["Difference", "Verification"]
-
 _SET = ("real", "imag")
 """Views whose assignment writes the array."""
 _LARGEST = 10

@@ -12,8 +12,6 @@ import numpy as np
 
 from ...runtime import dtypes
 
-__all__ = ["TOLERANCES", "Finding", "compare", "same", "tolerance"]
-
 TOLERANCES: dict[str, float] = {"float64": 1e-10, "float32": 1e-5, "float16": 8e-3, "bfloat16": 6.25e-2}
 """Relative error attributed to rounding, by the precision of the result: some hundred thousand units in the last place
 at 64 bits, where it does not matter, eight at 16, where it does. Integers and booleans must be equal.

@@ -20,8 +20,6 @@ from ...dispatch.handover import handed
 from ...memory import views
 from ...runtime import dtypes
 
-__all__ = ["Hosts", "Unfit", "to_host"]
-
 _AS_THEY_ARE: tuple[Any, ...] = (*PLAIN, np.generic, np.ufunc, np.random.Generator, range, Backend, Device)
 """Types of the arguments that NumPy gets as they are."""
 _WIDE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}

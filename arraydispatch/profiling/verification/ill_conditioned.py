@@ -13,8 +13,6 @@ import numpy as np
 from .comparison import Finding, tolerance
 from .magnitudes import adjoint, largest, residual, wide
 
-__all__ = ["CHECKS"]
-
 
 def _polyfit(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
     given = dict(zip(("x", "y", "deg", "rcond", "full", "w", "cov"), args)) | kwargs

@@ -14,8 +14,6 @@ from ...dispatch import host_values
 from ...memory import views
 from ...runtime import settings
 
-__all__ = ["library_computes"]
-
 
 def library_computes(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], writes: bool, made: bool) -> bool:
     """Whether a library computes a call, as far as that is known before it runs.

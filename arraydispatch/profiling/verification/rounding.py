@@ -16,8 +16,6 @@ import numpy as np
 
 from .comparison import Finding
 
-__all__ = ["Nearby", "Other", "jump"]
-
 _FEW = 4
 """Number of calls after which a difference is no longer followed: it may be the program's own way to grow."""
 _KEPT, _LARGEST = 64, 1 << 20
