@@ -290,7 +290,7 @@ class Backend:
         """Return the flyweight for (self, dtype)."""
         kind = self._kinds.get(dtype)
         if kind is None:
-            kind = self._kinds.setdefault(dtype, Kind(self, dtype))  # with several threads, the first one is kept
+            kind = self._kinds.setdefault(dtype, Kind(self, dtype))  # if several threads create one, the first is kept
         return kind
 
     def standard_kind(self, dtype: np.dtype[Any]) -> Kind:

@@ -102,7 +102,7 @@ class NamedDevice(Device):
     description = property(lambda self: self._described().description)
     native = property(lambda self: self._described().native)
 
-    def __repr__(self) -> str:  # what is known without the library
+    def __repr__(self) -> str:  # shows only what is known without loading the library
         return f"Device(backend={self.backend!r}, name={self.name!r}, kind={self.kind!r})"
 
 

@@ -35,11 +35,11 @@ class _Row(NamedTuple):
     built_for: dict[str, str] = {}  # noqa: RUF012 -- kind of accelerators -> what shows it (see `hardware.reaches`)
     platforms: str = ""  # environment variable that limits it to platforms; "cpu": no accelerator
     environment: dict[str, str] = {}  # noqa: RUF012 -- what it reads while it is imported; values that are set are kept
-    imports: tuple[str, ...] = ()  # what else it imports that tells of itself while it is imported
-    exact: dict[str, str] = {}  # noqa: RUF012 -- words more in variables that it reads at its start, for no contracted arithmetic
-    several: str = ""  # a pattern: what in the environment, as NAME=VALUE, makes several devices of a CPU
+    imports: tuple[str, ...] = ()  # other modules it imports that print messages while they are imported
+    exact: dict[str, str] = {}  # noqa: RUF012 -- words to add to variables that it reads at its start, so that it does not contract arithmetic
+    several: str = ""  # pattern of a variable of the environment, as NAME=VALUE, that makes several devices of a CPU
     entry: Any = None  # the entry point of a backend that another distribution adds
-    misreads: dict[str, str] = {}  # noqa: RUF012 -- what takes the bytes of an array for numbers of another dtype -> what does not
+    misreads: dict[str, str] = {}  # noqa: RUF012 -- function that reads the bytes of an array as another dtype -> function that does not
 
 
 # Without fused multiply-add instructions, XLA cannot contract a product and a sum, which it does wherever it may use
@@ -250,7 +250,7 @@ def _unnoticed(row: _Row) -> Iterator[None]:
         random.setstate(drawn)
         np.random.set_state(numbers)  # noqa: NPY002
         for logger in quiet:
-            if logger.name in row.imports:  # the program may still import it
+            if logger.name in row.imports:  # the program may import it later
                 logger.setLevel(logging.NOTSET)
 
 
@@ -307,7 +307,7 @@ def hosted(name: str) -> Backend:
     """Return the host state of a backend's arrays (:attr:`Backend.hosted`), without loading the backend."""
     host: Any = imported(f"{__package__}.numpy")
     made: Backend = host.HostState(name, load)
-    return _hosted.setdefault(name, made)  # the cache alone would let threads have one each
+    return _hosted.setdefault(name, made)  # with the cache alone, each thread could get its own
 
 
 def check_memory(error: Exception) -> None:

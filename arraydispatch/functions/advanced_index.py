@@ -44,10 +44,10 @@ class _Parsed(NamedTuple):
     shape: tuple[int, ...]  # shape after slicing, less the axes removed by integer indices
     indexed: tuple[int, ...]  # axes of that shape that index arrays walk along
     indices: tuple[Any, ...]  # one native int64 array for each, in bounds, >= 0, of one shape
-    broadcast: tuple[int, ...]  # that shape
+    broadcast: tuple[int, ...]  # the shape that index arrays broadcast to
     place: int  # how many of the sliced axes stand before the index arrays' dimensions
-    newaxes: tuple[int, ...]  # of the result's axes, those that newaxis puts in
-    integers: tuple[int, ...]  # of the array's axes, those that integers take away
+    newaxes: tuple[int, ...]  # axes of the result that newaxis inserts
+    integers: tuple[int, ...]  # axes of the array that integers remove
 
     def kept(self) -> tuple[int, ...]:
         """Lengths of the axes without an index array."""
@@ -252,7 +252,7 @@ def _columns(xp: Any, index: Any, shape: tuple[int, ...], axis: int) -> list[Any
         return [index]
     its_shape = xp.shape_of(index) if native else index.shape
     for i, n in enumerate(its_shape):
-        if n and n != shape[axis + i]:  # NumPy lets an empty mask stand before any axis: it picks nothing
+        if n and n != shape[axis + i]:  # NumPy accepts an empty mask for an axis of any length: it selects nothing
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + i}; size of axis is {shape[axis + i]} "
                 f"but size of corresponding boolean axis is {n}"
@@ -317,7 +317,7 @@ def _same_shape(
             ) from None
     found = []
     for (x, n, axis), shape in zip(given, shapes):
-        # Where nothing is indexed after broadcasting, NumPy looks at no value.
+        # If nothing is indexed after broadcasting, NumPy does not look at the values.
         index = x if 0 in broadcast else in_bounds(xp, x, n, axis)
         native = index if xp.is_array(index) else upload(xp, np.ascontiguousarray(index).reshape(shape), a)
         found.append(native if shape == broadcast else xp.prim.broadcast_to(native, broadcast))
@@ -358,7 +358,7 @@ def getitem(xp: Any, a: Native, key: Any) -> Native:
     place = parsed.place
     if len(parsed.indices) == 1:
         axis = parsed.indexed[0]
-        if xp.backend.mutable:  # with a memory order of its own: the index array's axes are the slowest, as in NumPy
+        if xp.backend.mutable:  # the result's memory order: the index array's axes vary slowest, as in NumPy
             x, axis = _front(xp, x, (axis,)), 0
         x = prim.take(x, parsed.indices[0], axis)
         x = _block_moved(xp, x, axis, len(parsed.broadcast), place)
@@ -479,7 +479,8 @@ def _everywhere(xp: Any, a: Native, parsed: _Parsed, result: tuple[int, ...]) ->
     """Return one index array of the result's shape for each axis of the array."""
     prim, ndim, width, place = xp.prim, len(result), len(parsed.broadcast), parsed.place
     found: list[Native] = []
-    stays = dims = 0  # axes so far that no integer takes away, and those of them with a dimension of their own
+    # Axes so far that no integer removes; and how many of these have their own dimension in the result.
+    stays = dims = 0
     for axis, part in enumerate(parsed.key):
         if axis in parsed.integers:
             found.append(filled(xp, result, part.start, INTP, a))
@@ -568,7 +569,7 @@ def _set_where(xp: Any, a: Native, mask: Native, value: Native) -> Native:
     if not rest and len(value_shape) > 1:
         _check_masked(value_shape, 0)
     lead = len(value_shape) - len(rest)
-    if lead <= 0 or all(n == 1 for n in value_shape[:lead]):  # the same values wherever the mask is true
+    if lead <= 0 or all(n == 1 for n in value_shape[:lead]):  # every place where the mask is true gets the same values
         over = mask if not rest else prim.reshape(mask, its_shape + (1,) * len(rest))
         if lead > 0:
             value = prim.reshape(value, value_shape[lead:])

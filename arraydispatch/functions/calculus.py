@@ -330,14 +330,14 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
         with np.errstate(all="ignore"):  # NumPy reports none of these steps
             slope = ns.true_divide(ns.subtract(f1, f0), ns.subtract(x1, x0))
             result = ns.add(ns.multiply(slope, ns.subtract(x, x0)), f0)
-            # As NumPy: from the other end where infinities met, and the common value where both ends agree.
+            # As in NumPy: if infinities cancelled, compute from the other end; if both ends are equal, take their value.
             other = ns.add(ns.multiply(slope, ns.subtract(x, x1)), f1)
         bad = ns.isnan(result)
         result = ns.prim.where(bad, other, result)
         result = ns.prim.where(ns.logical_and(ns.isnan(result), ns.equal(f0, f1)), f0, result)
         ends = ns.equal(x, x0), ns.equal(x, last)
         at_start, at_last = f0, along(ns, fp, 0, n - 1, n)
-        if any(ns.backend.recorded(y) for y in (x, xp, fp)):  # a knot itself has the slope beside it for a derivative
+        if any(ns.backend.recorded(y) for y in (x, xp, fp)):  # the derivative at a knot is the slope beside it
             steady = ns.isfinite(slope)
             at_start = ns.prim.where(steady, _moving(ns, ns.multiply(slope, ns.subtract(x, x0)), f0), f0)
             at_last = ns.prim.where(steady, _moving(ns, ns.multiply(slope, ns.subtract(x, x1)), f1), at_last)

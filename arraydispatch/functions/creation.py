@@ -158,7 +158,7 @@ def linspace(
     step: Any = xp.prim.full((), math.nan, dt if like is not None else dtypes.FLOAT64, xp.backend.device_of(delta))
     if div > 0:
         step = xp.true_divide(delta, div)
-        # Where a step underflows to zero NumPy divides before it multiplies, for all of them.
+        # If any step underflows to zero, NumPy divides before it multiplies, for all steps.
         if xp.backend.is_concrete(step) and not to_host(xp, step).all():
             y = xp.multiply(xp.true_divide(y, div), delta)
         else:

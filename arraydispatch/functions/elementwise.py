@@ -67,7 +67,8 @@ def clip(
     for name, value in kwargs.items():
         if name in ("dtype", "casting"):
             options[name] = value
-        elif name != "where":  # which the dispatch applies when it writes out=; without that, the rest is undefined
+        elif name != "where":
+            # The dispatch applies `where` when it writes to out=; without out=, the other elements are undefined.
             raise TypeError(f"clip() got an unexpected keyword argument '{name}'")
     a = xp.asarray(a, like=first_native(xp, (low, high)))
     dtype = xp.dtype_of(a)
@@ -305,7 +306,7 @@ def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Native:
         for z in (*choices, default)
     ]
     to = dtypes.promote(*[xp.dtype_of(z) if xp.is_array(z) else dtypes.operand_type(z) for z in values])
-    values = [  # cast as arrays are: a default that does not fit is cut off
+    values = [  # cast like an array: a default that does not fit wraps around
         xp.prim.astype(z, to) if xp.is_array(z) else xp.asarray(np.asarray(z).astype(to), like=like) for z in values
     ]
     conditions = [c if xp.is_array(c) else xp.asarray(c, like=like) for c in conditions]

@@ -285,7 +285,7 @@ def irfftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) ->
     a = xp.asarray(a)
     s, axes = _lengths(xp, a, s, axes, real_inverse=True)
     n, axis = s.pop(), axes.pop()
-    a = _several(xp, a, s[::-1], axes[::-1], norm, False)  # NumPy takes these the first one first
+    a = _several(xp, a, s[::-1], axes[::-1], norm, False)  # NumPy transforms these axes from first to last
     return irfft(xp, a, n, axis, norm)
 
 

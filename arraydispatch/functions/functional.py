@@ -30,7 +30,7 @@ def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
     elif isinstance(x, list | tuple):
         x = [views.native(y) if isinstance(y, handles.Handle) else y for y in x]
     elif not xp.is_array(x) and not isinstance(x, int | float | complex | np.generic | np.ndarray):
-        native = getattr(x, "native", x)  # a scalar that stays on its device
+        native = getattr(x, "native", x)  # a device scalar has its native value in `native`
         x = native if xp.is_array(native) else x
     return x if xp.is_array(x) else xp.asarray(x, like=like)
 
@@ -93,7 +93,7 @@ def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *
     made = xp.prim.reshape(xp.prim.concatenate(rows, 0), (*rest, *inner))
     outer = list(range(len(rest)))
     within = list(range(len(rest), len(rest) + len(inner)))
-    # The array and not its values: it has NumPy's memory order.
+    # Transpose the `Array`, not its native value, so that the result has NumPy's memory order.
     return np.transpose(wrapped(xp, made), outer[:axis] + within + outer[axis:])
 
 

@@ -45,7 +45,7 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if not xp.shape_of(x)[0]:
-        # NumPy forgets the weights here, and so does the dtype of the result.
+        # NumPy ignores the weights here, so the result has the dtype of counts.
         return xp.prim.full((minlength,), 0, dtypes.INTP, xp.backend.device_of(x))
     if known is not None:
         low, high = known.min(), known.max()
@@ -77,7 +77,7 @@ def _summed(xp: XP, places: Native, weights: Native, length: int) -> Native:
     """Compute ``bincount`` with weights, for a known length."""
     if not xp.backend.recorded(weights):
         return xp.prim.bincount(places, weights, length)
-    # No library's own has a derivative.
+    # No library's `bincount` has a derivative, but `scatter` has.
     empty = xp.prim.full((length,), 0, xp.dtype_of(weights), xp.backend.device_of(places))
     return xp.prim.scatter(empty, (places,), weights, "add")
 
@@ -88,7 +88,7 @@ def _places(xp: XP, x: Any, weights: Any) -> Native:
         if dtype.kind not in "iub" and xp.ndim_of(x) == 1:
             raise TypeError(f"Cannot cast array data from {dtype!r} to {dtypes.INTP!r} according to the rule 'safe'")
         return xp.prim.astype(x, dtypes.INTP)
-    # Lists are not held to the rule 'safe'.
+    # NumPy does not apply the casting rule 'safe' to lists.
     return xp.prim.astype(xp.asarray(x, like=weights if xp.is_array(weights) else None), dtypes.INTP)
 
 
@@ -310,7 +310,7 @@ def _stone(xp: XP, x: Native, limits: Any) -> Any:
     dtype = dtypes.inexact(dtypes.promote(*map(dtypes.operand_type, limits), xp.dtype_of(x)))
 
     def loss(bins: int) -> Any:
-        # One shape for every number of bins: a library that compiles for each shape compiles once.
+        # The length does not depend on the number of bins, so a library that compiles for each shape compiles once.
         edges = np.full(bound + 2, np.inf, dtype)
         edges[: bins + 1] = np.linspace(first, last, bins + 1, dtype=dtype)
         places = _even_places(xp, x, xp.asarray(edges, like=x), first, last, bins)

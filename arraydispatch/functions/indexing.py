@@ -447,8 +447,9 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, kn
     value = flat(xp, prim.broadcast_to(b, spread))
     how, to = _SCATTER.get(ufunc, ""), loop[-1]
     wraps = dtype.kind in "iu" and to.kind in "iu" and how in ("add", "multiply")
-    ordered = how in ("maximum", "minimum") and to.kind == "c"  # libraries scatter no extrema of complex numbers
-    # A product of all that goes to one place has a derivative in few libraries.
+    # Libraries cannot scatter with maximum or minimum of complex numbers.
+    ordered = how in ("maximum", "minimum") and to.kind == "c"
+    # Few libraries have a derivative of the product of all values that go to one place.
     traced = how == "multiply" and known is not None and tracing.running
     if not how or ordered or traced or not (wraps or (dtype.kind == to.kind and dtype.kind in "fc") or to == dtype):
         return prim.reshape(_in_rounds(xp, ufunc, line, known, value), shape)

@@ -314,7 +314,7 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
     obj = _host_index(xp, obj)
     to = xp.dtype_of(arr)
     if first_native(xp, [values]) is None:
-        values = np.array(values, to)  # NumPy's own look at what it is given, and its warning
+        values = np.array(values, to)  # NumPy converts it, and warns
     values = cast_into(xp, xp.asarray(values, like=arr), to)
     its_shape = xp.shape_of(values)
     if len(its_shape) < len(shape):
@@ -331,7 +331,8 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
     added = len(order) - n
     wide = (*shape[:axis], added, *shape[axis + 1 :])
     have = xp.shape_of(values)
-    if len(have) > len(wide) and set(have[: len(have) - len(wide)]) == {1}:  # which assignment overlooks
+    if len(have) > len(wide) and set(have[: len(have) - len(wide)]) == {1}:
+        # An assignment ignores leading axes of length 1.
         have = have[len(have) - len(wide) :]
         values = xp.prim.reshape(values, have)
     if len(have) > len(wide) or any(m not in (1, k) for m, k in zip(have[::-1], wide[::-1])):

@@ -103,13 +103,14 @@ def _broadcast(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _triangular(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    return together([args[0], ghosts.stand_in(made.shape[-2:], bool)])  # np.where with a mask in C order
+    # NumPy computes it as np.where with a mask in C order.
+    return together([args[0], ghosts.stand_in(made.shape[-2:], bool)])
 
 
 def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     """Return the order that ``np.concatenate`` gives for small arrays with strides in the order of the parts'."""
     parts = [x for x in args[0] if isinstance(x, np.ndarray) and x.ndim == made.ndim]
-    if not parts:  # each got new axes on the way
+    if not parts:  # every part was given new leading axes
         return ghosts.stand_in(made.shape, bool)
     few = tuple(1 if n == 1 else 2 for n in np.max([x.shape for x in parts], axis=0))
     axis = next((i for i, n in enumerate(made.shape) if n != parts[0].shape[i]), 0)
@@ -120,7 +121,7 @@ def ranked(g: Ghost, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """Return a small array whose strides rank an array's: 0 where they are 0, 1 for the least other one, and so on."""
     ranks = {s: i for i, s in enumerate(sorted({0, *map(abs, g.strides)}))}
     strides = tuple(ranks[abs(s)] for s in g.strides)
-    memory = np.zeros(1 + sum(strides), bool)  # for two items an axis
+    memory = np.zeros(1 + sum(strides), bool)  # enough memory for two items along each axis
     return np.lib.stride_tricks.as_strided(memory, shape, strides, writeable=False)
 
 
@@ -164,7 +165,7 @@ def _tiled(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 def _spaced(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
     """``np.linspace`` and its like compute samples along the first axis, and move it."""
-    names = ("num", "endpoint", "retstep", "dtype", "axis")  # logspace has its base third
+    names = ("num", "endpoint", "retstep", "dtype", "axis")  # logspace has `base` before `dtype`
     axis = (dict(zip(names, args[2:])) | kwargs).get("axis", 0)
     if not any(isinstance(x, np.ndarray) for x in args[:2]):
         return None
@@ -251,7 +252,8 @@ def _small(x: Any) -> Ghost:
 
 def _summed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     """Call ``np.einsum`` itself on arrays of at most two items per axis."""
-    by_word = isinstance(args[0], str)  # else each operand is followed by its axes, and the result's may come last
+    # Otherwise each operand is followed by its axes, and the result's axes may come last.
+    by_word = isinstance(args[0], str)
     small = [_small(x) if (i > 0 if by_word else i % 2 == 0 and i + 1 < len(args)) else x for i, x in enumerate(args)]
     told = np.einsum(*small, optimize=kwargs.get("optimize", False), order=kwargs.get("order", "K"))
     return ghosts.stand_in_like(told, shape=made.shape)

@@ -139,7 +139,7 @@ def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
     if isinstance(x, handles.Handle):
         kind, value = views.held(x)
         if kind.backend is xp.backend or (kind.backend.hosted and kind.backend.home is xp.backend):
-            return x  # in the host state too, where another thread may just have brought it
+            return x  # also if it is in the host state: another thread may just have moved it there
         x = kind.backend.to_numpy(value)
     x = xp.asarray(x, like=like)
     return views.wrapper(x, xp.backend.kind(xp.dtype_of(x)))
@@ -194,9 +194,8 @@ def valued(xp: Any, value: Native, twin: Native) -> Native:
     """Return the value, to the last bit, with the derivatives of an equal expression; with none where that is not finite."""
     nothing = xp.subtract(xp.backend.transforms.stop_gradient(twin), twin)
     zero = scalar(xp, 0, xp.dtype_of(nothing), nothing)
-    return xp.subtract(
-        value, xp.prim.where(xp.equal(nothing, nothing), nothing, zero)
-    )  # minus zero leaves zeros their sign
+    # Subtracting zero keeps the sign of zeros.
+    return xp.subtract(value, xp.prim.where(xp.equal(nothing, nothing), nothing, zero))
 
 
 def truth(xp: Any, a: Native) -> Native:

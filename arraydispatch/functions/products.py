@@ -155,7 +155,7 @@ def kron(xp: XP, a: Any, b: Any) -> Any:
         return xp.multiply(a, b)
     nd = max(len(left), len(right))
     left, right = (1,) * (nd - len(left)) + left, (1,) * (nd - len(right)) + right
-    # As a matrix of all products: libraries broadcast few axes, and transpose more of them.
+    # Compute a matrix of all products first: libraries can transpose more axes than they can broadcast.
     products = xp.prim.reshape(xp.outer(a, b), left + right)
     paired = xp.prim.transpose(products, tuple(i for k in range(nd) for i in (k, nd + k)))
     return xp.prim.reshape(paired, tuple(n * m for n, m in zip(left, right)))

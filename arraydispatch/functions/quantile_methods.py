@@ -41,7 +41,7 @@ def _fraction(_m: Any, fraction: Any, _index: Any) -> Any:
 
 
 def _linear(m: Any, n: Any, q: Any) -> Any:
-    # Not the formula of the others with (1, 1), which is the same up to rounding: NumPy's choice.
+    # As in NumPy, not the general formula with (1, 1), which gives the same up to rounding.
     return m.multiply(n - 1 if isinstance(n, int) else m.subtract(n, 1), q)
 
 

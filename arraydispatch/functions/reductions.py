@@ -251,7 +251,7 @@ def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial:
     if nans is None:
         return reduced(xp, ufunc, a, axis, None, keepdims, initial, where)
     if initial is not NoValue and initial is not None:
-        if not np.isnan(initial):  # then it wins over every NaN
+        if not np.isnan(initial):  # a number as the initial value takes precedence over every NaN
             return reduced(xp, ufunc, a, axis, None, keepdims, initial, where)
         initial = NoValue if where is NoValue else _INFINITE[ufunc.ufunc]
         if 0 in xp.shape_of(a):
@@ -262,7 +262,7 @@ def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial:
     lost = reduced(xp, xp.logical_and, nans, axis, None, keepdims)
     if known_any(xp, lost, wait=False):
         warn("All-NaN slice encountered")
-    if xp.dtype_of(result).kind == "c" and where is NoValue:  # of which the other part may be a number
+    if xp.dtype_of(result).kind == "c" and where is NoValue:  # one part of a complex NaN may be a number
         nan = reduced(xp, ufunc, given, axis, None, keepdims)
     else:
         nan = xp.prim.full((), np.nan, xp.dtype_of(result), xp.backend.device_of(a))

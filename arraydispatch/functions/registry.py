@@ -243,7 +243,8 @@ class XP:
             host = np.asarray(x, dtype=dtype)
             if dtypes.category(host.dtype) == "other":
                 raise Unsupported(dtypes.only_on_host(host.dtype))
-            if host.dtype.char in "qQ":  # of integers beyond int64: equal to uint64, but a type of its own
+            if host.dtype.char in "qQ":
+                # C's long long, which NumPy chooses for integers beyond int64: equal to uint64, but a distinct type.
                 host = host.view(host.dtype.str)
             return backend.from_numpy(host, None if like is None else backend.device_of(like), host is x)
         return x if dtype is None else self.prim.astype(x, dtype)
@@ -260,7 +261,7 @@ class XP:
             raise ValueError(
                 "setting an array element with a sequence. The requested array has an inhomogeneous shape."
             )
-        # An empty list has no dtype.
+        # An empty list does not take part in the result's dtype.
         told = [
             r for y, r in zip(xs, rows) if not isinstance(y, list | tuple) or self._held(y) is not None or np.size(y)
         ]
@@ -366,7 +367,7 @@ def _or_else(override: Body, body: Body) -> Body:
         try:
             return override(*args, **kwargs)
         except Unsupported:
-            pass  # and outside `except`: what the body raises has no context of ours
+            pass  # the body runs outside of `except`, so that its exceptions have no context
         return body(*args, **kwargs)
 
     return run

@@ -95,7 +95,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselec
     a, axis = _sortable(xp, xp.asarray(a), axis)
     _check_partition_kind(kind, order)
     _check_kth(xp, kth, xp.shape_of(a), axis)
-    return xp.prim.sort(a, axis)  # sorted is partitioned at every kth
+    return xp.prim.sort(a, axis)  # a sorted array is partitioned at every kth
 
 
 @implements(np.argpartition, defined="argpartition", layout=layouts.c)

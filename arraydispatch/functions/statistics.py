@@ -103,7 +103,7 @@ def median(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepd
         below = prim.slice(lanes, (*every, slice(n // 2 - 1, n // 2, 1)))
         total = xp.add(below if given == wide else prim.astype(below, wide), middle)
         middle = xp.multiply(total, 0.5) if wide.kind == "f" else xp.true_divide(total, 2.0)
-    if given == inexact:  # the rule of _or_nan, in the wider dtype
+    if given == inexact:  # as in _or_nan, in the wider dtype
         last = prim.slice(lanes, (*every, slice(n - 1, n, 1)))
         middle = prim.where(xp.isnan(last), last, middle if given == wide else prim.astype(middle, given))
     return prim.reshape(middle, shape)
@@ -243,7 +243,7 @@ def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak
     right = left + 1
     left[index >= n - 1] = right[index >= n - 1] = n - 1
     left[index < 0] = right[index < 0] = 0
-    # NumPy marks the last element as -1, and takes the fraction from that.
+    # NumPy replaces the index of the last element by -1, and computes the fraction from that.
     fraction = index - np.where(index >= n - 1, -1, left).astype(np.intp)
     weight = np.asarray(method.weight(np, fraction, index), index.dtype)
     below = _columns(xp, lanes, left.astype(np.intp))
@@ -290,7 +290,7 @@ def _interpolated(xp: XP, lanes: Native, count: Any, q: Native, method: Method, 
     fraction = xp.subtract(index, left)
     weight = xp.prim.astype(method.weight(xp, fraction, index), xp.dtype_of(index))
     below, above = _along(xp, lanes, left, last), _along(xp, lanes, xp.add(left, 1), last)
-    if weak:  # of a Python scalar: it has no say in the dtype of the result
+    if weak:  # a Python scalar does not affect the dtype of the result
         weight = xp.prim.astype(weight, dtypes.inexact(xp.dtype_of(lanes)))
     return _blended(xp, below, above, weight)
 
@@ -325,7 +325,7 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
     undefined = xp.logical_not(xp.logical_and(xp.isfinite(total), xp.not_equal(total, 0)))
     if known_any(xp, undefined if lost is None else xp.logical_and(undefined, xp.logical_not(lost))):
         raise ValueError("Weights included NaN, inf or were all zero.")
-    with np.errstate(invalid="ignore"):  # 0/0 of a lane without any weight
+    with np.errstate(invalid="ignore"):  # a lane without any weight gives 0/0
         cdf = xp.true_divide(cdf, total)
     kind = q.dtype if isinstance(q, np.ndarray) else xp.dtype_of(q)
     if kind.kind == "f":

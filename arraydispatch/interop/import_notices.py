@@ -51,9 +51,8 @@ class _Finder:
         def exec_module(module: ModuleType) -> None:
             vars(loader).pop("exec_module", None)
             real(module)
-            imported(
-                "arraydispatch.interop.scipy_stand_ins", alone="arraydispatch.fastpath.recorded" in sys.modules
-            )  # this thread holds an import
+            # This thread is importing.
+            imported("arraydispatch.interop.scipy_stand_ins", alone="arraydispatch.fastpath.recorded" in sys.modules)
             from .scipy_stand_ins import open_module
 
             if process.interop:

@@ -42,7 +42,7 @@ _OF_ANY = frozenset({"MultiUFunc", "NDInterpolatorBase"})
 def open_all() -> None:
     """Install the exchanges for all modules that have been imported."""
     for name in (*scipy_support.imported(), *packages.MODULES.intersection(sys.modules)):
-        module: Any = sys.modules[name]  # None of what is not to be imported
+        module: Any = sys.modules[name]  # None if the import of the module is blocked
         if module is not None and not getattr(module.__spec__, "_initializing", False):
             open_module(module)
 

@@ -63,7 +63,7 @@ __all__ = [
 ]
 
 _ndarray = np.ndarray
-# Only these types can hold an ndarray to adopt; all others pass at the cost of one set lookup.
+# Only these types can hold an ndarray to adopt; a value of another type costs one set lookup.
 _LOOK = frozenset({np.ndarray, np.memmap, list, tuple})
 _ARRAYS = frozenset({np.ndarray, np.memmap})
 _NESTS = (list, tuple)
@@ -305,7 +305,7 @@ class Function(Stand):
             args = _asked_for_out(self.real, args, kwargs)
         try:
             return self._call(args, kwargs)
-        except BackendMismatchError:  # the program's own tensors, whose values NumPy takes
+        except BackendMismatchError:  # the program's own tensors are operands: NumPy takes their values
             return self._call(mapped(not_of_others, args), mapped(not_of_others, kwargs))
         except RecursionError:
             if not circular((*args, *kwargs.values())):
@@ -326,7 +326,7 @@ class Function(Stand):
             if _REFUSED not in str(error):
                 raise
             result = self._asking(args, kwargs)
-        # From scalars alone NumPy makes a fresh array.
+        # NumPy makes a fresh array if all arguments are scalars.
         return (
             self._moved(result, args, kwargs)
             if type(result) is _ndarray and asked_by_user(2 + views.frames)
@@ -449,7 +449,7 @@ class Special(Stand):
     def __init__(self, real: Any, answer: Callable[..., Any], module: str, name: str) -> None:
         super().__init__(real, module, name)
         self._answer = answer
-        self._all[id(self)] = self  # also objects that compare equal
+        self._all[id(self)] = self  # by identity, because different objects may compare equal
         self._follow()
 
     def _follow(self) -> None:
@@ -505,7 +505,8 @@ class _OfAnyUfunc:
         method = getattr(ufunc, self.__name__)
         if not isinstance(method, Function):
             return method(*args, **kwargs)
-        return (method._unless_circular if views.frames else method._call)(args, kwargs)  # as many frames as usual
+        # The call must have as many frames as usual.
+        return (method._unless_circular if views.frames else method._call)(args, kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else getattr(instance.real, self.__name__)
@@ -542,7 +543,7 @@ class UfuncType(type):
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, np.ufunc) or super().__subclasscheck__(subclass)
 
-    # As for np.ndarray: ``type(f) == np.ufunc`` holds for the ufuncs that no facade has, such as SciPy's.
+    # ``type(f) == np.ufunc`` must also hold for ufuncs without a stand-in, such as SciPy's (as with np.ndarray).
     def __eq__(cls, other: object) -> bool:
         return other is cls or (other is np.ufunc and asked_by_user(1))
 

@@ -81,7 +81,7 @@ def _have_method(users: UserFiles, twins: dict[Any, Any], made: Any, body: Any, 
     found = vars(made).get(_NAME)
     writer = found if type(found) is FunctionType else body
     if found is not None and users.owns_globals(getattr(writer, "__globals__", None), frame):
-        with suppress(AttributeError, TypeError):  # a metaclass that lets nobody change its classes
+        with suppress(AttributeError, TypeError):  # the metaclass does not allow changes of its classes
             setattr(made, _NAME, _in_place_of(found))
     hand_twins(made, twins, lambda method: users.owns_globals(method.__globals__, frame))
 

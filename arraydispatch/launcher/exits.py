@@ -122,7 +122,7 @@ class Endings:
 
         listen()
         if hasattr(os, "register_at_fork"):
-            # Python drops a signal that a handler has caught before the fork: the child begins without one.
-            # A child made by another thread of the parent inherits the handler, and removes it.
+            # A child has no pending signal: Python drops one that a handler caught before the fork. A child that another
+            # thread of the parent made inherits the handler, and removes it here.
             os.register_at_fork(before=default, after_in_parent=listen, after_in_child=default)
         self._put_back.append(default)

@@ -81,7 +81,7 @@ def _inheriting(exchange: Exchange) -> Any:
     about = {"__module__": real.__module__, "__qualname__": real.__qualname__, "__doc__": real.__doc__}
     try:
         return _Standing(real.__name__, (real,), {**body, **about, "__slots__": (), "_real": real})
-    except TypeError:  # it cannot be inherited from, or has a metaclass of its own
+    except TypeError:  # the class cannot be inherited from, or has its own metaclass
         return real
 
 

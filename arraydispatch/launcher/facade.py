@@ -33,7 +33,8 @@ def _rule(real: Any) -> type[adoption.Stand] | None:
         return adoption.Made
     if facts.files:
         return adoption.Output
-    if facts.looks or mode in ("meta", "update"):  # an ndarray need not be moved for these, or is written in place
+    if facts.looks or mode in ("meta", "update"):
+        # These functions read no values, or write in place: do not move the ndarray.
         return None
     if spec is not None and mode in ("view", "attribute") and spec.views.view_if is None:
         return adoption.ViewsOfMany if facts.sequence else adoption.Views
@@ -94,7 +95,7 @@ def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
     if name.startswith("__") and name.endswith("__"):
         return value, False
     if own["_unpatched"].get(name, value) is not value:
-        return value, False  # patched into NumPy, and may be removed again
+        return value, False  # somebody has put it into NumPy and may remove it again
     if id(value) not in _stands:
         _stands.setdefault(id(value), (value, _stands_for(value, *_home(value, real, name))))
     return _stands[id(value)][1], True
@@ -162,7 +163,7 @@ class Facade(ModuleType):
         return _Vars(self, {**held, **{name: _stand(self, name)[0] for name in new}})
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # A user who patches NumPy (np.int = int, for an old library) means the one that libraries see.
+        # A user who patches NumPy (np.int = int, for an old library) wants to change the module that libraries see.
         own = _names(self)
         setattr(own["_real_module"], name, original(value))
         own[name] = value
@@ -266,7 +267,7 @@ def take(*modules: dict[str, Any]) -> None:
                 if ours is not value:
                     exchanged[name] = ours, value
                     names[name] = ours
-                elif isinstance(value, type):  # made before
+                elif isinstance(value, type):  # a class that was defined before this activation
                     array_methods.hand_twins(value, twins, partial(_is_written_in, names))
 
 

@@ -123,5 +123,5 @@ def survived() -> Iterator[None]:
         yield
     finally:
         for each in added:
-            with contextlib.suppress(ValueError):  # removed in the meantime
+            with contextlib.suppress(ValueError):  # another thread has removed it meanwhile
                 filters.remove(each)

@@ -95,7 +95,7 @@ def install(
     users = AllUsers()
     users.rules = (UserFiles([*_roots(include), *_of_program()]), of_namespace(caller, vars(sys.modules["__main__"])))
     with _changing:
-        with _applied(choices, fallback):  # what cannot be is said before anything changes
+        with _applied(choices, fallback):  # raises before anything changes if an option cannot be applied
             pass
         uninstall()
         with ExitStack() as stack:

@@ -28,5 +28,5 @@ def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
             found = found.view()
             found.flags.writeable = False
         return found
-    # NumPy does not allow setting the `writeable` flag of views of memory that the buffer protocol does not export.
+    # NumPy sets the `writeable` flag only of views whose memory comes from an object with the buffer protocol.
     return found if found.flags.owndata else np.asarray(found.data)

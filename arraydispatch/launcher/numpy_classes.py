@@ -115,7 +115,7 @@ class _NdarrayType(abc.ABCMeta):
     """
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
-        if not any(isinstance(base, _NdarrayType) for base in bases):  # named as Python's errors name NumPy's own
+        if not any(isinstance(base, _NdarrayType) for base in bases):  # raise the error with NumPy's name for the class
             return super().__new__(mcls, f"numpy.{name}", bases, namespace, **kwargs)
         # A user's subclass: a true ndarray subclass, which computes on the host as NumPy does.
         bases = tuple(_real if isinstance(base, _NdarrayType) else base for base in bases)
@@ -149,12 +149,12 @@ class _NdarrayType(abc.ABCMeta):
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, (_real, ad.Array))
 
-    # To a user, ``type(x) == np.ndarray`` holds for NumPy's own arrays too; to a library, which would hand an Array on to
-    # C code then, the classes differ, as they do in the tables of both.
+    # In user code ``type(x) == np.ndarray`` holds for NumPy's own arrays too. In libraries it does not, because they would
+    # pass an Array on to C code.
     def __eq__(cls, other: object) -> bool:
         return other is cls or (other is _real and asked_by_user(1))
 
-    # The C slot: a Python function would run in every small call, which looks this class up in a set.
+    # Keep the C slot: every small call looks this class up in a set, and would run a Python function for it.
     __hash__ = type.__hash__
 
     def __dir__(cls) -> list[str]:
@@ -202,13 +202,14 @@ def _class_shown(a: Any) -> type:
 
 
 class ndarray(ad.Array, metaclass=_NdarrayType):
-    # The very type of every array made while a launcher runs, so that ``type(x) is np.ndarray`` holds.
+    # Every array made while a launcher runs has exactly this type, so that ``type(x) is np.ndarray`` holds.
     __slots__ = ()
     __module__ = "numpy"
     __doc__ = _real.__doc__
     stands_for_ndarray = True
 
-    # Which a user's subclass calls with itself. Python sees that it is no method of this class, and does not make arrays by it.
+    # A user's subclass calls this with itself. Python sees that it belongs to another class, and does not create arrays of
+    # this class with it.
     __new__ = _real.__new__  # type: ignore[assignment]
     __class_getitem__ = _real.__class_getitem__
 
@@ -264,14 +265,14 @@ def _stays(wanted: Any) -> str:
 make = handles.maker(ndarray)
 """Constructor of every array while a launcher runs (:data:`arraydispatch.memory.views.wrapper`)."""
 
-loader.set_wrapper(ad.Array)  # libraries learn of the subclass
+loader.set_wrapper(ad.Array)  # backends register the subclass with their libraries
 
 
 def _reduce_class(cls: type) -> Any:
     return by_name("numpy", cls.__name__) if cls in CLASSES.values() else cls.__qualname__
 
 
-# The processes of a run hand on arrays of ours.
+# Processes of a run pass arrays of this class to each other.
 ForkingPickler.register(ndarray, ad.Array.__reduce__)
 
 
@@ -408,7 +409,7 @@ def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None
             return kept
         left(name, "it is a window on a writable buffer" if made.flags.writeable else "copy=False: it is a window")
         return made
-    # Any byte but 0 is true, but not to every library: Pillow's are 255.
+    # NumPy takes any nonzero byte for True, but some libraries take only 1; Pillow writes 255.
     moved = move(np.asarray(made.view(np.uint8) != 0) if made.dtype == bool else made, name)
     if isinstance(moved, ad.Array) and not made.flags.writeable:
         views.ghost(moved).flags.writeable = False
@@ -475,7 +476,7 @@ def _from_data(name: str) -> Callable[..., Any]:
                 return seen
         dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
         given = from_protocol(x, dtype)
-        if given is not x:  # once, as NumPy asks
+        if given is not x:  # called only once, as NumPy does
             args, kwargs = ((given, *args[1:]), kwargs) if args else (args, {**kwargs, parameter: given})
         if isinstance(given, _real) and copy is None:
             seen = real(*args, **{key: value for key, value in kwargs.items() if key != "like"})

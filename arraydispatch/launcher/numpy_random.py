@@ -56,7 +56,7 @@ def _lines(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.nd
 
 def _shuffle(real: Any, x: Any, *args: Any, **kwargs: Any) -> None:
     """Shuffle an ``Array``: NumPy swaps ``x[i], x[j]`` on what is not an ndarray, which would duplicate rows of views."""
-    if type(x._v) is np.ndarray and x._kind.backend.hosted:  # on the host already: NumPy shuffles its memory
+    if type(x._v) is np.ndarray and x._kind.backend.hosted:  # the array is on the host: NumPy shuffles its memory
         views.run_readers(x)
         real.shuffle(x._v, *args, **kwargs)
         views.owner(x)._writes += 1
@@ -97,12 +97,13 @@ def _draw(real: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     if args and isinstance(args[0], ad.Array) and (name != "permutation" or args[0].ndim):
         if name in _BY_LINES:
             return _BY_LINES[name](real, *args, **kwargs)
-    elif name == "shuffle" and args:  # a list, perhaps of arrays, which are not converted
+    elif name == "shuffle" and args:  # the argument is a list, perhaps of arrays; these are not converted
         return real.shuffle(args[0], *map(to_host, args[1:]), **{key: to_host(value) for key, value in kwargs.items()})
     out = kwargs.get("out")
     if isinstance(out, ad.Array):
         lies = views.ghost(out)
-        buffer = np.empty_like(lies) if lies.flags.forc else lies  # in the order of memory; NumPy refuses one with gaps
+        # Keep the memory order; NumPy refuses an `out` with gaps.
+        buffer = np.empty_like(lies) if lies.flags.forc else lies
         buffer.flags.writeable = views.writeable(out)
         getattr(real, name)(*map(to_host, args), **{**kwargs, "out": buffer})
         out[...] = buffer
@@ -156,7 +157,7 @@ class _GeneratorType(type):
         return cls.__subclasscheck__(type(instance))
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        # A user's subclass is not a stand-in.
+        # A user's subclass of a stand-in is not itself a stand-in.
         stands = "_counterpart" in vars(cls)
         return issubclass(subclass, cls._counterpart) if stands else super().__subclasscheck__(subclass)
 
@@ -165,7 +166,8 @@ def _method(counterpart: Any, name: str) -> Any:
     plain, what = getattr(counterpart, name), f"numpy.random.{name}"
     at = draws.METHODS.get(name, -1) if counterpart is np.random.Generator else -1
 
-    @functools.wraps(plain, assigned=("__name__", "__qualname__", "__doc__"))  # by which pickle finds it in this module
+    # Pickle finds the function in this module by these.
+    @functools.wraps(plain, assigned=("__name__", "__qualname__", "__doc__"))
     def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
         if fastpath.takes(args, kwargs) and not process.draws_on_device:
             result = DECLINED
@@ -213,7 +215,7 @@ def _subclass(counterpart: Any) -> type:
     body["__module__"] = counterpart.__module__
     body["__doc__"] = counterpart.__doc__
 
-    # By the class's name, NumPy's own outside a launcher: a reader of the pickle may not have this package.
+    # Pickle the class by name, which is NumPy's own class outside a launcher: a reader of the pickle may not have this package.
     def __reduce__(self: Any) -> Any:
         return made, (self._bit_generator,), _state_of(self)
 
@@ -304,7 +306,7 @@ def _device_draw(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     shape = tuple(int(n) for n in shape) if isinstance(shape, (tuple, list)) else (int(shape),)
     backend = ad.default_backend()
     normal = name in ("randn", "normal", "standard_normal")
-    empty: Any = creation.empty(0)  # its dtype and device are those of a float under the settings in force
+    empty: Any = creation.empty(0)  # this array has the dtype and device that a float gets under the settings in force
     device = backend.device_of(empty.native)
     drawn: Any = ad.wrap(backend.random("normal" if normal else "uniform", shape, empty.dtype, device))
     if name == "normal":

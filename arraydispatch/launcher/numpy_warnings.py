@@ -72,15 +72,15 @@ def _user_frame(
     elif frame.f_back is None or not callers.is_ours(frame.f_back.f_code.co_filename):
         return None
     elif message.filename == _BEHIND_METHODS:
-        return None  # plain Python reports it there too: the methods of ndarrays are implemented there
+        return None  # plain Python reports this line too, because the methods of ndarrays are implemented there
     by_method = False
     found: FrameType | None = frame
     while found is not None and callers.is_core(found.f_code.co_filename):
         by_method = by_method or found.f_code in methods
         found = found.f_back
     if not ours:
-        # What an array's method does, NumPy's function of that name does for us, and was warned of where the user would be:
-        # it must not be remembered there, or the next line would be silent.
+        # A method of an array calls NumPy's function of that name, which warns in the place of the user's line. Python must
+        # not remember the warning for that place, or the next line of the user would not warn.
         if not by_method:
             return None
         registry = frame.f_globals.get("__warningregistry__") or {}

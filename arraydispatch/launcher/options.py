@@ -66,7 +66,7 @@ def _device(name: str) -> str | None:
     """Return the accelerator of a library that was built for one; "" if that is its default anyway, None if it finds none."""
     try:
         there = loader.load(name).devices()
-    except (ArrayDispatchError, ImportError, RuntimeError):  # built for another version of the driver
+    except (ArrayDispatchError, ImportError, RuntimeError):  # the library was built for another version of the driver
         return None
     found = next((each.name for each in there if each.kind != "CPU"), None)
     return "" if found == there[0].name else found
@@ -121,12 +121,12 @@ class Choices:
         """Make them the defaults of this process; raise as :func:`arraydispatch.use` does."""
         self._use()
         heap.keep()
-        # The whole process belongs to the script, so a library that hides 64-bit types enables them globally: no switch per call.
+        # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.
         loader.when_loaded(
             settings.default.backend,
             lambda backend: backend.configure(enable_x64=True) if "enable_x64" in backend.OPTIONS else None,
         )
-        if self.threads is not None:  # for libraries loaded later, and for other processes
+        if self.threads is not None:  # also applies to libraries loaded later, and to other processes
             os.environ.update(dict.fromkeys(threads.VARIABLES, str(self.threads)))
 
     @contextmanager
@@ -147,7 +147,7 @@ class Choices:
             loader.prepare(name)  # the program may import the library before it is needed
             if self.exact:
                 loader.prepare_exact(name)
-        if device is None and not given:  # no need to ask the library: it is imported when needed
+        if device is None and not given:  # do not ask the library: it is imported only when needed
             loader.check(name)
             settings.default.backend = name
         else:

@@ -56,7 +56,7 @@ _CALLED: dict[str, tuple[str, ...]] = {
         "hough_ellipse",
         "hough_line",
         "probabilistic_hough_line",
-    ),  # what Cython declares an ndarray
+    ),  # Cython declares their argument an ndarray
     "sklearn.model_selection": ("ParameterGrid.__init__", "ParameterSampler.__init__"),
 }
 """Module -> the only functions and methods of it that check types."""
@@ -447,7 +447,8 @@ class Doors:
         """Number of modules at the last check, and the last of them."""
         self._awaited: set[str] = set()
         """Modules that were being imported at that time."""
-        # Held while doors are opened, so that an importing thread continues only when they are open, whichever thread opens them.
+        # This lock is held while doors are opened: a thread that imports continues only when they are open, even if another
+        # thread opens them.
         self._opening = threading.RLock()
 
     def open_all(self, imported: str = "", by_user: bool = False) -> None:
@@ -480,7 +481,7 @@ class Doors:
                 return True
             else:
                 new = list(itertools.islice(reversed(sys.modules), len(sys.modules) - before))
-        except RuntimeError:  # another thread imports
+        except RuntimeError:  # another thread has imported meanwhile
             return True
         return not _LOOKED_FOR.isdisjoint(new) or any(
             name not in sys.modules or not _is_begun(sys.modules[name]) for name in self._awaited

@@ -76,7 +76,7 @@ def continue_run() -> None:
     users = UserFiles(run["roots"])
     for root in of_command_line(users):
         users.add_root(root)
-    users.add_namespace(vars(sys.modules["__main__"]))  # for `-c` and standard input, which have no file
+    users.add_namespace(vars(sys.modules["__main__"]))  # code of `-c` and of standard input has no file
     waiting = [run["choices"]]
     exchanges = Exchanges()  # never removed: the process ends with its program
     opened = package_patches.Doors(exchanges, users)

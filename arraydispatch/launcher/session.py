@@ -164,7 +164,7 @@ class Session:
 
     def _run(self, complete: bool) -> report.Run:
         name = settings.current_name()
-        backend = loader.loaded_one(name)  # a library that was not needed is not loaded for the report
+        backend = loader.loaded_one(name)  # do not load a library only for the report
         device = self._device or ("cpu" if backend is None else backend.devices()[0].name)
         found = None if self._verification is None else self._verification.as_dict()
         process = None if self._plain is None else seconds_since_start() - self._plain

@@ -101,7 +101,7 @@ def hide_ours(exchanges: Exchanges) -> None:
 
 def _extracting(exchange: Exchange) -> Any:
     def extract(cls: Any, frames: Any, /, **kwargs: Any) -> Any:
-        # A caller that asks for one frame, as pytest does for each entry, means that frame. Frames are filtered here:
+        # A caller that asks for one frame, as pytest does for each entry, gets that frame. Filter here, because
         # `walk_stack` counts the frames between itself and its caller.
         if exchange.on:
             frames = list(islice(frames, 1)) if kwargs.get("limit") == 1 else _shown(list(frames))

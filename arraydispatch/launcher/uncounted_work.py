@@ -29,7 +29,7 @@ def left_to_numpy(users: UserFiles) -> list[Note]:
         file = getattr(module, "__file__", None)
         if type(file) is not str or not file.endswith(".py") or np not in _modules_in(module):
             continue
-        if module.__name__.partition(".")[0] == "numpy":  # wherever it is installed
+        if module.__name__.partition(".")[0] == "numpy":  # by name, wherever NumPy is installed
             continue
         if not users.has_file(file) and not users.is_installed(file):
             folder, name = os.path.split(os.path.realpath(file))
@@ -54,7 +54,7 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
         Tells whether an ndarray is large enough to mention and never came to the backend.
     """
     values = vars(module).copy().items()
-    # np.asarray does not convert a writable window on memory either.
+    # A writable view of another object's memory is not converted by np.asarray either.
     names = {
         name: "window" if x.flags.writeable and is_window(x) else "ndarray"
         for name, x in values
@@ -65,7 +65,7 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
     try:
         source = inspect.getsource(module)
         found = _operations(ast.parse(source))
-    except (OSError, TypeError, SyntaxError):  # from standard input, or compiled
+    except (OSError, TypeError, SyntaxError):  # the module comes from standard input, or is compiled
         return []
     lines: dict[tuple[int, str], list[str]] = {}
     for name, line in found:

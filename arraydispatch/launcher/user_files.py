@@ -108,7 +108,7 @@ class UserFiles:
         if any(namespace is mine for mine in self._namespaces):
             return True
         spec = namespace.get("__spec__")
-        if spec is not None:  # frozen or built in
+        if spec is not None:  # the module is frozen or built in
             return bool(spec.origin) and self.has_file(spec.origin)
         return None
 
@@ -172,7 +172,7 @@ def of_command_line(users: UserFiles) -> list[str]:
     """Return the roots that the command line of this interpreter names: the folder of its script, or the current one of ``-m``."""
     try:
         here = [os.getcwd()]
-    except OSError:  # the folder has been deleted, and its modules with it
+    except OSError:  # the folder and its modules have been deleted
         here = []
     words = iter(sys.orig_argv[1:])
     for word in words:

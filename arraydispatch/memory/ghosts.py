@@ -94,7 +94,7 @@ def _reshaped(func: Callable[..., Any], a: Ghost, args: Sequence[Any], kwargs: d
     options = {key: x for key, x in kwargs.items() if key != "copy"}
     shape = func(empty, *args[1:], **options).shape  # raises NumPy's own error
     fortran = order in ("F", "f") or (order in ("A", "a") and a.flags.fnc)
-    if func is np.ravel:  # its views are contiguous, those of reshape need not be
+    if func is np.ravel:  # views that ravel returns are contiguous; those of reshape need not be
         if a.flags.f_contiguous if fortran else a.flags.c_contiguous:
             return func(*args, **kwargs)
     elif not kwargs.get("copy"):

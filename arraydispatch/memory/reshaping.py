@@ -37,7 +37,7 @@ def set_shape(a: Handle, shape: Any) -> None:
         a._writes += 1
     if backend.native_is_ndarray:
         a._ghost = None
-    else:  # views of this array find their place by the address of its ghost
+    else:  # change it in place: views of this array find their place by the address of its ghost
         ours.shape = made.shape
 
 
@@ -60,7 +60,7 @@ def set_dtype(a: Handle, dtype: Any) -> None:
         a._writes += 1
     if backend.native_is_ndarray:
         a._ghost = None
-    else:  # in place, as for the shape
+    else:  # change it in place, as for the shape
         ghost(a).dtype = seen.dtype  # type: ignore[misc]
 
 
@@ -72,7 +72,8 @@ def _become(a: Handle, made: Handle) -> None:
 
 def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
     """Implement ``a.resize(shape)``."""
-    asked = np.empty(0, np.dtype([]))  # elements of zero bytes: NumPy reads the arguments and raises its errors
+    # With elements of zero bytes NumPy only checks the arguments and raises its errors.
+    asked = np.empty(0, np.dtype([]))
     asked.resize(shape, refcheck=refcheck)
     if shape is None:
         return
@@ -179,7 +180,7 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
     memory[...] = values
     line = memory.transpose(memory_order(memory))
     start = whole.__array_interface__["data"][0]
-    places = [memory]  # all created before one is locked: a view created before its root was locked stays writeable
+    places = [memory]  # create all views before locking one: a view created before its root was locked stays writeable
     for each in derived:
         g = ghost(each)
         offset = g.__array_interface__["data"][0] - start if g.size else 0

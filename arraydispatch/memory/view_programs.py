@@ -28,7 +28,7 @@ class ViewProgram(NamedTuple):
     ones: tuple[int, ...]  # 6: reshape to this, with new axes of length 1
     shape: tuple[int, ...]  # 7: broadcast
     gather: np.ndarray[Any, Any] | None = (
-        None  # instead of 1 to 7: flat positions in the root, if no slice describes the view
+        None  # used instead of steps 1 to 7 if no slice describes the view: flat positions in the root
     )
     sparse: bool = False  # whether writing through a slice would copy far more than the view
     order: tuple[int, ...] | None = None  # 0: transpose the root to the order of its memory

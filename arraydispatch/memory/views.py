@@ -66,7 +66,7 @@ def native(a: Handle) -> Native:
     root = a._root
     if root is None:
         return a._v
-    writes = root._writes  # read first: a write during the read makes the next access read again
+    writes = root._writes  # read before the value: if a write comes meanwhile, the next access reads again
     if a._seen != writes:
         value = root._v
         try:
@@ -80,7 +80,7 @@ def native(a: Handle) -> Native:
         with exchange:
             if a._root is root:  # otherwise another thread has moved it to the host meanwhile
                 a._v = read
-                # On a mutable backend the root may change without notice: read again next time.
+                # On a mutable backend the root may change without notice, so the next access reads again.
                 a._seen = NEVER if a._kind.backend.mutable else writes
     return a._v
 
@@ -103,7 +103,7 @@ exchange = threading.RLock()
 
 settled: tuple[int, float] = (0, -1.0)
 """The thread that last moved a value to the host, and the time."""
-_A_CALL = 0.5  # seconds: calls that began before that have ended
+_A_CALL = 0.5  # seconds after which a call has certainly ended
 
 
 def has_settled() -> None:
@@ -150,11 +150,11 @@ def lifted(a: Handle, device: Any = None) -> Native:
     known = getattr(a, "_twin", None)
     if known is not None:
         twin, seen, asked, place = known
-        # A result of the library knows its device; an array created without one next to it does not.
+        # A result of the library has a known device; an array created without another one beside it has none.
         if seen == writes and root._owned and (device is asked or (device is not None and device == place)):
             return twin
     made = conversion.lift(backend, value, device)
-    if root._owned and backend.is_concrete(made):  # otherwise it belongs to the program being traced
+    if root._owned and backend.is_concrete(made):  # otherwise the array belongs to the program being traced
         a._twin = made, writes, device, backend.device_of(made)
     return made
 
@@ -215,7 +215,8 @@ def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
         offset = 0
     flat = whole.base if isinstance(whole.base, np.ndarray) else whole
     locked = not flat.flags.writeable
-    if locked:  # after the view was made of a writeable array: views of read-only arrays are made through ghosts only
+    if locked:
+        # Set after the view was made from a writeable array: views of read-only arrays are made only through ghosts.
         flat.flags.writeable = True
     made: Ghost = np.ndarray(
         backend.shape_of(a._v),
@@ -236,7 +237,7 @@ def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: n
         return plain
     span = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
     made: Ghost = np.ndarray(shape, dtype, stand_in((span,), dtype), 0, in_bytes)
-    return stand_in_like(made) if span == made.size else made  # it has these strides and owns its memory
+    return stand_in_like(made) if span == made.size else made  # `made` has these strides and owns its memory
 
 
 def _alike(one: Ghost, other: Ghost) -> bool:
@@ -270,7 +271,7 @@ def lay_out(a: Any, like: Ghost) -> Any:
             lines = backend.prim.copy(backend.prim.transpose(a._v, order))
             a._v = backend.prim.transpose(lines, tuple(int(i) for i in np.argsort(order)))
         a._ghost = None
-    else:  # the value keeps its logical shape: only its description differs
+    else:  # the value keeps its logical shape; only the description of its memory changes
         a._ghost = stand_in_like(like, a._kind.dtype)
     return a
 

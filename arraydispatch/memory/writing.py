@@ -156,7 +156,7 @@ def repeats(a: Handle) -> bool:
         return False
     g = ghost(a)
     reach = 0
-    if not g.size:  # regardless of its strides
+    if not g.size:  # an empty array has nothing to write, whatever its strides
         return False
     for stride, n in sorted((abs(s), n) for s, n in zip(g.strides, g.shape) if n > 1):
         if stride <= reach:
@@ -193,9 +193,8 @@ def _line(root: Handle, dtype: np.dtype[Any]) -> Any:
     """Return a root's memory as a flat array of items of a dtype."""
     whole = ghost(root)
     in_order = whole.transpose(memory_order(whole))
-    line = (
-        in_order.reshape(-1) if in_order.flags.c_contiguous else memory_of(whole)
-    )  # with the gaps between its elements
+    # The memory includes the gaps between elements.
+    line = in_order.reshape(-1) if in_order.flags.c_contiguous else memory_of(whole)
     return derive(root, line.view(dtype))
 
 

@@ -45,7 +45,7 @@ _SAMPLE = 8
 """Interval, in calls, at which the result size of functions that grow arrays in loops is checked."""
 
 
-_getframe = sys._getframe  # called for every call
+_getframe = sys._getframe  # bound once, because it runs in every recorded call
 
 
 def function_name(func: Any) -> str:
@@ -211,7 +211,7 @@ class Profile(events.Listener):
         # id(), because hashing a code object hashes its bytecode; the row keeps the code object alive.
         key = (func, kind, id(code), frame.f_lasti, backend, reason)
         row = tables.calls.get(key)
-        if row is None:  # a new place, or a frame that is not the user's: those have no rows
+        if row is None:  # the place is new, or the frame is not the user's: such frames have no rows
             frame = self.origin(frame)
             code = frame.f_code
             key = (func, kind, id(code), frame.f_lasti, backend, reason)
@@ -278,18 +278,19 @@ class Profile(events.Listener):
             moves.append((perf_counter(), direction, nbytes))
         if host is not None and nbytes >= _SMALL:
             tables = self._tables()
-            adopting, arrays = tables.adopting, why == events.HELD  # the program's own array, or parts of it
+            # `arrays`: it is the program's own array, or a part of it.
+            adopting, arrays = tables.adopting, why == events.HELD
             if direction == "to_device" and adopting is not None and not (arrays and adopting.shape != host.shape):
-                host, tables.adopting, arrays = adopting, None, False  # a copy of it moves
+                host, tables.adopting, arrays = adopting, None, False  # a copy of the array is moved
             kept = host.base if isinstance(host.base, np.ndarray) else host
             if direction == "to_host":
                 self._down.add(kept)
-            elif arrays:  # it is an array already: no advice can help
+            elif arrays:  # the value is an array already, so no advice applies
                 self._up.add(kept)
             elif kept in self._down:
                 self._count("returns", ("ndarray", _describe(host)), nbytes)
             elif (again := self._up.again(kept, host)) is not None and not self._between(sys._getframe(1))[0]:
-                # The user cannot prevent what a library moves repeatedly.
+                # Only count what the user's code moves: the user cannot prevent repeated moves by a library.
                 again.count(self._count("uploads", ("ndarray", _describe(host)), nbytes), nbytes)
         if self._outer is not None:
             self._outer.transfer(direction, nbytes, why, host)
@@ -621,7 +622,7 @@ def _describe(x: np.ndarray[Any, Any]) -> str:
 
 
 def _watch_growth(growth: list[int], backend: str, result: Any) -> None:
-    held = loader.loaded_one(backend)  # host values may not have needed the library
+    held = loader.loaded_one(backend)  # the library may not be loaded if all values are on the host
     native = held is not None and held.is_native(result)
     size = math.prod(held.shape_of(result) if held is not None and native else getattr(result, "shape", ()))
     if size > growth[1] >= 0:
@@ -633,13 +634,13 @@ def _wait(backend: str, result: Any) -> float:
     """Wait for native results and return the seconds it took."""
     start = perf_counter()
     held = loader.loaded_one(backend)
-    if held is None:  # the library is not loaded: no result is its own
+    if held is None:  # the library is not loaded, so no result belongs to it
         return 0.0
     for x in result if isinstance(result, list | tuple) else (result,):
         if held.is_native(x) and held.is_concrete(x):
             try:
                 held.synchronize(x)
             except Exception as error:
-                if not held.gone(error):  # another thread has written it meanwhile, and waits for its own result
+                if not held.gone(error):  # another thread has written over it meanwhile, and waits for its own result
                     raise
     return perf_counter() - start

@@ -69,7 +69,7 @@ class Known:
         with self._lock:
             seen = self.add(whole)
             before = seen.parts.pop(key, None)
-            seen.parts[key] = holds  # moved to the end: forgotten last
+            seen.parts[key] = holds  # move it to the end, so that it is forgotten last
             if len(seen.parts) > _MOST:
                 seen.parts.pop(next(iter(seen.parts)), None)
             if before is None:

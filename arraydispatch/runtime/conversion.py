@@ -22,7 +22,7 @@ def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: s
         raise Unsupported(dtypes.only_on_host(x.dtype))
     if device is None and not backend.native_is_ndarray:
         device = default_device(backend)
-    if x.dtype.char in "qQ":  # C's long long: equal to int64 and uint64, but distinct types
+    if x.dtype.char in "qQ":  # C's long long, whose dtypes equal int64 and uint64 but are distinct types
         x = x.view(np.dtype(x.dtype.str))
     made = backend.from_numpy(x, device, copy)
     _remembered(made, x)
@@ -115,7 +115,8 @@ def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
     arrays.
     """
     seen = backend.to_numpy(a)
-    if not seen.flags.c_contiguous:  # NumPy asks the memory's owner whether a contiguous array may be made writeable
+    if not seen.flags.c_contiguous:
+        # Only for a contiguous array does NumPy ask the owner of the memory whether it may be made writeable.
         order = sorted(range(seen.ndim), key=lambda i: -seen.strides[i])
         lines = seen.transpose(order)
         if lines.flags.c_contiguous:

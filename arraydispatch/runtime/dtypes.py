@@ -142,7 +142,7 @@ def loop_dtypes(
         row = _bfloat16_row(operands)
         try:
             return ufunc.resolve_dtypes(row + (None,) * ufunc.nout, casting=casting, **keywords)  # type: ignore[arg-type]
-        except TypeError:  # ml_dtypes has no such loop (ldexp): computed in float32
+        except TypeError:  # ml_dtypes has no such loop (ldexp): compute in float32
             operands = tuple(FLOAT32 if isinstance(t, np.dtype) and is_bfloat16(t) else t for t in operands)
     return ufunc.resolve_dtypes(operands + (None,) * ufunc.nout, casting=casting, **keywords)  # type: ignore[arg-type]
 

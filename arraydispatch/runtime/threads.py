@@ -37,7 +37,7 @@ def _quota() -> float | None:
     found = []
     for line in _read("/proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
-        if not controllers:  # the single group of version 2
+        if not controllers:  # cgroups version 2 has a single group
             found += [_quota_of(*_read(f"{folder}/cpu.max").split()) for folder in _folders(_V2, path)]
         elif "cpu" in controllers.split(","):
             names = "cpu.cfs_quota_us", "cpu.cfs_period_us"

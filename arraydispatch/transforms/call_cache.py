@@ -39,7 +39,7 @@ def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] |
     """Return the key of a call with only arrays of the library and numbers, None for others; its values are added to ``natives``."""
     parts: list[Any] = [_rules_here() or process.rules]
     arrays = 0
-    if _waiting:  # before the lock is taken, which the threads that run them may need
+    if _waiting:  # run them before taking the lock, which the threads that run them may need
         for x in args:
             if isinstance(x, Handle):
                 views.run_readers(x)
@@ -47,7 +47,7 @@ def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] |
         for x in args:
             if isinstance(x, Handle):
                 a: Handle = x
-                kind: Any = a._kind  # the node of a pending value
+                kind: Any = a._kind  # of a pending value, this is its node
                 if type(kind) is not Kind or kind.backend.hosted or kind.backend.defers:
                     return None
                 backend = kind.backend

@@ -63,7 +63,7 @@ class _Call:
         self.gradient, self.args, self.leaves, self.backend = gradient, args, leaves, backend
         slots = [Input.of(x) if is_array(x) or isinstance(x, float | complex) else x for x in leaves]
         self.body = Body(fun, "ad.custom_gradient", structure, slots, backend, _is_staged())
-        self.body.ends = False  # the values end with the derivative around this call, which may be the library's own
+        self.body.ends = False  # the values live until the enclosing derivative ends, which may be the library's own
         self.natives = [native_of(leaves[i], backend) for i in self.body.inputs]
 
     def __call__(self) -> Any:

@@ -64,7 +64,8 @@ class Input(NamedTuple):
     @classmethod
     def of(cls, x: Any) -> Input:
         """Describe a leaf as the function sees it."""
-        if isinstance(x, Handle):  # asked by itself: of an array each other question costs a look at what it passes for
+        if isinstance(x, Handle):
+            # Test this first and alone: other isinstance checks of an array look up which class it presents.
             return cls(x._kind.standard, isinstance(x, Scalar))
         return cls(False, isinstance(x, np.generic | int | float | complex))
 

@@ -75,7 +75,7 @@ def left_behind(trace: Trace) -> None:
         held = a._kind.backend
         if held is not inner and held is not backend:
             continue
-        value = views.owner(a)._v  # a view may not have been read
+        value = views.owner(a)._v  # a view may not have been read yet, so take its owner
         if backend.is_native(value) and backend.recorded(value):
             if ended is None:
                 ended = tracing.Ended(trace)
@@ -157,7 +157,7 @@ def _taken_along(root: Handle, trace: Trace) -> None:
         value = conversion.upload(backend, memory, None, "written with a traced value")
         for each in (root, *derived):
             kind = each._kind
-            each._ghost = each._v  # NumPy's view of its former memory gives its place
+            each._ghost = each._v  # NumPy's view of the former memory defines its place
             each._kind = inner.standard_kind(kind.dtype) if kind.standard else inner.kind(kind.dtype)
             if each is not root:
                 each._root, each._seen = root, views.NEVER

@@ -115,9 +115,8 @@ def _loop(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
     types = [_type_of(x) for x in inputs]
     try:
         return list(ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout))[: ufunc.nin])
-    except (
-        TypeError
-    ):  # a dtype that NumPy lacks (bfloat16), or no loop, for which the call itself raises a better error
+    except TypeError:
+        # NumPy lacks a dtype (bfloat16), or has no loop; then the call itself raises a better error.
         return [_among([t for t in types if isinstance(t, np.dtype)], x) for x in inputs]
 
 

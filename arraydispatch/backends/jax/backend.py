@@ -60,7 +60,7 @@ class JaxBackend(Backend):
     install = "pip install 'jax>=0.10'"
     mutable = False
     scoped = True
-    block_comes = 1  # XLA compiles every call by itself, which takes longer in all than the block
+    block_comes = 1  # XLA compiles single calls too, and these compilations together take longer than that of the block
     donates = True
 
     prim = collect(primitives, host_kernels, linalg)
@@ -110,7 +110,7 @@ class JaxBackend(Backend):
 
         def inside(*natives: Any) -> Any:
             before = here()
-            try:  # a signal may come at any point in it
+            try:  # a signal may arrive at any point here
                 put(True)
                 made = run(*natives)
             finally:
@@ -149,7 +149,7 @@ class JaxBackend(Backend):
         return True
 
     def followed(self, a: Array) -> bool:
-        name = type(a).__name__  # JAX exports one of these classes
+        name = type(a).__name__  # by name, because JAX exports only one of these classes
         while name == "BatchTracer":
             a = a.val
             name = type(a).__name__
@@ -407,7 +407,7 @@ class JaxBackend(Backend):
 
     def _together(self, wrapper: Any, cls: Any, kind: Kind, leaves: Any) -> Any:
         (leaf,) = leaves
-        if isinstance(leaf, wrapper):  # a jacobian: each result's array holds one shaped as the argument
+        if isinstance(leaf, wrapper):  # in a Jacobian, the array of each result holds an array shaped as the argument
             return leaf
         if not self.is_native(leaf):  # a transform may put any object there
             return cls._holding(leaf, kind)
@@ -421,7 +421,7 @@ class JaxBackend(Backend):
                 while True:
                     before = self._key
                     after, key = jax.random.split(before)
-                    if self._key is before:  # else the handler of a signal has drawn
+                    if self._key is before:  # otherwise a signal handler has drawn meanwhile
                         self._key = after
                         break
             values = _draw(key, kind, tuple(shape), dtype)
@@ -485,5 +485,5 @@ def _start_on(platform: str) -> None:
 def _host_memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on Windows
+    except (AttributeError, ValueError, OSError):  # Windows lacks it
         return -1

@@ -53,7 +53,7 @@ def exp2(z: Array) -> Array:
 
 @derived_from(jnp.expm1)
 def expm1(z: Array) -> Array:
-    # NumPy's own formula, which has no special values.
+    # This is NumPy's formula, which treats no value specially.
     x, y = lax.real(z), lax.imag(z)
     half = jnp.sin(y / 2)
     return lax.complex(jnp.expm1(x) * jnp.cos(y) - 2 * half * half, jnp.exp(x) * jnp.sin(y))

@@ -46,7 +46,7 @@ def _imported() -> Any:
     try:
         caches: Any = importlib.import_module("jaxlib.weakref_lru_cache")
         make = caches.weakref_lru_cache
-    except (ImportError, AttributeError):  # another version, with another layout
+    except (ImportError, AttributeError):  # another version of JAX has another layout
         return importlib.import_module("jax")
 
     def unexplained(context: Any, call: Any, *args: Any, **kwargs: Any) -> Any:
@@ -66,7 +66,7 @@ def _restoring(call: Callable[..., Any]) -> Callable[..., Any]:
     def restoring(*args: Any, **kwargs: Any) -> Any:
         core = sys.modules.get("jax._src.core")
         weak, strong = getattr(core, "trace_state", None), getattr(core, "trace_state_strong_ref", None)
-        if weak is None or strong is None:  # JAX is being imported, or has another layout
+        if weak is None or strong is None:  # JAX is still being imported, or this version has another layout
             return call(*args, **kwargs)
         reference, trace = weak.get_local(), strong.get_local()
         try:

@@ -98,9 +98,8 @@ def apart(a: Array) -> Array:
 def divided(a: Array, b: Array) -> Array:
     """Divide real numbers of one shape, correctly rounded on the CPU."""
     if jnp.issubdtype(b.dtype, jnp.floating):
-        b = lax.select(
-            lax.eq(a, a), b, b
-        )  # only because `vmap` broadcasts a common divisor here, and not beyond the barrier
+        # Only because `vmap` broadcasts a common divisor here, and not beyond the barrier.
+        b = lax.select(lax.eq(a, a), b, b)
     return lax.div(apart(a), apart(b))
 
 

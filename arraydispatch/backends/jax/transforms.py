@@ -170,7 +170,7 @@ def call_host(f: Any, natives: Sequence[Array], specs: Sequence[Any]) -> list[Ar
             run, [jax.ShapeDtypeStruct(*spec) for spec in specs], *natives, vmap_method="broadcast_all"
         )
 
-    line = tracing.user_line()  # it is not known when the program's derivative is taken
+    line = tracing.user_line()  # the line is no longer known when the program's derivative is taken
 
     @called.defjvp  # type: ignore[untyped-decorator]
     def _(primals: Any, tangents: Any) -> NoReturn:

@@ -45,9 +45,8 @@ def _spread(a: Array, shape: tuple[int, ...]) -> Array:
     if a.shape == shape:
         return a
     spread = jnp.broadcast_to(a, shape)
-    return (
-        apart(spread) if a.size == 1 else spread
-    )  # XLA combines numbers; the barrier keeps it from fusing products and sums
+    # XLA combines numbers; the barrier keeps it from fusing products and sums.
+    return apart(spread) if a.size == 1 else spread
 
 
 # -- division --------------------------------------------------------------------------------------------------------
@@ -380,7 +379,7 @@ def _sign(a: Array) -> Array:
         return size - (size - sign)  # sign(-0.0) is 0.0 in NumPy; a selection would keep XLA from fusing on a CPU
     re, im, size = lax.real(a), lax.imag(a), _absolute(a)
     infinite = jnp.isinf(size)
-    # One infinite part: that part's sign; both: NaN.
+    # If one part is infinite, its sign decides; if both are, the result is NaN.
     pick = jnp.where(jnp.isinf(re), jnp.where(jnp.isinf(im), jnp.nan, 1.0), 0.0)
     other = jnp.where(jnp.isinf(im), jnp.where(jnp.isinf(re), jnp.nan, 1.0), 0.0)
     divisor = jnp.where(size == 0, jnp.ones_like(size), size)

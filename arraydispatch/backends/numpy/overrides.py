@@ -34,7 +34,7 @@ def _numpys_own(func: Any) -> Callable[..., Any]:
 def _position_of_out(func: Any) -> int:
     try:
         parameters = inspect.signature(func).parameters.values()
-    except ValueError:  # C functions without a text signature: `np.dot` ends with it
+    except ValueError:  # C functions without a text signature; `np.dot` has `out` last
         return 99
     return next((i for i, p in enumerate(parameters) if p.name == "out" and p.kind is p.POSITIONAL_OR_KEYWORD), 99)
 

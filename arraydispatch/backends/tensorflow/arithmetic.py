@@ -141,7 +141,8 @@ def floor_divide(a: Any, b: Any) -> Tensor:
         return _mul(_floor_div(a, _select(traps, one, b)), _select(traps, b, one))
     if not derived():
         return _floor_quotient(a, b)
-    made = _floor_quotient(tf.stop_gradient(a), tf.stop_gradient(b))  # whose derivative by 0 would be infinite
+    # Its derivative at a divisor of 0 would be infinite.
+    made = _floor_quotient(tf.stop_gradient(a), tf.stop_gradient(b))
     return _select(tf.zeros_like(made, tf.bool), _add(a, b), made)
 
 
@@ -170,7 +171,7 @@ def remainder(a: Any, b: Any) -> Tensor:
     if dtype in INTEGERS:
         return _floor_mod(a, _select(_traps(b), scalar(1, b), b))
     rest = _floor_mod(a, b)
-    if derived():  # of a zero that is another one the derivative is lost
+    if derived():  # replacing a zero by one of the other sign would lose the derivative
         held = tf.stop_gradient(rest)
         zero = _select(_less(b, 0.0), -_sub(held, rest), _sub(rest, held))
         return _select(_equal(rest, 0.0), zero, rest)
@@ -283,7 +284,7 @@ def _complex_power(a: Tensor, b: Tensor) -> Tensor:
     n = _cast(_select(small, n, scalar(0.0, n)), tf.int64)
     one = scalar(1 + 0j, a)
     lost = nothing = _equal(a, zero)
-    if derived():  # what is not chosen has a derivative too, and a whole power of zero its own
+    if derived():  # values that are not selected need a finite derivative too, and a whole power of zero has its own
         lost = _and(nothing, _or(_equal(n, scalar(0, n)), _less_equal(re, 0.0)))
         a = _select(lost, one, a)
     whole, factor = one, a
@@ -362,7 +363,7 @@ def sqrt(a: Tensor) -> Tensor:
     if a.dtype not in COMPLEX:
         return root(a)
     re, im = parts(a)
-    upper = join(re, _select(signbit(im), _neg(im), im))  # not the absolute value, whose derivative at zero is zero
+    upper = join(re, _select(signbit(im), _neg(im), im))  # not abs(), whose derivative at zero is zero
     made = root(upper)
     return _select(signbit(im), _conj(made), made)
 

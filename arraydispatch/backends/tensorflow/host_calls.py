@@ -65,7 +65,7 @@ def register(pfor: Any) -> bool:
         return False
     try:
         pfor.RegisterPFor(OPERATION)(_for_many)
-    except AssertionError:  # there is already a rule
+    except AssertionError:  # a rule has been registered before
         return False
     return True
 

@@ -21,7 +21,7 @@ def receive(wrapper: Any, backend: Any) -> None:
 
     def together(cls: Any, kind: Any, leaves: tuple[Any, ...]) -> Any:
         (leaf,) = leaves
-        if isinstance(leaf, wrapper):  # a jacobian: each result's array holds one shaped as the argument
+        if isinstance(leaf, wrapper):  # in a Jacobian, the array of each result holds an array shaped as the argument
             return leaf
         if not backend.is_native(leaf):  # a transform may put any object there
             return cls._holding(leaf, kind)

@@ -156,7 +156,8 @@ def transpose(a: Tensor, perm: Shape) -> Tensor:
 def broadcast_to(a: Tensor, shape: Shape) -> Tensor:
     try:
         return _broadcast_to(a, ints(tuple(shape)))
-    except tf.errors.UnimplementedError:  # for many axes, some of them repeated: one at a time
+    except tf.errors.UnimplementedError:
+        # TensorFlow refuses many axes of which some are repeated: transform one at a time.
         a = reshape(a, (1,) * (len(shape) - a.ndim) + tuple(a.shape))
         for i, n in enumerate(shape):
             if a.shape[i] != n:
@@ -513,7 +514,7 @@ def _arg_extremum(a: Tensor, axis: int, find: Any, reduce: Any, worst: float) ->
     dtype = a.dtype
     place = integer(axis)
     if dtype in COMPLEX:
-        # Of the elements with the best real part, the first with the best imaginary part.
+        # Take the elements with the best real part, and of these the first with the best imaginary part.
         re, im = real(a), imag(a)
         nan = _not_equal(a, a)
         low = EagerTensor(worst, host(), re.dtype.as_datatype_enum)

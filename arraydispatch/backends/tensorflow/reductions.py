@@ -137,7 +137,8 @@ def _product(a: Tensor, axes: Any, keepdims: bool) -> Tensor:
     value = _prod(tf.stop_gradient(a), axes, keepdims)
     if 0 in dims(whole):
         return value
-    whole = primitives.reshape(whole, dims(value))  # nor is its derivative a Prod, which XLA lacks for complex numbers
+    # The derivative must not be a Prod either, which XLA lacks for complex numbers.
+    whole = primitives.reshape(whole, dims(value))
     nothing = tf.stop_gradient(whole) - whole
     return tf.where(_not_equal(nothing, nothing), value, value - nothing)
 
@@ -192,7 +193,8 @@ def _begins_with_zero(a: Tensor, axis: int) -> bool:
 
 
 def _memory(a: Tensor) -> np.ndarray[Any, Any]:
-    return np.asarray(memoryview(a)) if a.dtype is not tf.bfloat16 else a.numpy()  # it has no view
+    # A memoryview has no format for bfloat16.
+    return np.asarray(memoryview(a)) if a.dtype is not tf.bfloat16 else a.numpy()
 
 
 def running_extremum(choose: Kernel) -> Kernel:

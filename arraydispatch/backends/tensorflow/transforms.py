@@ -46,7 +46,7 @@ def differentiate(
             output_gradients=cotangents and list(cotangents),
             unconnected_gradients=tf.UnconnectedGradients.ZERO,
         )
-        return [tf.convert_to_tensor(g) for g in grads]  # gradients of indexed tensors are slices
+        return [tf.convert_to_tensor(g) for g in grads]  # gradients of indexed tensors are IndexedSlices
 
     def pull(cotangents: Sequence[Tensor] | None, many: bool = False) -> list[Tensor]:
         return mapped(back, list(cotangents or ())) if many else back(cotangents)
@@ -85,7 +85,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
             made = chosen(natives)
         except tf.errors.OpError:
             chosen = _called(plain)
-            made = chosen(natives)  # raises the error in the values, if that is the cause
+            made = chosen(natives)  # raises the same error if the values are the cause
         program = chosen
         return made
 

@@ -224,7 +224,7 @@ def sign(a: Tensor) -> Tensor:
 def copysign(a: Tensor, b: Tensor) -> Tensor:
     """Copy signs by selection, which has a derivative, not by combining bits."""
     integers = BITS[a.dtype]
-    if derived():  # at zero, take the derivative of the absolute value
+    if derived():  # the derivative at zero is that of the absolute value
         a = _select(_equal(a, scalar(0.0, a)), tf.stop_gradient(a), a)
     alike = _greater_equal(_bit_xor(_bitcast(a, integers), _bitcast(b, integers)), scalar(0, _bitcast(a, integers)))
     return _select(alike, a, _neg(a))

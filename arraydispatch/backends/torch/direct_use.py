@@ -50,7 +50,7 @@ def receive(cls: Any, own: Callable[[Any], Any], exchanges: Exchanges) -> None:
     """
 
     def handing(compiled: Any) -> Any:
-        if not isinstance(compiled, FunctionType):  # a module, which takes tensors
+        if not isinstance(compiled, FunctionType):  # a module: it takes tensors
             return compiled
 
         @wraps(compiled)

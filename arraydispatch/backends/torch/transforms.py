@@ -85,10 +85,8 @@ def differentiate(
                         grads = torch.autograd.grad(
                             ends, here, given, kept, outer, is_grads_batched=True, allow_unused=True
                         )
-                except (
-                    RuntimeError,
-                    TraceError,
-                ):  # a derivative of the user's that reads values, or an operation without a rule
+                except (RuntimeError, TraceError):
+                    # The user's derivative reads values, or an operation has no rule for batches.
                     each = [back([ct[i] for ct in given]) for i in range(cotangents[0].shape[0])]
                     grads = [None if column[0] is None else torch.stack(column) for column in zip(*each)]
             else:
@@ -231,7 +229,8 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
             recorded = make_fx(run, _INSTEAD, tracing_mode="fake", _allow_non_fake_inputs=True)(*plain)
     finally:
         _recorded_here.reset(token)
-    one_way = here.one_way or (here.called and tracing.current() is not None)  # the function itself refuses to be cut
+    # The function itself refuses to be divided.
+    one_way = here.one_way or (here.called and tracing.current() is not None)
     if one_way and any(x.requires_grad for x in examples):
         return lambda natives: None
     for name, constant in list(recorded.named_buffers()):
@@ -421,7 +420,7 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
                 held = [x.detach() for x in held]
             here, outs = list(held[: len(held) - count]), list(held[len(held) - count :])
             given = [torch.zeros_like(y) if ct is None else ct for y, ct in zip(outs, cotangents)]
-            return tuple(x.clone() for x in back(here, outs, given))  # it may be an array of the user's
+            return tuple(x.clone() for x in back(here, outs, given))  # clone, because the user may own the array
 
     return list(Function.apply(*natives))
 

@@ -56,7 +56,7 @@ def _threads(text: str) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # its help, whose reader may have closed the pipe
+        sys.stdout.flush()  # write the help; its reader may have closed the pipe
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
@@ -453,7 +453,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"arraydispatch: {wrong}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader has closed the pipe. Python flushes once more as it ends: into nothing, then.
+        # The reader has closed the pipe. Python flushes once more when it ends, which must go to the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 

@@ -58,7 +58,7 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
             if options is None:
                 return
             mode = _Mode(shell, options)
-            with mode.choices.applied():  # what cannot be is said now
+            with mode.choices.applied():  # raises now if an option cannot be applied
                 pass
         except (CommandError, ArrayDispatchError, ImportError, runner.NotFound) as error:
             raise UsageError(str(error)) from None
@@ -134,14 +134,13 @@ class _Mode:
                 stack.callback(facade.give_back, names := self._shell.user_ns)
                 facade.take(names)
                 yield
-            process.change(
-                wrapper=numpy_classes.make
-            )  # what other cells compute with its arrays are ndarrays to them too
+            # Results that other cells compute with this cell's arrays must look like ndarrays to them.
+            process.change(wrapper=numpy_classes.make)
             self._seconds += profile.wall
             if later and not (
                 profile.calls_by_class() or profile.transfers() or (verification and verification.checked)
             ):
-                return  # such as the cell that ends it
+                return  # nothing was computed, as in the cell that ends the mode
             self._report(profile, verification)
 
     def _report(self, profile: Spoken, verification: Verification | None) -> None:
@@ -180,7 +179,7 @@ class _Later:
                 self._cell = stack.pop_all()
 
     def _after(self, _result: Any) -> None:
-        if self._cell is None:  # of the cell that began it
+        if self._cell is None:  # this is the cell that began the mode
             return
         self._depth -= 1
         if self._depth == 0:
@@ -214,7 +213,7 @@ def _run(shell: Any, cell: str) -> Any:
             exchanges.put(f"IPython.core.interactiveshell:InteractiveShell.{name}", _silent, shell)
         if asyncio._get_running_loop() is not None:
             stack.enter_context(_set(shell, "loop_runner", _run_beside))
-        # To whoever sees the cell, the magic is its first line.
+        # Whoever reads the cell sees the magic as its first line.
         stack.enter_context(stack.enter_context(_seen_to(shell)).running("", cell))
         return shell.run_cell(cell, store_history=False)
 
@@ -290,7 +289,7 @@ def _showing(exchange: Exchange) -> Any:
 
 def _showing_syntax(exchange: Exchange) -> Any:
     def structured_traceback(etype: Any, value: Any, frames: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if id(value) in _came_through:  # of the cell itself: nothing of it was running
+        if id(value) in _came_through:  # a syntax error of the cell itself: none of it ran
             del _came_through[id(value)]
             frames = []
         return exchange.real(etype, value, frames, *args, **kwargs)

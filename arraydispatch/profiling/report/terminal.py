@@ -92,7 +92,8 @@ def _details(profile: Profile, run: Run, data: dict[str, Any]) -> str:
     by_class, seconds = data["calls_by_class"], data["seconds_by_class"]
     policy = "" if run.precision is None else f", precision {run.precision}"
     why = f" ({run.why})" if run.why else ""
-    untimed = " (not timed: --report does)" if profile.counted else ""  # they are the backend's if that is NumPy
+    # Calls on NumPy as the backend are not timed while counting.
+    untimed = " (not timed: --report does)" if profile.counted else ""
     library = (untimed if "hosted" not in by_class else "") or _seconds(
         sum(seconds.get(kind, 0.0) for kind in ON_BACKEND)
     )

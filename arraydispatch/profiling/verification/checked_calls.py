@@ -99,7 +99,7 @@ class Verification:
 
     def __init__(self, stream: IO[str] | None = None, owns: Callable[[str], bool] | None = None) -> None:
         self._stream = stream
-        self._places = Profile(owns=owns)  # it finds the user's frame
+        self._places = Profile(owns=owns)  # this profile only finds the user's frame
         self._inside = threading.local()
         self._lock = threading.RLock()
         self._rows: dict[tuple[str, str, int, bool], Difference] = {}
@@ -253,7 +253,8 @@ class Verification:
                 known = dict(inspect.signature(func).parameters)
             except (ValueError, TypeError):
                 known = {}
-            named = "out" in known and known["out"].kind is not inspect.Parameter.KEYWORD_ONLY  # after *operands
+            # An `out` after *operands cannot be passed by position.
+            named = "out" in known and known["out"].kind is not inspect.Parameter.KEYWORD_ONLY
             at = self._output[func] = list(known).index("out") if named else sys.maxsize
         return at
 
@@ -270,7 +271,8 @@ class Verification:
         elementwise: bool = False,
         creates: bool = False,
     ) -> Any:
-        if getattr(self._inside, "now", False) or not self._undo:  # a call that another call makes; the end has come
+        if getattr(self._inside, "now", False) or not self._undo:
+            # The call is made inside another one, or verification has ended.
             return run(*args, **kwargs)
         if not library_computes(func, args, kwargs, writes, creates):
             with self._lock:
@@ -293,7 +295,7 @@ class Verification:
                 self._skip(
                     f"{name} is of an object of SciPy's, which the call may change" if method else f"{name} {unfit}"
                 )
-                self._inside.now = False  # calls made by the program's own function are verified
+                self._inside.now = False  # verify the calls that the program's own function makes
                 return run(*args, **kwargs)
             scale = None
             if not writes:
@@ -483,7 +485,7 @@ class _Heard:
         if isinstance(error, Warning):
             said = {(w.category, str(w.message)) for w in self.warnings}
             return due.get(kind) == "warn" or (type(error), str(error)) in said
-        return not {"call", "log"}.isdisjoint(due.values())  # a function of the user's, which may raise anything
+        return not {"call", "log"}.isdisjoint(due.values())  # it calls a function of the user, which may raise anything
 
 
 def _quietly(call: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:
