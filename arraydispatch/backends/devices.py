@@ -80,7 +80,7 @@ class Sharding:
 
 
 class NamedDevice(Device):
-    """A device by its name, of a library that is imported when more is asked of it.
+    """Device known by its name; the library is imported only when another attribute is read.
 
     Parameters
     ----------

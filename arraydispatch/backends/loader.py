@@ -1,4 +1,4 @@
-"""Known backends: which are installed, and loading each at most once.
+"""Table of known backends; checks which are installed, and loads each at most once.
 
 This is the only place outside ``backends/<library>/`` that knows the libraries by name.
 """
@@ -98,7 +98,7 @@ GROUP = "arraydispatch.backends"
 
 @cache
 def discover() -> None:
-    """Add the backends of other distributions to :data:`KNOWN`, without importing them; names that are known stay what they are."""
+    """Add the backends of other distributions to :data:`KNOWN` without importing them; names that are known already keep their backend."""
     from importlib import metadata
 
     found = metadata.entry_points(group=GROUP)
@@ -109,7 +109,7 @@ def discover() -> None:
 
 
 def _from_entry_point(name: str, row: _Row) -> Backend:
-    """Return the backend that another distribution adds; raise an error that says whose fault it is."""
+    """Return the backend that another distribution adds; an error names that distribution."""
     whose = f"backend {name!r}, which the entry point {row.entry.value!r} of {_distribution(row.entry)} adds,"
     try:
         backend = row.entry.load()
@@ -205,7 +205,7 @@ def version(name: str) -> str:
 
 
 def prepare(name: str) -> None:
-    """Set the environment for the import of a known backend's library, by this package or by the program."""
+    """Set the environment variables that a backend's library reads on import, whether this package or the program imports it."""
     for variable, value in KNOWN[name].environment.items():
         os.environ.setdefault(variable, value)
 

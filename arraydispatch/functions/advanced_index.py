@@ -1,12 +1,11 @@
 """Advanced indexing on native arrays.
 
 :func:`getitem` and :func:`setitem` take every key that ``ndarray`` takes and order the result's dimensions as NumPy does.
-A key is taken apart once: integers and slices become one ``slice`` of the array, what remains are index arrays, which
-``take`` (one array) or ``gather`` (several) reads and ``scatter`` writes. Bounds are checked where the values are
-known; under a tracer negative indices are wrapped and nothing is checked.
+A key is parsed once: its integers and slices become one ``slice`` of the array. Its index arrays are read by ``take`` (one
+array) or ``gather`` (several) and written by ``scatter``. Bounds are checked if the values are known; under a tracer
+negative indices are wrapped and nothing is checked.
 
-:func:`setitem` returns the new value of the array; on a backend whose arrays are mutable it may have written it in
-place.
+:func:`setitem` returns the new value of the array. On a backend with mutable arrays it may have written the array in place.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _BAD_ARRAY = "arrays used as indices must be of integer (or boolean) type"
 # -- the parts of a key ----------------------------------------------------------------------------------------------
 
 _SMALL = 32
-"""Up to this many indices are compared as Python integers, which is faster than two reductions."""
+"""Number of indices up to which comparing them as Python integers is faster than two reductions."""
 
 _NEW, _SLICE, _INT, _ARRAY = range(4)
 
@@ -152,7 +151,7 @@ def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
 def _adjacent(items: list[tuple[int, Any, int]], ellipsis: int) -> bool:
     """Whether integers and index arrays are adjacent, so that their dimensions stay in place.
 
-    An ellipsis separates them even where it covers no axis, as in NumPy.
+    As in NumPy, an ellipsis separates them even if it covers no axis.
     """
     found = [i for i, (kind, _, _) in enumerate(items) if kind in (_INT, _ARRAY)]
     first, last = found[0], found[-1]
@@ -472,7 +471,7 @@ def _scatter(xp: Any, a: Native, indices: tuple[Any, ...], value: Native, donate
 
 
 _FEW = 16
-"""A result of fewer elements than this fraction of the array is scattered one by one; the array is not split."""
+"""Ratio: a result smaller than 1/16 of the array is scattered element by element instead of splitting the array."""
 
 
 def _everywhere(xp: Any, a: Native, parsed: _Parsed, result: tuple[int, ...]) -> tuple[Native, ...]:

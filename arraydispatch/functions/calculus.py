@@ -94,7 +94,7 @@ def _spacing(xp: Any, f: Native, varargs: tuple[Any, ...], axes: tuple[int, ...]
 
 
 def _uniform(xp: Any, steps: Native) -> Any:
-    """Return the common step if all are known to be equal; NumPy then uses plain differences, without zero times infinity."""
+    """Return the common step if all steps are known to be equal. NumPy then uses plain differences, which avoids 0 * inf."""
     backend = xp.backend
     if not xp.shape_of(steps)[0] or not backend.is_concrete(steps):
         return steps
@@ -144,7 +144,7 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
         return xp.add(xp.add(xp.multiply(a, x), xp.multiply(b, y)), xp.multiply(c, z))
 
     def over(number: float) -> Any:
-        """Divide a number by the step; for a Python number the quotient is one too, and so takes the array's dtype."""
+        """Divide a number by the step. The quotient of a Python number is a Python number, which takes the array's dtype."""
         return xp.true_divide(number, dx) if xp.is_array(dx) else number / dx
 
     parts = []
@@ -349,7 +349,7 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
 
 
 def _moving(ns: Any, step: Native, f: Native) -> Native:
-    """Return ``f`` with the sign of zeros kept, plus a step of zero that carries its derivative."""
+    """Return ``f`` plus a step of zero that carries the derivative of the step; zeros keep their sign."""
     mirrored = ns.negative(ns.subtract(ns.negative(f), step))
     return ns.prim.where(ns.signbit(f), mirrored, ns.add(step, f))
 

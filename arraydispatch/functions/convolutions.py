@@ -1,4 +1,4 @@
-"""``np.convolve`` and ``np.correlate``: all products at once where they are few, else blocks of a Toeplitz matrix."""
+"""``np.convolve`` and ``np.correlate``: all products at once if they are few, otherwise blocks of a Toeplitz matrix."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ def _sine_by(xp: Any, x: Native) -> Native:
 
 
 def _square_near(xp: Any, x: Native, limit: float) -> tuple[Native, Native]:
-    """Return the mask of numbers near zero, and their squares: quotients and absolute values have no second derivative at zero."""
+    """Return the mask of numbers near zero, and their squares, because quotients and absolute values lack a second derivative at zero."""
     near = xp.less(xp.absolute(x), limit)
     x = xp.prim.where(near, x, scalar(xp, 0, xp.dtype_of(x), x))
     return near, xp.multiply(x, x)
@@ -282,7 +282,7 @@ def _i0(xp: Any, x: Native) -> Native:
     x = xp.absolute(x)
     near = xp.less_equal(x, 8.0)
     limit = scalar(xp, 8, xp.dtype_of(x), x)
-    inside = xp.prim.where(near, x, limit)  # what the other branch computes must stay finite
+    inside = xp.prim.where(near, x, limit)  # values of the branch that is not selected must stay finite
     outside = xp.prim.where(near, limit, x)
     small = xp.multiply(xp.exp(inside), _chebyshev(xp, xp.subtract(xp.true_divide(inside, 2.0), 2), _I0_NEAR))
     ratio = xp.subtract(xp.true_divide(32.0, outside), 2.0)

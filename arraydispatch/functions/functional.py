@@ -1,7 +1,7 @@
 """Functions that call the caller's functions (NumPy's reference topic "Functional programming").
 
-They pass the caller's function what NumPy would pass: a view of the argument where NumPy's is one, so that
-writes of the function reach the argument.
+They pass to the caller's function what NumPy would pass. If NumPy passes a view, so do these, and writes to it reach the
+argument.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Functions that select or replace elements by position; the engine of ``a[key]`` is in ``advanced_index``.
 
-Bodies with ``mode="update"`` return the new value of their first argument; on a backend whose arrays are mutable they
-may have written it in place.
+Bodies with ``mode="update"`` return the new value of their first argument. On a backend with mutable arrays they may have
+written the argument in place.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def put_along_axis(xp: Any, arr: Native, indices: Any, values: Any, axis: Any) -
 
 
 def _check_safe(xp: Any, values: Any, target: Native) -> None:
-    """Check the cast of ``putmask`` and ``place``: free for sequences and scalars, for arrays only if nothing is lost."""
+    """Check the cast of ``putmask`` and ``place``: sequences and scalars may be cast freely, arrays only without loss."""
     if xp.is_array(values) or isinstance(values, np.ndarray):
         have, to = xp.dtype_of(values) if xp.is_array(values) else values.dtype, xp.dtype_of(target)
         if not np.can_cast(have, to, "safe"):
@@ -423,7 +423,7 @@ _SCATTER: dict[np.ufunc, str] = {
 def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, known: Any = None) -> Native:
     """Return the array after ``ufunc.at(a, indices, b)``: repeated indices accumulate, casts are unsafe.
 
-    ``known`` holds the places of the indices as NumPy arrays, where a library traces and would not know them.
+    ``known`` holds the indices as NumPy arrays if a library traces and therefore does not know their values.
     """
     prim, backend = xp.prim, xp.backend
     shape, dtype = xp.shape_of(a), xp.dtype_of(a)
@@ -462,7 +462,7 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, kn
 
 
 def _in_rounds(xp: XP, ufunc: np.ufunc, line: Native, places: Any, value: Native | None = None) -> Native:
-    """Apply a ufunc at places with repetitions: all first visits at once, then all second ones, and so on."""
+    """Apply a ufunc at repeated places in rounds: all first occurrences at once, then all second ones, and so on."""
     prim, dtype = xp.prim, xp.dtype_of(line)
     call = Bound(ufunc, xp.backend)
     if places is None:

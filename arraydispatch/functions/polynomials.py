@@ -1,7 +1,7 @@
 """Polynomials as arrays of coefficients, highest power first (``np.polyfit`` and its like), and the bivariate ones of
 ``numpy.polynomial.polynomial``, lowest power first.
 
-A ``np.poly1d`` is an object on the host. For such an argument these functions return one, so NumPy runs them.
+A ``np.poly1d`` is an object on the host. NumPy runs these functions if an argument is one, since the result is one too.
 """
 
 from __future__ import annotations

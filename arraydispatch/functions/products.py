@@ -41,7 +41,7 @@ def _swap_last(xp: XP, a: Any) -> Any:
 
 
 def diagonal_of(xp: XP, a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
-    """Implement ``np.diagonal`` as one strided slice of the two axes merged."""
+    """Implement ``np.diagonal`` by merging the two axes and taking one strided slice."""
     shape = xp.shape_of(a)
     ndim = len(shape)
     if ndim < 2:
@@ -332,7 +332,7 @@ def _check_core(ufunc: np.ufunc, n: int, m: int, dimension: int = 0) -> None:
 def _arranged(
     xp: XP, ufunc: np.ufunc, a: Any, b: Any, cores: tuple[int, int, int], axes: Any
 ) -> tuple[Any, Any, Shape | None]:
-    """Move the core axes of the operands last; also return the places of the result's core axes by ``axes=``."""
+    """Move the core axes of the operands to the end; also return where ``axes=`` puts the core axes of the result."""
     if not isinstance(axes, list):
         raise TypeError("axes should be a list.")
     # An output without core axes may be left out only if the signature itself gives it none.

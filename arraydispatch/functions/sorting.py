@@ -188,7 +188,7 @@ def searchsorted(xp: Any, a: Any, v: Any, side: str = "left", sorter: Any = None
 
 
 def _ranks(xp: Any, a: Native) -> Native:
-    """Rank a line of complex numbers by integers, equal for equal numbers, where the library can only sort them."""
+    """Return integer ranks of a line of complex numbers, equal for equal numbers, for libraries that can only sort them."""
     n = xp.shape_of(a)[0]
     order = xp.prim.argsort(a, 0)
     ordered = xp.prim.take(a, order, 0)

@@ -1,7 +1,7 @@
 """Order statistics and correlations (NumPy's reference topic "Statistics"; its averages and variances: ``averages``).
 
-Where the quantiles asked for are known now, NumPy computes on the host *which* elements they lie between and with what
-weights (a few numbers), and the device sorts, picks and interpolates; ``quantile_methods`` has the formulas.
+If the requested quantiles are known now, NumPy computes on the host which elements they lie between and with which weights
+(a few numbers), and the device sorts, picks and interpolates. ``quantile_methods`` has the formulas.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _or_nan(xp: XP, last: Native, result: Native) -> Native:
 
 
 def _of_nothing(xp: XP, a: Native, func: Any, *args: Any, **kwargs: Any) -> Native:
-    """Return NumPy's result, or raise its error, for an array without elements, which depends only on shape and dtype."""
+    """Return NumPy's result for an array without elements, or raise its error; both depend only on shape and dtype."""
     empty = np.empty(xp.shape_of(a), xp.dtype_of(a))
     return xp.asarray(np.asarray(func(empty, *args, **kwargs)), like=a)
 
@@ -133,7 +133,7 @@ def nanmedian(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, ke
 
 
 def _without_nans(xp: XP, lanes: Native) -> tuple[Native, Native]:
-    """Sort the lanes, and count in a last axis of length 1 the elements that are not NaN; warn of lanes without any."""
+    """Sort the lanes and count their elements that are not NaN, in a last axis of length 1; warn if a lane has only NaN."""
     lanes = _sorted(xp, lanes)
     real = xp.logical_not(xp.isnan(lanes))
     count = xp.add.reduce(real, axis=-1, dtype=dtypes.INTP, keepdims=True)
@@ -222,7 +222,7 @@ def _quantiles(
 
 
 def _quantiles_first(xp: XP, result: Native, asked: Shape, shape: Shape) -> Native:
-    """Move the axis of quantiles from last, with one result for each lane, to NumPy's order of axes."""
+    """Move the axis of quantiles from the end to where NumPy has it."""
     if not asked:
         return xp.prim.reshape(result, shape)
     ndim = xp.ndim_of(result)
@@ -252,7 +252,7 @@ def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak
 
 
 def _columns(xp: XP, lanes: Native, index: np.ndarray[Any, Any]) -> Native:
-    """Take the elements at known places of each lane, in a last axis."""
+    """Take the elements at known places of each lane; the result has them in its last axis."""
     if index.size == 1:
         shape, i = xp.shape_of(lanes), int(index[0])
         return xp.prim.slice(lanes, (*(slice(0, n, 1) for n in shape[:-1]), slice(i, i + 1, 1)))
@@ -275,7 +275,7 @@ def _blended(xp: XP, below: Native, above: Native, weight: Any) -> Native:
 
 
 def _interpolated(xp: XP, lanes: Native, count: Any, q: Native, method: Method, weak: bool, linear: bool) -> Native:
-    """Compute quantiles of sorted lanes on the device, for counts that differ or quantiles not known now.
+    """Compute quantiles of sorted lanes on the device, if the counts of the lanes differ or the quantiles are not known now.
 
     ``count`` is an int or, for each lane, an int64 in a last axis of length 1; ``q`` is 1-d.
     """

@@ -1,4 +1,4 @@
-"""Views that repeat memory (``numpy.lib.stride_tricks``): the ghosts know their strides, the bodies gather."""
+"""Views that repeat memory (``numpy.lib.stride_tricks``): ghosts describe their strides, and the bodies gather the elements."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""``np.random`` as user files see it: NumPy's own bits, results on the backend.
+"""Stand-in for ``np.random`` in user files: NumPy draws the numbers, and results are moved to the backend.
 
-Every number comes from NumPy's own generators, so a seeded script prints what it prints on plain NumPy. What is drawn
-for a user file is moved; what a library draws from a generator that the user handed it stays an ndarray. Functions that
-shuffle or permute an ``Array`` draw the order on the host and move the rows on the backend.
+Every number comes from NumPy's own generators, so a seeded script prints what it prints with plain NumPy. Numbers drawn for a user
+file are moved to the backend; those that a library draws from a generator of the user stay in an ndarray. Functions that shuffle
+or permute an ``Array`` draw the order on the host and move the rows on the backend.
 
 With ``--rng device`` normal and uniform numbers come from the library's own generator instead: faster where arrays are
 large, but other numbers.
@@ -40,7 +40,7 @@ _KEPT = frozenset({"bytes", "get_bit_generator", "get_state", "seed", "set_bit_g
 def _lines(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.ndarray[Any, Any], int]:
     """Return indices along the axis of an array to shuffle, with as many axes as the array; and that axis.
 
-    With them in its place, NumPy draws the same numbers and raises the same errors.
+    If NumPy shuffles these instead of the array, it draws the same numbers and raises the same errors.
     """
     shape = x.shape
     if 0 in shape:
@@ -55,7 +55,7 @@ def _lines(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.nd
 
 
 def _shuffle(real: Any, x: Any, *args: Any, **kwargs: Any) -> None:
-    """Shuffle an ``Array``: NumPy swaps ``x[i], x[j]`` on what is not an ndarray, which would duplicate rows of views."""
+    """Shuffle an ``Array``. NumPy would swap ``x[i], x[j]``, as for any object that is not an ndarray, and so duplicate rows."""
     if type(x._v) is np.ndarray and x._kind.backend.hosted:  # the array is on the host: NumPy shuffles its memory
         views.run_readers(x)
         real.shuffle(x._v, *args, **kwargs)
@@ -149,7 +149,7 @@ class _Seed(Stand):
 
 
 class _GeneratorType(type):
-    """Metaclass by which generators made by a library are instances too."""
+    """Metaclass that makes generators created by a library instances of the stand-in."""
 
     _counterpart: type
 
@@ -246,7 +246,7 @@ class _DefaultRng(Stand):
 
 
 class _SeededType(_GeneratorType):
-    """Bit generators and seed sequences: NumPy's own objects, made from an ``Array`` too."""
+    """Type of stand-ins for bit generators and seed sequences, which also accept an ``Array`` and create NumPy's own objects."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         make: Any = cls._counterpart if "_counterpart" in vars(cls) else super().__call__
@@ -267,7 +267,7 @@ copyreg.pickle(_SeededType, _reduce_class)
 
 
 def attributes(module: ModuleType) -> dict[str, Any]:
-    """Return the attributes that the facade of ``numpy.random`` has instead of NumPy's own."""
+    """Return the attributes of the facade of ``numpy.random`` that replace NumPy's own."""
     found: dict[str, Any] = {"Generator": Generator, "RandomState": RandomState}
     for name in module.__all__:
         value = getattr(module, name)
@@ -284,7 +284,7 @@ def attributes(module: ModuleType) -> dict[str, Any]:
 
 
 def _device_draw(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Draw numbers from the library's generator; return None where NumPy has to draw them (scalars, other distributions)."""
+    """Draw numbers from the library's generator; return None if NumPy has to draw them (scalars, other distributions)."""
     if kwargs.get("out") is not None:
         return None
     if name in ("rand", "randn"):

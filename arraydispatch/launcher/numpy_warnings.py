@@ -1,10 +1,10 @@
-"""Attribution of NumPy's warnings to the line at which plain Python reports them; no warning names a line of this package.
+"""Attribution of NumPy's warnings to the line at which plain Python would report them, not to a line of this package.
 
-Where NumPy itself computes (small arrays, the NumPy backend), it reports a division by zero at the calling line, which
-is in this package, and an empty slice at a line of its own where a method of ndarray reports the user's. Every warning that is
-shown or recorded passes through ``warnings._showwarnmsg``. There such a warning is issued again for the line of the user's
-file, so that the user's filters and registry apply to that line. Modules in which Python would otherwise
-register the warning keep no registry (``__warningregistry__ = None``).
+If NumPy itself computes (small arrays, the NumPy backend), it reports a division by zero at the calling line, which is in this
+package. It reports an empty slice at a line of NumPy's, where a method of ndarray would report the user's line. Every warning that
+is shown or recorded passes through ``warnings._showwarnmsg``. There such a warning is issued again for the line of the user's file,
+so that the user's filters and registry apply to that line. Modules in which Python would otherwise remember the warning keep no
+registry (``__warningregistry__ = None``).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _showing(exchange: Exchange) -> Any:
 
 
 def _method_codes() -> frozenset[CodeType]:
-    """Return the code of the methods and operators of arrays that users call by name, not of the protocols that NumPy calls."""
+    """Return the code objects of the methods and operators of arrays that users call, without those of the protocols that NumPy calls."""
     named = {name: value for name, value in {**vars(Array), **general}.items() if not name.startswith("__array_")}
     return frozenset(value.__code__ for value in named.values() if hasattr(value, "__code__"))
 

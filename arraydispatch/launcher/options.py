@@ -29,12 +29,12 @@ class Chosen(NamedTuple):
 
     backend: str
     device: str | None
-    """None: the library's own default."""
+    """Device; None for the library's own default."""
     why: str
 
 
 def default_backend(device: str | None = None) -> Chosen:
-    """Choose the backend of a run that names none: the one in use, the environment's, or by what is installed.
+    """Choose the backend of a run that names none: the one in use, that of the environment variable, or one of those installed.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def default_backend(device: str | None = None) -> Chosen:
 
 
 def _device(name: str) -> str | None:
-    """Return the accelerator of a library that was built for one; "" if that is its default anyway, None if it finds none."""
+    """Return the accelerator that a library was built for; "" if it is the library's default device, None if the library finds none."""
     try:
         there = loader.load(name).devices()
     except (ArrayDispatchError, ImportError, RuntimeError):  # the library was built for another version of the driver
@@ -118,7 +118,7 @@ class Choices:
         return json.dumps(asdict(self))
 
     def apply(self) -> None:
-        """Make them the defaults of this process; raise as :func:`arraydispatch.use` does."""
+        """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does."""
         self._use()
         heap.keep()
         # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.
@@ -131,7 +131,7 @@ class Choices:
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Make them the defaults for a block, in a process shared with other code; raise as :meth:`apply` does."""
+        """Make the options the defaults for a block, in a process shared with other code; raise as :meth:`apply` does."""
         with settings.kept(), threads.kept():
             self._use()
             yield

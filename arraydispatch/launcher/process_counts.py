@@ -22,7 +22,7 @@ from .exits import Endings
 _PREFIX = "arraydispatch-counts-"
 
 _SPARING = 20
-"""Saving takes at most one part in this many of a busy process's time."""
+"""Inverse of the largest share of a busy process's time that saving may take."""
 
 
 def make_folder() -> str:

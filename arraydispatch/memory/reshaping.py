@@ -115,7 +115,7 @@ def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
 
 
 def settle(a: Handle, why: str) -> None:
-    """Bring the value of an array, of its root and of the root's other views into the host state.
+    """Move the values of an array, of its root and of the root's other views to the host state.
 
     If the host may write the library's memory, the library shares it from now on. Otherwise the host gets a copy, and
     the value is kept for the library until the array is written.
@@ -137,7 +137,7 @@ def settle(a: Handle, why: str) -> None:
 def _share_all(root: Handle) -> None:
     """Give a root and its views host views of the root's memory.
 
-    A view with a native array of its own is shared through that; the address of its ghost places any other.
+    A view that holds a native array is shared through it; any other is located by the address of its ghost.
     """
     whole = ghost(root)
     start = whole.__array_interface__["data"][0]
@@ -166,7 +166,7 @@ def _share(a: Handle) -> None:
 
 
 def _put_on_host(a: Handle, seen: np.ndarray[Any, Any], kind: Kind) -> None:
-    """Replace an array's value in one step for other threads, which may run during any call: freeing the old value is one."""
+    """Replace an array's value in one step, because other threads may run during any call, such as the freeing of the old value."""
     before = a._v, a._kind, a._root, a._ghost
     a._v, a._kind, a._root, a._ghost = seen, kind, None, seen
     views.has_settled()
@@ -196,8 +196,8 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
 def views_of(root: Handle) -> list[Handle]:
     """Find the arrays that are views of one, by asking the garbage collector.
 
-    The collector walks its lists meanwhile. Some libraries' objects allocate while they are visited (TensorFlow's
-    handles); a collection that begins then changes these lists during the walk and crashes the process.
+    The collector walks its lists meanwhile. Some objects allocate memory while they are visited (TensorFlow's handles); a collection
+    that starts then would change the lists during the walk and crash the process, so collection is off meanwhile.
     """
     begins_by_itself = gc.isenabled()
     gc.disable()

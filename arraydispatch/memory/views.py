@@ -6,8 +6,8 @@ reshaping the ghost shows whether NumPy would alias or copy, and with which stri
 
 If native arrays can alias (numpy, torch), a view holds a native view. Otherwise, and for negative strides on torch, a
 view is read by *compiling* its description into slices, flips, transposes and reshapes of the root (a gather if no
-simpler steps exist). The value is cached until the root is written, and a write goes through to the root. Depth does
-not grow with the number of view steps: a view of a view has the same root.
+simpler steps exist). The value is cached until the root is written, and a write to the view goes through to the root. A view
+of a view has the same root, so views of views cost no more.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def native(a: Handle) -> Native:
 
 
 def held(a: Handle) -> tuple[Kind, Native]:
-    """Return kind and native value of the same moment: another thread may move the value to the host in between."""
+    """Return kind and native value of one moment, since another thread may move the value to the host between two reads."""
     kind, value = a._kind, native(a)
     while a._kind is not kind:
         kind, value = a._kind, native(a)
@@ -95,7 +95,7 @@ def held(a: Handle) -> tuple[Kind, Native]:
 
 NEVER = -1
 INSIDE = -2
-"""Value of a root's ``_seen``: it was wrapped while its library traced a user function, and belongs to that trace."""
+"""Value of ``_seen`` of a root that was wrapped while its library traced a user function: it belongs to that trace."""
 
 exchange = threading.RLock()
 """Lock held while a root's buffer is donated and replaced, and while a buffer is exposed."""
@@ -160,7 +160,7 @@ def lifted(a: Handle, device: Any = None) -> Native:
 
 
 def replaced(a: Handle, value: Native) -> bool:
-    """Whether another thread has written the array since ``value`` was read, so that its buffer may be gone: read again."""
+    """Whether another thread has written the array since ``value`` was read, so that its buffer may be gone and must be read again."""
     if a._kind.backend.mutable:
         return False
     with exchange:
@@ -475,7 +475,7 @@ def readers(root: Handle) -> list[Handle]:
 
 
 def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) -> Any:
-    """Turn the result of a NumPy view function on ghosts into views; ``copied()`` computes it where NumPy copied."""
+    """Turn the ghosts that a NumPy function returned into views; ``copied()`` computes the results that NumPy would copy."""
     roots = {id(memory_of(ghost(a))): a for a in arrays}
 
     def turn(g: Any) -> Any:

@@ -36,9 +36,9 @@ __all__ = ["Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "
 _TO_NUMPY = "to_numpy()"
 """Name of the method by which Matplotlib, and users, ask for an ndarray."""
 _IN_C = "an operation of an ndarray's, or an extension module,"
-"""Name for a caller that asks for an ndarray from C, without a frame."""
+"""Name for a request for an ndarray from C code, which has no frame."""
 _SMALL = 1024
-"""Moves of fewer bytes are counted, but give no advice."""
+"""Number of bytes below which moves are counted but give no advice."""
 _MOST_EVENTS = 200_000
 """Number of events that a thread keeps for a trace; later events are counted, not kept."""
 _SAMPLE = 8
@@ -56,7 +56,7 @@ def function_name(func: Any) -> str:
 class Profile(events.Listener):
     """Record of the calls that run while it is installed; ``with ad.profile() as p:``.
 
-    Profiles nest: an inner one passes its events on. The time that a profile itself takes is in none of its figures.
+    Profiles nest: an inner one passes its events on to the outer one. Figures do not include the time that the profile itself takes.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ class Profile(events.Listener):
                 tables.dropped += 1
 
     def _is_nested(self, frame: FrameType, body: FrameType) -> bool:
-        """Whether a call is made by a body itself, not by a function of the program's that it calls."""
+        """Whether a body itself makes a call, rather than a function of the program that the body calls."""
         internal: Any = self._internal
         at: FrameType | None = frame
         while at is not None and at is not body and internal[at.f_code.co_filename]:
@@ -241,7 +241,7 @@ class Profile(events.Listener):
         return at is body
 
     def host_kernel(self) -> None:
-        """Note that the call that ends next was not computed by the library."""
+        """Record that NumPy, not the library, computed the call that ends next."""
         self._tables().kernel = True
         if self._outer is not None:
             self._outer.host_kernel()
@@ -296,7 +296,7 @@ class Profile(events.Listener):
             self._outer.transfer(direction, nbytes, why, host)
 
     def met(self, x: np.ndarray[Any, Any]) -> bool:
-        """Whether an ndarray has been moved to the backend or from there; small ones are not remembered."""
+        """Whether an ndarray has been moved to the backend or from it; small ones are not remembered."""
         return x.nbytes < _SMALL or any(
             part in known for known in (self._up, self._down, self._taken) for part in (x, x.base) if part is not None
         )
@@ -335,7 +335,7 @@ class Profile(events.Listener):
             self._outer.compiled(backend, count, seconds)
 
     def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
-        """Count the import of a library, whose time is not charged to the call that needed it."""
+        """Count the import of a library; its time is not included in the call that needed it."""
         tables = self._tables()
         tables.loading = begin, end
         if mine:
@@ -344,7 +344,7 @@ class Profile(events.Listener):
             self._outer.started(backend, begin, end, mine)
 
     def place(self) -> tuple[CodeType, int]:
-        """Return the line that calls are now filed under."""
+        """Return the user's line to which calls are attributed now."""
         frame = self.origin(sys._getframe(1))
         return frame.f_code, frame.f_lasti
 
@@ -454,11 +454,11 @@ class Profile(events.Listener):
         return self.tally().notes("syncs", self.runs)
 
     def repeated_uploads(self) -> list[Note]:
-        """Return lines that moved an ndarray to the backend that had been moved before."""
+        """Return the lines that moved an ndarray to the backend although it had been moved there before."""
         return self.tally().notes("uploads", self.runs)
 
     def returns(self) -> list[Note]:
-        """Return lines that moved an ndarray to the backend that had come from there."""
+        """Return the lines that moved an ndarray to the backend although it had come from there."""
         return self.tally().notes("returns", self.runs)
 
     def casts(self) -> list[Note]:
@@ -470,8 +470,8 @@ class Profile(events.Listener):
         return self.tally().compilations(self.runs)
 
     def starts(self) -> dict[str, tuple[int, float]]:
-        """Return, for each backend, in how many processes its library was loaded, and the seconds, which are part of no
-        call's time.
+        """Return for each backend the number of processes that loaded its library, and the seconds, which no call's time
+        includes.
         """
         return self.tally().starts()
 
@@ -554,14 +554,14 @@ class Profile(events.Listener):
         return counts
 
     def seconds_by_class(self) -> dict[str, float]:
-        """Return the seconds of the calls of each class; calls that were only counted are in none."""
+        """Return the seconds of the calls of each class, without calls that were only counted."""
         found: dict[str, float] = {}
         for call in self.calls():
             found[call.kind] = found.get(call.kind, 0.0) + call.seconds
         return found
 
     def elements_by_class(self) -> dict[str, int]:
-        """Return the elements of the calls of each class; calls that were only counted are in none."""
+        """Return the elements of the calls of each class, without calls that were only counted."""
         found: dict[str, int] = {}
         for call in self.calls():
             found[call.kind] = found.get(call.kind, 0) + call.elements
@@ -593,14 +593,14 @@ class Profile(events.Listener):
 
     @property
     def wall(self) -> float:
-        """Wall time since the profile began, to its end if it has one; that of one run, if it has several."""
+        """Wall time from the beginning of the profile to now, or to its end; the mean of its runs if it has several."""
         if self.retimed is not None:
             return self.retimed
         return ((perf_counter() if self.ended is None else self.ended) - self.began) / self.runs
 
 
 def elements_of(*arrays: Any) -> int:
-    """Return the number of elements of the largest of these; what is no array has none, a list or tuple those of its items."""
+    """Return the number of elements of the largest array among these values, which may be in lists and tuples; 0 if there is none."""
     most = 0
     for x in arrays:
         shape = getattr(x, "shape", None)

@@ -28,7 +28,7 @@ COMPLEX128 = np.dtype(np.complex128)
 
 
 class OnlyOnHost(str):
-    """Reason for calls that no device could run: on strings, dates, Python objects, files. They are not fallbacks."""
+    """Reason for the host of calls that no device could run: on strings, dates, Python objects, files. They are not host fallbacks."""
 
     __slots__ = ()
 
@@ -92,7 +92,7 @@ def apply_precision(dtype: DType, precision: Precision) -> DType:
 
 
 def widen_half(dtype: DType) -> DType:
-    """Return float32 for 16-bit floats, which have no kernels for linear algebra and FFT, and other dtypes unchanged."""
+    """Return float32 for 16-bit floats, which have no kernels for linear algebra and FFT, and any other dtype unchanged."""
     return FLOAT32 if category(dtype) == "float" and dtype.itemsize == 2 else dtype
 
 

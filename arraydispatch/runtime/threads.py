@@ -1,7 +1,7 @@
 """Thread counts of the libraries on the CPU, limited to the processors that this process may use.
 
-By default, libraries count the processors they see. That is too many in a container with a quota, where the system
-stops the whole process when its quota is used up, and when the pools of two libraries work at the same time.
+By default, libraries use as many threads as they see processors. That is too many in a container with a quota, whose
+system stops the whole process when the quota is used up, and it is too many if pools of two libraries work at the same time.
 """
 
 from __future__ import annotations

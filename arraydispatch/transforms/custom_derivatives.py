@@ -16,7 +16,7 @@ from .flattening import Body, Given, Input, Traced, dressed, is_array, library_o
 
 
 def custom_gradient(fun: Callable[..., Any], gradient: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a function a derivative of its own, in place of the library's.
+    """Give a function a user-defined derivative, in place of the library's.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class _Call:
         return self._result(outs)
 
     def _forward(self, natives: list[Native]) -> tuple[list[Native], list[Native]]:
-        """Return the results, with those that are arguments among them."""
+        """Return the results, including those that are arguments."""
         outs, written = self.body(natives)
         if self.body.written:
             raise TypeError(

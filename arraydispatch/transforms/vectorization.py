@@ -75,7 +75,7 @@ def _axes_of_arguments(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], 
 
 
 def _spread(axes: Axes, tree: Any, what: str) -> list[Any]:
-    """Return the axis of each leaf of a tree, of which ``axes`` is a prefix."""
+    """Return the axis of each leaf of a tree; ``axes`` is a prefix of the tree."""
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
         return [axes] * len(tree_leaves(tree))
     if isinstance(axes, dict) and isinstance(tree, dict) and axes.keys() == tree.keys():

@@ -48,7 +48,7 @@ _MANY = _LARGE // 16
 """Number of elements below which no dtype reaches that size."""
 _stage = kernel(lambda x: x)
 _STAGE_AFTER = 400
-"""Number of uploads of one small shape after which compiling one pays: 6 ms to compile, 12 µs saved by each."""
+"""Number of uploads of one small shape after which compiling an upload pays: it takes 6 ms and saves 12 µs each time."""
 _SMALL = 1 << 16
 
 
@@ -100,8 +100,8 @@ class JaxBackend(Backend):
         return None if jax.config.jax_enable_x64 else _wide_types
 
     def in_scope(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a function as the context manager would, but for 0.1 µs instead of 0.5: no manager is created, nothing
-        is parsed.
+        """Wrap a function as the context manager would, in 0.1 µs instead of 0.5: no context manager is created and no
+        option is parsed.
         """
         state = jax.enable_x64
         here, put = getattr(state, "get_local", None), getattr(state, "set_local", None)
@@ -220,7 +220,7 @@ class JaxBackend(Backend):
             return jnp.from_dlpack(x)
 
     def dlpack(self, a: Array, **kwargs: Any) -> Any:
-        """Export, filling in the version: JAX refuses a request for version 0, which its own unversioned capsules are."""
+        """Export with the version filled in: JAX refuses a request for version 0, although its own capsules have none."""
         if kwargs.get("max_version", (1, 0))[0] < 1:
             del kwargs["max_version"]
         return a.__dlpack__(**kwargs)

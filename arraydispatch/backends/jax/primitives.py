@@ -224,7 +224,7 @@ _split_update_compiled = kernel(mesh_slices.write, static=(2,))
 
 
 def _fixed(key: tuple[builtins.slice, ...]) -> mesh_slices.Window:
-    """Return a key as its starts, lengths and steps; of one element the step is 1, since XLA's partitioner fails for others."""
+    """Return the starts, lengths and steps of a key; a length of 1 gets the step 1, since XLA's partitioner fails for others."""
     return tuple(
         [
             (part.start, size := len(range(part.start, part.stop, part.step or 1)), part.step or 1 if size > 1 else 1)
@@ -252,14 +252,14 @@ def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Arr
 
 
 def slice_at(a: Array, starts: Sequence[Array], sizes: Sequence[int], steps: Sequence[int]) -> Array:
-    """Read a slice whose starts a program is handed."""
+    """Read a slice whose starts are operands of a program."""
     if mesh_slices.may_be_split(a):
         return mesh_slices.read_at(a, starts, sizes, steps)
     return _slice(a, jnp.stack([*starts]), tuple(sizes), _strides(steps))
 
 
 def slice_update_at(a: Array, starts: Sequence[Array], steps: Sequence[int], value: Array) -> Array:
-    """Write one."""
+    """Write a slice whose starts are operands of a program."""
     if mesh_slices.may_be_split(a):
         return mesh_slices.write_at(a, starts, steps, value)
     return _slice_update(a, jnp.stack([*starts]), value, value.shape, _strides(steps))
@@ -270,7 +270,7 @@ def _strides(steps: Sequence[int]) -> tuple[int, ...] | None:
 
 
 def _chosen(a: Array, starts: Sequence[int], sizes: tuple[int, ...], value: Array) -> Array:
-    """Write most of an array as a choice for each element, which XLA computes in one loop with the value: half the time."""
+    """Write most of an array by selecting each element from the array or the value: XLA fuses that with the value, in half the time."""
     inside = None
     for axis, (start, size) in enumerate(zip(starts, sizes)):
         if size < a.shape[axis]:

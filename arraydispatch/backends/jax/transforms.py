@@ -27,7 +27,7 @@ def is_refusal(error: Exception) -> bool:
 
 
 def _conjugates(values: Sequence[Array]) -> list[Array]:
-    """Conjugate complex cotangents: JAX pulls back without conjugates; ours are gradients as directions of steepest ascent."""
+    """Conjugate complex cotangents: JAX pulls back without conjugation, but gradients here are directions of steepest ascent."""
     return [jnp.conj(x) if jnp.iscomplexobj(x) else x for x in values]
 
 
@@ -71,7 +71,7 @@ def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list
 
 
 class _Collectives:
-    """Collectives of a program, for the operands of its first call on a mesh; it is compiled once more when they are asked for."""
+    """Collectives of a program for the operands of its first call on a mesh; reading them compiles the program once more."""
 
     def __init__(self, compiled: Any) -> None:
         self._compiled = compiled
@@ -79,7 +79,7 @@ class _Collectives:
         self._found: list[dict[str, Any]] | None = None
 
     def note(self, natives: Sequence[Any]) -> None:
-        """Note what the operands are like."""
+        """Remember shapes, dtypes and shardings of the operands."""
         if self._specs is None and not any(isinstance(x, jax.core.Tracer) for x in natives):
             self._specs = [
                 jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding) if isinstance(x, jax.Array) else x

@@ -244,7 +244,9 @@ def _arctanh(a: Array) -> Array:
 
 
 def _log_add(exp: Kernel, scale: float) -> Kernel:
-    """NumPy's own formula, so that both round alike; ``scale`` is 1 / log(base). JAX's derivative is wrong beside an infinite operand."""
+    """Compute by NumPy's formula, which rounds as NumPy does; ``scale`` is 1 / log(base). JAX's derivative is wrong if an operand is
+    infinite.
+    """
 
     @jax.custom_jvp  # type: ignore[untyped-decorator]
     def body(a: Array, b: Array) -> Array:
@@ -336,7 +338,7 @@ def _isnan(a: Array) -> Array:
 
 
 def _with_nan(plain: Kernel) -> Kernel:
-    """Give a NaN result the derivative of the operand that is NaN; in JAX it has none."""
+    """Give a NaN result the derivative of the operand that is NaN, which JAX does not."""
 
     def chosen(a: Array, b: Array) -> Array:
         return jnp.where(jnp.isnan(a), a, jnp.where(jnp.isnan(b), b, plain(a, b)))

@@ -1,7 +1,7 @@
 """NumPy functions that the NumPy backend runs itself, because a composition would differ in the last place.
 
-The list was determined by measurement (``tests/functions/accuracy.json``): their results depend on the order in which
-NumPy, or its compiled parts, add and multiply, or (``np.clip``) on which of two zeros comes first.
+The list was determined by measurement (``tests/functions/accuracy.json``). Results of these functions depend on the order in
+which NumPy or its compiled parts add and multiply, or, for ``np.clip``, on the order of two zeros.
 """
 
 from __future__ import annotations

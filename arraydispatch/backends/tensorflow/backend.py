@@ -112,7 +112,7 @@ class TensorFlowBackend(Backend):
         return type(value) is EagerTensor or isinstance(value, (tf.Tensor, tf.Variable))
 
     def value_of(self, a: Tensor) -> Tensor:
-        """Return a variable's value: an array tracks its writes and readers, a variable is written only by its own methods."""
+        """Return a variable's value, because only the variable's own methods may write to it."""
         return a.read_value() if isinstance(a, tf.Variable) else a
 
     # -- properties of a native value ------------------------------------------------------------------------------
@@ -334,7 +334,7 @@ class TensorFlowBackend(Backend):
         return bool(np.may_share_memory(self.to_numpy(a), self.to_numpy(b)))
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Register the wrapper's conversion to a tensor: the one inside, in no other dtype than its own."""
+        """Register the conversion of the wrapper to the tensor inside it; another dtype is refused."""
 
         def convert(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
             native = value.native

@@ -1,8 +1,8 @@
 """Common foundations of this backend: dtypes, raw operations, cheap constants.
 
-``tf.add`` costs twice the operation it calls, and a Python list given as an axis or a shape costs three times as much
-again (15 µs to become a tensor). So kernels call the generated functions behind ``tf.raw_ops`` and pass them constants
-that are created once.
+``tf.add`` takes twice as long as the operation that it calls, and a Python list given as an axis or a shape takes three times
+as long again (15 µs to become a tensor). So kernels call the generated functions behind ``tf.raw_ops``, with constants that
+are created once.
 """
 
 from __future__ import annotations

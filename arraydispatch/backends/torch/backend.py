@@ -314,7 +314,7 @@ class TorchBackend(Backend):
 
     @property
     def threads(self) -> int:
-        """Return the thread count of operations that this thread calls: OpenMP keeps a number for each."""
+        """Return the number of threads of operations that this thread calls, since OpenMP keeps one number for each calling thread."""
         return torch.get_num_threads()
 
     def use_threads(self, n: int) -> None:
@@ -416,8 +416,8 @@ class TorchBackend(Backend):
         """Return the leanest exact kernel for operands of ``dtype`` (as :meth:`compute_dtype` names it), None without a
         row.
 
-        :attr:`UFUNCS` holds one kernel for all dtypes; this one may be torch's own function, and complex sums are right
-        for infinities only here. ``scalars``: one operand will be a Python scalar.
+        :attr:`UFUNCS` holds one kernel for all dtypes. The kernel returned here may be torch's own function, and is the only one
+        whose complex sums are right for infinities. ``scalars``: one operand will be a Python scalar.
         """
         return ufuncs.kernel_for(ufunc, dtype, scalars)
 

@@ -1,4 +1,4 @@
-"""Programs that use PyTorch directly, under the launcher: functions that it compiles see NumPy's own module."""
+"""Programs that use PyTorch directly under the launcher: functions that PyTorch compiles get NumPy's own module."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The primitives of torch: see ``PRIMITIVES`` in ``backends/base.py`` for their contracts.
 
-Elements of a type without a kernel (the unsigned ones) are moved as the signed type of the same bits, and ordered as a
-wider one. Tensors are written in place where the contract allows it.
+Elements of types without a kernel (the unsigned ones) are moved as the signed type of the same bits, and compared as a wider
+type. Tensors are written in place if the contract allows it.
 """
 
 from __future__ import annotations
@@ -201,13 +201,13 @@ def _last_writer(flat: Tensor) -> Tensor:
 
 
 def newest(flat: Tensor, size: int) -> Tensor:
-    """Position of the last writer of each of so many places, -1 of what nobody writes; under ``vmap`` too."""
+    """Return the position of the last value written to each place, -1 for places without one; works under ``vmap`` too."""
     order = torch.arange(flat.shape[0], device=flat.device)
     return torch.full((size,), -1, device=flat.device).scatter_reduce(0, flat, order, "amax")
 
 
 def _derived(a: Tensor) -> bool:
-    """Whether a derivative may be taken through a tensor: under ``vmap`` it does not tell."""
+    """Whether a derivative may be taken through a tensor; true under ``vmap``, where the tensor does not tell."""
     return torch.is_grad_enabled() and (a.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(a))
 
 
@@ -314,7 +314,7 @@ def argmin(a: Tensor, axis: int) -> Tensor:
 def _found(a: Tensor) -> Tensor:
     """Convert to a type with the same order for which torch finds the minimum.
 
-    With vectors of 32 bytes (AVX2) the compiler of torch 2.13 finds neither it nor its index in one-byte integers.
+    With vectors of 32 bytes (AVX2), the compiler of torch 2.13 does not find the minimum of one-byte integers, nor its index.
     """
     a = _orderable(a)
     return a.to(torch.int32) if a.element_size() == 1 and not concrete(a) else a

@@ -105,7 +105,7 @@ def _extremum(all_of: Kernel, some_of: Kernel, find: Kernel) -> Kernel:
 
 
 def _truth(plain: Callable[..., Tensor]) -> Kernel:
-    """Make all or any; torch keeps uint8 there, NumPy's result is a bool."""
+    """Make all or any; torch's result of uint8 is uint8, NumPy's is a bool."""
 
     def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
         if not axes:

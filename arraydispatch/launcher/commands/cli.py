@@ -67,7 +67,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run_parser() -> argparse.ArgumentParser:
-    """Return the options of ``arraydispatch run``, without the script and what belongs to it."""
+    """Return the options of ``arraydispatch run``, without the script and its arguments."""
     parser = _options(
         prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG,
         description="Run an unchanged NumPy script on an array library.",
@@ -167,7 +167,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
-    """Print a hint if the script got an option of the launcher that the launcher did not get and the script does not name."""
+    """Print a hint if an option of the launcher was given after the script, and the source of the script does not contain it."""
     given = {word.partition("=")[0] for word in ours}
     for at, word in enumerate(theirs):
         name, equals, _ = word.partition("=")
@@ -375,7 +375,7 @@ def _print_coverage(rows: list[Any]) -> None:
         console.print()
 
     def styled(answers: dict[str, tuple[str, str]]) -> str:
-        """Return one answer if it is the same everywhere, else that of each backend."""
+        """Return one answer if all backends have the same, otherwise one for each backend."""
         backends: dict[str, list[str]] = {}
         for backend, (cls, why) in answers.items():
             backends.setdefault(f"[{_STYLES[cls]}]{cls}[/]{': ' if why else ''}{why}", []).append(backend)

@@ -28,7 +28,7 @@ EXTRAS = {
 
 
 def gather() -> dict[str, Any]:
-    """Return all of it as JSON data."""
+    """Return libraries, defaults and advice as JSON data."""
     backends = [_backend(name) for name in loader.KNOWN]
     return {
         "arraydispatch": __version__,

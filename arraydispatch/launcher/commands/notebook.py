@@ -1,8 +1,8 @@
 """Notebook cells on a backend: ``%load_ext arraydispatch``, then ``%arraydispatch --backend jax`` or ``%%arraydispatch``.
 
-``%arraydispatch`` holds for all later cells, ``%arraydispatch off`` ends it; ``%%arraydispatch`` holds for its own cell. In such a
-cell, NumPy is the facade that a script under ``arraydispatch run`` sees, also where an earlier cell imported it; after the cell
-everything is as before. Arrays that the cell made stay on the backend.
+``%arraydispatch`` holds for all later cells until ``%arraydispatch off``; ``%%arraydispatch`` holds for its own cell. In such a
+cell, ``np`` is the facade that a script under ``arraydispatch run`` imports, even if an earlier cell has imported NumPy. After the
+cell NumPy is itself again; arrays that the cell made stay on the backend.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class _Mode:
         self._running: tuple[Spoken, Verification | None] | None = None
 
     def place(self) -> str:
-        """Name the backend, its version and device, and say why it was chosen where no option names it."""
+        """Return the backend, its version and device, and the reason for the choice if no option names the backend."""
         chosen = self.choices.settled()
         name = str(chosen.backend)
         device = "" if chosen.device is None else f", device {chosen.device}"
@@ -101,7 +101,7 @@ class _Mode:
 
     @contextmanager
     def silent(self, other: _Mode) -> Iterator[None]:
-        """Suppress messages while a nested cell has a mode of its own, which prints them."""
+        """Suppress messages while a nested cell has its own mode, which prints them."""
         if self._running is None:
             yield
             return
@@ -117,7 +117,7 @@ class _Mode:
 
     @contextmanager
     def held(self, later: bool = False) -> Iterator[None]:
-        """Hold the mode for a cell, and print its report afterwards."""
+        """Keep the mode in force while a cell runs, and print its report afterwards."""
         profile, verification = self._running = self._listeners or self._listening()
         if self._options.report:
             self._listeners = profile, verification
@@ -190,7 +190,7 @@ class _Later:
 
 
 def _options(line: str) -> Any:
-    """Parse the words after the magic; None where they ask for its help, which is printed."""
+    """Parse the words after the magic; if they ask for help, print it and return None."""
     parser = cell_parser()
     try:
         words = shlex.split(line)
@@ -244,13 +244,13 @@ def _set(owner: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def _run_beside(cell: Coroutine[Any, Any, Any]) -> Any:
-    """Run a cell that awaits in a loop of its own: a notebook's is busy with the cell that this one is in."""
+    """Run a cell that awaits in its own event loop, because that of the notebook is busy with the cell around this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(contextvars.copy_context().run, asyncio.run, cell).result()
 
 
 def _raise(result: Any) -> None:
-    """Raise what ended a cell, to be shown as if nothing were around it."""
+    """Raise the error that ended a cell, so that its traceback shows only frames of the cell."""
     error = result.error_before_exec or result.error_in_exec
     if error is not None:
         _came_through[id(error)] = error.__traceback__
@@ -258,14 +258,14 @@ def _raise(result: Any) -> None:
 
 
 _came_through: dict[int, Any] = {}
-"""id of an error -> the frames that it came through in its own cell."""
+"""id of an error -> the frames of its own cell in its traceback."""
 
 
 _of_the_shell = Exchanges()
 
 
 def _see_to(shell: Any) -> None:
-    """Make the shell hide this package's frames in errors, and its functions by type take arrays of cells that ran on a backend.
+    """Make the shell hide this package's frames in errors, and treat arrays of cells that ran on a backend as ndarrays in its functions.
 
     This happens once, however often the extension is loaded.
     """

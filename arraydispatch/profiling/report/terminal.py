@@ -43,13 +43,13 @@ def where(file: str, line: int) -> str:
 
 
 def short(file: str) -> str:
-    """Shorten a path as far as it stays clear."""
+    """Shorten a path as far as it stays unambiguous."""
     shown = os.path.relpath(file) if os.path.isabs(file) else file
     return file if shown.startswith(os.pardir) else shown
 
 
 class _Output:
-    """Output stream; rich, whose import takes a tenth of the launcher's start, is imported for more than plain lines only."""
+    """Output stream. It imports rich, which takes a tenth of the launcher's start, only for output other than plain lines."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream

@@ -1,9 +1,9 @@
 """Replacements of the entry points of ``Array`` while a program is verified: each runs the call, runs NumPy, and
 compares.
 
-While a :class:`Verification` is in force, the methods and operators of ``Array``, the two protocols and the creation
-functions are replaced by ones that do both. A method of an array is compared with the ndarray method. Otherwise nothing
-is replaced, so there is no cost.
+While a :class:`Verification` is in force, the methods and operators of ``Array``, the two protocols and the creation functions are
+replaced by functions that run the library and NumPy. A method of an array is compared with that of ndarray. Without verification
+nothing is replaced, so it costs nothing.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from .magnitudes import largest
 from .rounding import Nearby, jump
 
 _SET = ("real", "imag")
-"""Views whose assignment writes the array."""
+"""Views that can be assigned to, which writes the array."""
 _LARGEST = 10
 
 
@@ -108,7 +108,7 @@ class Verification:
         self.checked = 0
         """Number of results that a library computed and that were compared."""
         self.by_numpy = 0
-        """Number of results that NumPy computed, of which none was compared."""
+        """Number of results that NumPy computed, which are not compared."""
         self.unchecked: dict[str, int] = {}
 
     # -- starting and stopping
@@ -171,7 +171,7 @@ class Verification:
     # --------------------------------------------------------------------------------------------------
 
     def _form(self, name: str, ours: Any) -> Any:
-        """Make the form of a member that compares its calls; None of one whose results are no arrays to compare."""
+        """Make the form of a member that compares its calls; None for a member whose results are not arrays."""
         row = MEMBERS[name]
         if name == "__array_ufunc__":
             return self._ufunc_door(ours)
@@ -362,7 +362,7 @@ class Verification:
         result: Any,
         reference: Any,
     ) -> list[Finding]:
-        """Compare functions that jump, for arguments in which rounding has led to other values than NumPy's."""
+        """Compare functions that jump, for arguments whose values differ from NumPy's because of rounding."""
         nearby: Nearby = self._inside.__dict__.setdefault("nearby", Nearby())
         known = [nearby.of(x, host) for x, host in zip(args, inputs)]
         others = [other for other in known if other is not None]
