@@ -38,6 +38,11 @@ class Mesh:
         self.lengths, self.min_size = lengths, min_size
         self._held: list[tuple[str, Device]] = []
 
+    @property
+    def count(self) -> int:
+        """Number of devices; 0 if it is all there are."""
+        return 0 if self.lengths is None else math.prod(self.lengths)
+
     def __repr__(self) -> str:
         shape = "auto" if self.lengths is None else "x".join(map(str, self.lengths))
         return f"<mesh {shape} of devices>"

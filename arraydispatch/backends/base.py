@@ -261,7 +261,8 @@ class Backend:
     ``device_at(place)`` is the same for what :meth:`device_of` returns, and ``sharding_of(a)`` the :class:`Sharding` of a native array;
     both are None for one device.
     ``place(a, axes)`` splits each axis of an array over these axes of the mesh, or replicates it if ``axes`` is None; a LookupError if
-    neither the array nor the process has a mesh. ``simulated(count)`` says how a CPU passes for so many devices.
+    neither the array nor the process has a mesh. ``simulated(count)`` says how a CPU passes for so many devices. ``programs()`` lists the
+    programs that have run on a mesh while somebody listened: line, runs, operands, bytes on each device, collectives.
     """
 
     # -- identity ------------------------------------------------------------------------------------------------

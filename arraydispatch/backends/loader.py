@@ -38,6 +38,7 @@ class _Row(NamedTuple):
     imports: tuple[str, ...] = ()  # other modules it imports that print messages while they are imported
     exact: dict[str, str] = {}  # noqa: RUF012 -- words to add to variables that it reads at its start, so that it does not contract arithmetic
     several: str = ""  # pattern of a variable of the environment, as NAME=VALUE, that makes several devices of a CPU
+    simulate: str = ""  # environment variable with the number of devices that a CPU passes for
     entry: Any = None  # the entry point of a backend that another distribution adds
     misreads: dict[str, str] = {}  # noqa: RUF012 -- function that reads the bytes of an array as another dtype -> function that does not
 
@@ -58,6 +59,7 @@ KNOWN: dict[str, _Row] = {
         "JAX_PLATFORMS",
         exact=_XLA_ROUNDS_TWICE,
         several="JAX_NUM_CPU_DEVICES=|XLA_FLAGS=.*host_platform_device_count",
+        simulate="JAX_NUM_CPU_DEVICES",
     ),
     "torch": _Row(
         "torch", ("torch",), "pip install 'torch>=2.13'",
@@ -229,6 +231,23 @@ def prepare_exact(name: str) -> None:
                 f"exact arithmetic must be requested before {name} is imported; restart Python, or start it with {variable}={words}"
             )
         os.environ[variable] = " ".join([*given, words])
+
+
+def prepare_simulated(name: str, count: int) -> None:
+    """Have a CPU pass for so many devices of a known backend, for the process and its children.
+
+    Raises
+    ------
+    ArrayDispatchError
+        The library simulates none, or has been imported before.
+    """
+    row = KNOWN.get(name)
+    if row is None or not row.simulate:
+        raise ArrayDispatchError(f"backend {name!r} does not simulate devices.")
+    if row.library in sys.modules:
+        raise ArrayDispatchError(f"devices must be simulated before {name} is imported; restart Python.")
+    os.environ[row.simulate] = str(count)
+    os.environ[row.platforms] = "cpu"
 
 
 @contextmanager

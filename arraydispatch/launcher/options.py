@@ -85,6 +85,8 @@ class Choices:
     on_fallback: str = "warn"
     rng: str = "numpy"
     threads: int | None = None
+    mesh: str | None = None
+    simulated: bool = False
     why: str = ""
     """Reason for the backend, if it was not named."""
     by_policy: bool = False
@@ -97,6 +99,8 @@ class Choices:
         calls = any((made.precision, made.device, getattr(options, "verify", False)))
         library, cpu = (made.backend or default_backend(made.device).backend) != "numpy", not hardware.accelerators()
         asked: Any = made.execution
+        if made.mesh is not None:
+            library, cpu, asked = True, False, asked or "compiled"
         policy = execution_policy.defaults(library, cpu, asked, made.min_size, calls=calls)
         by_policy = not (calls or asked or made.min_size is not None)
         return replace(made, execution=policy.execution, min_size=policy.min_size, by_policy=by_policy)
@@ -106,6 +110,10 @@ class Choices:
         if self.backend is not None:
             return self
         found = default_backend(self.device)
+        if self.mesh is not None and not loader.KNOWN[found.backend].several:
+            able = [name for name in loader.CHEAPEST if loader.KNOWN[name].several and loader.installed(name)]
+            if able and found.why != _BY_ENVIRONMENT:
+                return replace(self, backend=able[0], why="chosen for the mesh")
         if found.why == _BY_ENVIRONMENT:
             try:
                 loader.check(found.backend)
@@ -143,6 +151,11 @@ class Choices:
             given["precision"] = None if self.precision == "none" else self.precision
         name, device = (chosen := self.settled()).backend, chosen.device
         assert name is not None
+        if self.mesh is not None:
+            least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
+            wanted = given["mesh"] = public.mesh(self.mesh, min_size=least)
+            if self.simulated:
+                loader.prepare_simulated(name, wanted.count)
         if name in loader.KNOWN:
             loader.prepare(name)  # the program may import the library before it is needed
             if self.exact:

@@ -166,11 +166,17 @@ class Session:
         name = settings.current_name()
         backend = loader.loaded_one(name)  # do not load a library only for the report
         device = self._device or ("cpu" if backend is None else backend.devices()[0].name)
+        place, programs = settings.default.devices.get(name), None
+        meshes = None if backend is None or place is None or not place.mesh else backend.meshes
+        if place is not None and meshes is not None:
+            device = place.name
+            if complete and (self._full or self._report_to is not None):  # to list them takes compiling them once more
+                programs = meshes.programs()
         found = None if self._verification is None else self._verification.as_dict()
         process = None if self._plain is None else seconds_since_start() - self._plain
         return report.Run(
             name, loader.version(name), device, public.get_precision(), self.profile.wall, self._rng,
-            self._program, complete, found, self._why, self._plain, process,
+            self._program, complete, found, self._why, self._plain, process, programs,
         )  # fmt: skip
 
     def _write(self, path: str, complete: bool) -> None:

@@ -106,7 +106,7 @@ argsort = _sorting(lambda a, axis: a.argsort(axis, kind="stable"), _argsort)
 # -- positions of elements ---------------------------------------------------------------------------------------------
 
 
-_GATHERED = "gathered from all devices: the shape of the result depends on values"
+_GATHERED = f"{events.GATHERED}the shape of the result depends on values"
 
 
 def nonzero(a: Array) -> tuple[Array, ...]:

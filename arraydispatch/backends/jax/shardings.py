@@ -19,6 +19,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from ...common import events
 from ...common.process_state import process
 from ..devices import Device, Sharding
+from .collectives import programs
 
 __all__ = [
     "Spread",
@@ -31,6 +32,7 @@ __all__ = [
     "is_split",
     "place",
     "placed",
+    "programs",
     "sharding_of",
     "spread_of",
 ]
@@ -214,7 +216,9 @@ def device(lengths: tuple[int, ...], least: int) -> Device:
 
 def simulated(count: int) -> str:
     """Return how to start a program with so many devices on one CPU."""
-    return f"set XLA_FLAGS=--xla_force_host_platform_device_count={count} before it starts"
+    return (
+        f"start it by arraydispatch run --simulated, or with XLA_FLAGS=--xla_force_host_platform_device_count={count}"
+    )
 
 
 def _described(spread: Spread) -> Device:

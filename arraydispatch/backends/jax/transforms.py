@@ -13,7 +13,7 @@ import numpy as np
 from ...common import tracing
 from ...common.errors import TraceError
 from . import shardings
-from .collectives import of_program
+from .collectives import Collectives
 
 Array = Any
 Run = Callable[[list[Array]], tuple[list[Array], list[Array]]]
@@ -53,7 +53,7 @@ def differentiate(
 
 def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list[Array], list[Array]]]:
     compiled = jax.jit(lambda *natives: f(list(natives)))
-    told = _Collectives(compiled)
+    told = Collectives(compiled)
 
     def run(natives: list[Array]) -> tuple[list[Array], list[Array]]:
         if shardings.meshes_in_force:
@@ -70,32 +70,6 @@ def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list
     return run
 
 
-class _Collectives:
-    """Collectives of a program for the operands of its first call on a mesh; reading them compiles the program once more."""
-
-    def __init__(self, compiled: Any) -> None:
-        self._compiled = compiled
-        self._specs: list[Any] | None = None
-        self._found: list[dict[str, Any]] | None = None
-
-    def note(self, natives: Sequence[Any]) -> None:
-        """Remember shapes, dtypes and shardings of the operands."""
-        if self._specs is None and not any(isinstance(x, jax.core.Tracer) for x in natives):
-            self._specs = [
-                jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding) if isinstance(x, jax.Array) else x
-                for x in natives
-            ]
-
-    def __call__(self) -> list[dict[str, Any]]:
-        """Return the kind and the bytes of each; empty for a program that has not run on a mesh."""
-        if self._found is None:
-            if self._specs is None:
-                return []
-            with jax.enable_x64(True):
-                self._found = of_program(self._compiled.lower(*self._specs).compile().as_text())
-        return self._found
-
-
 def abstract(f: Any, specs: Sequence[Any], device: Any) -> list[tuple[tuple[int, ...], np.dtype[Any]]]:
     made = jax.eval_shape(lambda *natives: f(list(natives)), *[jax.ShapeDtypeStruct(*spec) for spec in specs])
     return [(x.shape, x.dtype) for x in made]
@@ -110,7 +84,7 @@ def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> 
 
     compiled = jax.jit(traced, donate_argnums=tuple(spare), keep_unused=True)
     called = False
-    told = _Collectives(compiled)
+    told = Collectives(compiled)
 
     def run(natives: list[Any], made: list[Any]) -> None:
         nonlocal called

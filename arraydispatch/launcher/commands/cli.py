@@ -77,6 +77,8 @@ def run_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--compare", action="store_true",
         help="run the program by plain Python first, without its output, and say how many times as fast this run is")  # fmt: skip
+    parser.add_argument("--simulated", action="store_true",
+        help="a CPU passes for as many devices as --mesh names, for a trial")  # fmt: skip
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     return parser
 
@@ -94,6 +96,9 @@ def _options(**about: str) -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--backend", metavar="B", help=f"one of: {', '.join(loader.KNOWN)}")
     add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
+    add("--mesh", metavar="M",
+        help="split large arrays over several devices: auto (all there are), a number of them, or a mesh such as 2x4; "
+             "execution is then compiled, if --execution is not given")  # fmt: skip
     add("--precision", metavar="P", type=str.lower, choices=PRECISIONS,
         help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
     add("--execution", metavar="E",
@@ -122,7 +127,7 @@ def _options(**about: str) -> argparse.ArgumentParser:
 
 
 _VALUED = frozenset(
-    "--backend --device --precision --execution --min-size --include --on-fallback --rng --threads --trace".split()
+    "--backend --device --mesh --precision --execution --min-size --include --on-fallback --rng --threads --trace".split()
 )
 
 
@@ -212,6 +217,13 @@ def _check(options: argparse.Namespace, program: list[str]) -> None:
         raise UsageError(
             "--execution fused and --min-size 0 exclude each other: fused calls are on values on the host."
         )
+    if options.mesh is not None:
+        if options.device is not None:
+            raise UsageError("--device and --mesh exclude each other; a mesh is several devices.")
+        if options.execution == "fused":
+            raise UsageError("--execution fused and --mesh exclude each other: fused calls are on values on the host.")
+    if options.simulated and (options.mesh is None or not options.mesh[:1].isdigit()):
+        raise UsageError("--simulated needs a --mesh with a number of devices, such as --mesh 8 or --mesh 2x4.")
     if options.module is None and not program:
         raise UsageError("no script given; usage: arraydispatch run SCRIPT, or -m MODULE.")
 

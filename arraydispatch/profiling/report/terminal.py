@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from ...common import callers
-from ...common.events import AT_A_DOOR
+from ...common.events import AT_A_DOOR, GATHERED
 from ..recorder import Profile
 from ..records import ON_BACKEND
 from .advice import size
@@ -162,6 +162,8 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     section("left NumPy", data["left_numpy"], lambda row: (row["what"], row["why"]))
     asked = [row for row in data["transfers"] if row["why"].endswith(AT_A_DOOR.removeprefix("a library"))]
     section("went to a library", asked, lambda row: (size(row["bytes"]), row["why"]))
+    gathered = [row for row in data["transfers"] if row["why"].startswith(GATHERED)]
+    section("gathered from all devices", gathered, lambda row: (size(row["bytes"]), row["why"].removeprefix(GATHERED)))
     for row in data["advice"][:limit]:
         console.print(f"  [bold]{row['kind']}[/] at {_escape(where(row['file'], row['line']))}: {_escape(row['text'])}")
     if run.verification is not None:
@@ -182,12 +184,47 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
             f"it ended: {row['why']}",
         ),
     )
+    _print_programs(data["programs_on_mesh"], console)
     section("compiled", data["compilations"], lambda row: (f"{row['seconds']:.2f} s", row["backend"]))
     if data["lines"]:
         _print_tables(data, console)
     for row in data["messages"]:
         values = ", ".join(f"{key} {value}" for key, value in row["values"].items())
         console.print(f"  {row['seconds']:.3f} s  {_escape(row['text'])}{'  ' if values else ''}{_escape(values)}")
+
+
+def _print_programs(rows: list[dict[str, Any]], console: _Output) -> None:
+    """Print the programs that ran on a mesh: what is split how, and what the devices send each other."""
+    if not rows:
+        return
+    from rich.table import Table
+
+    table = Table(
+        "runs",
+        "program on the mesh",
+        "on each device",
+        "each device gets",
+        "where",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2),
+    )
+    for row in sorted(rows, key=lambda row: -row["runs"])[:_LONG]:
+        operands = [
+            f"{each['count']} × {each['dtype']}{each['shape']} {_split(each['split'])}" for each in row["operands"]
+        ]
+        sent = [f"{each['count']} × {each['kind']} of {size(each['bytes'])}" for each in row["collectives"]]
+        table.add_row(
+            f"{row['runs']:,}", _escape(", ".join(operands) or "no array"), size(row["bytes_per_device"]), ", ".join(sent) or "nothing",
+            _escape(row["line"]),
+        )  # fmt: skip
+    console.print(table)
+
+
+def _split(axes: list[int]) -> str:
+    if not axes:
+        return "replicated"
+    return f"split along axis {' and '.join(map(str, axes))}"
 
 
 _REMARKS = {"left_numpy": "left NumPy", "syncs": "syncs", "casts": "dtype changes", "compilations": "compilations"}
