@@ -29,12 +29,12 @@ class Chosen(NamedTuple):
 
     backend: str
     device: str | None
-    """None: the library's own default."""
+    """Device; None for the library's own default."""
     why: str
 
 
 def default_backend(device: str | None = None) -> Chosen:
-    """Choose the backend of a run that names none: the one in use, the environment's, or by what is installed.
+    """Choose the backend of a run that names none: the one in use, that of the environment variable, or one of those installed.
 
     Parameters
     ----------
@@ -63,10 +63,10 @@ def default_backend(device: str | None = None) -> Chosen:
 
 
 def _device(name: str) -> str | None:
-    """Return the accelerator of a library that was built for one; "" if that is its default anyway, None if it finds none."""
+    """Return the accelerator that a library was built for; "" if it is the library's default device, None if the library finds none."""
     try:
         there = loader.load(name).devices()
-    except (ArrayDispatchError, ImportError, RuntimeError):  # built for another version of the driver
+    except (ArrayDispatchError, ImportError, RuntimeError):  # the library was built for another version of the driver
         return None
     found = next((each.name for each in there if each.kind != "CPU"), None)
     return "" if found == there[0].name else found
@@ -126,20 +126,20 @@ class Choices:
         return json.dumps(asdict(self))
 
     def apply(self) -> None:
-        """Make them the defaults of this process; raise as :func:`arraydispatch.use` does."""
+        """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does."""
         self._use()
         heap.keep()
-        # The whole process belongs to the script, so a library that hides 64-bit types enables them globally: no switch per call.
+        # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.
         loader.when_loaded(
             settings.default.backend,
             lambda backend: backend.configure(enable_x64=True) if "enable_x64" in backend.OPTIONS else None,
         )
-        if self.threads is not None:  # for libraries loaded later, and for other processes
+        if self.threads is not None:  # also applies to libraries loaded later, and to other processes
             os.environ.update(dict.fromkeys(threads.VARIABLES, str(self.threads)))
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Make them the defaults for a block, in a process shared with other code; raise as :meth:`apply` does."""
+        """Make the options the defaults for a block, in a process shared with other code; raise as :meth:`apply` does."""
         with settings.kept(), threads.kept():
             self._use()
             yield
@@ -169,7 +169,7 @@ class Choices:
             threads.use(self.threads, loader.loaded_one(name))
         if ranks.mine is not None:
             ranks.join(name)
-        if device is None and not given:  # no need to ask the library: it is imported when needed
+        if device is None and not given:  # do not ask the library: it is imported only when needed
             loader.check(name)
             settings.default.backend = name
         else:

@@ -1,7 +1,7 @@
 """Run of the launcher, from its first line to its report, however it ends.
 
-Every end that :mod:`arraydispatch.launcher.exits` notices produces the report. A program that crashes in native code, or is killed,
-cannot be noticed; for these the report file is rewritten regularly while the program runs.
+Every end of the program that :mod:`arraydispatch.launcher.exits` notices produces the report. It cannot notice a crash in native code
+or a kill; for these the report file is rewritten regularly while the program runs.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from .plain_run import seconds_since_start
 from .progress import Progress
 
 _FIRST_SAVE, _LONGEST_WAIT = 2.0, 60.0
-"""Seconds before the first report of a running program, and the most between two of them."""
+"""Seconds before the first report of a running program, and the largest number of seconds between two reports."""
 
 
 class Spoken(Profile):
-    """Profile of the launcher, which announces each line that falls back to the host once, as it happens.
+    """Profile of the launcher, which prints a message once for each line that falls back to the host, when that happens.
 
     It prints the message itself, not through ``warnings``: a script that turns warnings into errors must not see it.
     """
@@ -167,7 +167,7 @@ class Session:
 
     def _run(self, complete: bool) -> report.Run:
         name = settings.current_name()
-        backend = loader.loaded_one(name)  # a library that was not needed is not loaded for the report
+        backend = loader.loaded_one(name)  # do not load a library only for the report
         device = self._device or ("cpu" if backend is None else backend.devices()[0].name)
         place, programs = settings.default.devices.get(name), None
         meshes = None if backend is None or place is None or not place.mesh else backend.meshes

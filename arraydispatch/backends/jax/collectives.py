@@ -22,7 +22,7 @@ _SHAPE = re.compile(r"\b(pred|bf16|[a-z]+\d+[a-z0-9]*)\[([\d,]*)\]")
 
 
 def of_program(text: str) -> list[dict[str, Any]]:
-    """Return the kind and the bytes of each collective of a program: of what each device gets from it.
+    """Return the kind of each collective of a program, and the bytes that each device receives from it.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Kernels that NumPy runs on the zero-copy view of an array in host memory, because it is faster than XLA there.
 
-XLA sorts on one core by comparing element by element, and compiles a program for each shape, which costs as much as
-thousands of small sorts; the number of elements that a mask selects depends on its values. Under a trace, on an
-accelerator, and if the user wants everything run by the library itself, JAX runs these too.
+XLA sorts on one core by comparing single elements, and compiles a program for each shape, which costs as much as thousands of
+small sorts. The number of elements that a mask selects depends on its values, so each number would be another shape. JAX
+itself runs these kernels under a trace, on an accelerator, and if the user wants the library to run everything.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _seen: dict[tuple[Any, ...], int] = {}
 
 
 def is_rare(*key: Any) -> bool:
-    """Whether this was requested only a few times: compiling for a shape costs as much as thousands of its arrays."""
+    """Whether this shape has occurred only a few times: compiling for it costs as much as thousands of calls."""
     count = _seen.get(key, 0)
     if count >= _COMPILE_AFTER:
         return False

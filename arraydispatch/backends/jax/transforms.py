@@ -27,7 +27,7 @@ def is_refusal(error: Exception) -> bool:
 
 
 def _conjugates(values: Sequence[Array]) -> list[Array]:
-    """Conjugate complex cotangents: JAX pulls back without conjugates; ours are gradients as directions of steepest ascent."""
+    """Conjugate complex cotangents: JAX pulls back without conjugation, but gradients here are directions of steepest ascent."""
     return [jnp.conj(x) if jnp.iscomplexobj(x) else x for x in values]
 
 
@@ -144,7 +144,7 @@ def call_host(f: Any, natives: Sequence[Array], specs: Sequence[Any]) -> list[Ar
             run, [jax.ShapeDtypeStruct(*spec) for spec in specs], *natives, vmap_method="broadcast_all"
         )
 
-    line = tracing.user_line()  # it is not known when the program's derivative is taken
+    line = tracing.user_line()  # the line is no longer known when the program's derivative is taken
 
     @called.defjvp  # type: ignore[untyped-decorator]
     def _(primals: Any, tangents: Any) -> NoReturn:

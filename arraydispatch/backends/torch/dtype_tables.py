@@ -66,8 +66,8 @@ innermost_transform = torch._C._functorch.peek_interpreter_stack
 
 
 _going_back: set[object] = set()
-"""Backward passes that run for many cotangents at once. Autograd batches them by a ``vmap`` of its own, which no
-interpreter shows.
+"""Backward passes that run for many cotangents at once. Autograd batches them by its own ``vmap``, which
+:data:`innermost_transform` does not show.
 """
 
 
@@ -103,8 +103,8 @@ _AS_IT_IS = contextlib.nullcontext()
 def out_of_transforms() -> Any:
     """Leave transforms, so that values of a tensor that has them can be read.
 
-    Inside ``torch.func.vjp`` any operation on one creates a wrapper without memory, and while a program is recorded a
-    part of it.
+    Otherwise an operation on it would create a wrapper without memory inside ``torch.func.vjp``, and a part of the program
+    while a program is recorded.
     """
     if compiling():
         return _AS_IT_IS

@@ -36,7 +36,7 @@ class TracedTorch(TorchBackend):
         return self
 
     def is_concrete(self, a: Tensor) -> bool:
-        """Whether the value is known; not for values that a derivative depends on, as in libraries whose tracers have none."""
+        """Whether the value is known; False for values that a derivative depends on, as in libraries whose tracers have no values."""
         return super().is_concrete(a) and not a.requires_grad
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:

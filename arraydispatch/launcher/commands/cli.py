@@ -57,7 +57,7 @@ def _threads(text: str) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # its help, whose reader may have closed the pipe
+        sys.stdout.flush()  # write the help; its reader may have closed the pipe
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
@@ -68,7 +68,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run_parser() -> argparse.ArgumentParser:
-    """Return the options of ``arraydispatch run``, without the script and what belongs to it."""
+    """Return the options of ``arraydispatch run``, without the script and its arguments."""
     parser = _options(
         prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG,
         description="Run an unchanged NumPy script on an array library.",
@@ -178,7 +178,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
-    """Print a hint if the script got an option of the launcher that the launcher did not get and the script does not name."""
+    """Print a hint if an option of the launcher was given after the script, and the source of the script does not contain it."""
     given = {word.partition("=")[0] for word in ours}
     for at, word in enumerate(theirs):
         name, equals, _ = word.partition("=")
@@ -439,7 +439,7 @@ def _print_coverage(rows: list[Any]) -> None:
         console.print()
 
     def styled(answers: dict[str, tuple[str, str]]) -> str:
-        """Return one answer if it is the same everywhere, else that of each backend."""
+        """Return one answer if all backends have the same, otherwise one for each backend."""
         backends: dict[str, list[str]] = {}
         for backend, (cls, why) in answers.items():
             backends.setdefault(f"[{_STYLES[cls]}]{cls}[/]{': ' if why else ''}{why}", []).append(backend)
@@ -517,7 +517,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"arraydispatch: {wrong}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader has closed the pipe. Python flushes once more as it ends: into nothing, then.
+        # The reader has closed the pipe. Python flushes once more when it ends, which must go to the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 

@@ -28,7 +28,7 @@ EXTRAS = {
 
 
 def gather() -> dict[str, Any]:
-    """Return all of it as JSON data."""
+    """Return libraries, defaults and advice as JSON data."""
     backends = [_backend(name) for name in loader.KNOWN]
     return {
         "arraydispatch": __version__,
@@ -131,7 +131,7 @@ def show(data: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, emoji=False, markup=False)  # `[jax]` is no style
+    console = Console(highlight=False, emoji=False, markup=False)  # `[jax]` must not be read as a style
     core = "compiled core" if data["compiled"] else "core not compiled"
     console.print(
         f"arraydispatch {data['arraydispatch']} ({core}), NumPy {data['numpy']}, Python {data['python']}",

@@ -43,13 +43,13 @@ def where(file: str, line: int) -> str:
 
 
 def short(file: str) -> str:
-    """Shorten a path as far as it stays clear."""
+    """Shorten a path as far as it stays unambiguous."""
     shown = os.path.relpath(file) if os.path.isabs(file) else file
     return file if shown.startswith(os.pardir) else shown
 
 
 class _Output:
-    """Output stream; rich, whose import takes a tenth of the launcher's start, is imported for more than plain lines only."""
+    """Output stream. It imports rich, which takes a tenth of the launcher's start, only for output other than plain lines."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -92,7 +92,8 @@ def _details(profile: Profile, run: Run, data: dict[str, Any]) -> str:
     by_class, seconds = data["calls_by_class"], data["seconds_by_class"]
     policy = "" if run.precision is None else f", precision {run.precision}"
     why = f" ({run.why})" if run.why else ""
-    untimed = " (not timed: --report does)" if profile.counted else ""  # they are the backend's if that is NumPy
+    # Calls on NumPy as the backend are not timed while counting.
+    untimed = " (not timed: --report does)" if profile.counted else ""
     library = (untimed if "hosted" not in by_class else "") or _seconds(
         sum(seconds.get(kind, 0.0) for kind in ON_BACKEND)
     )

@@ -1,7 +1,7 @@
 """Comparison of two results: whether they are equal up to rounding, and where they differ most.
 
-An error is relative to the values that rounding may have acted on: the result itself for elementwise functions, the sum
-of the absolute terms for sums and products, the largest element for everything else.
+An error is relative to the values that may have been rounded: the result itself for elementwise functions, the sum of the absolute
+terms for sums and products, and the largest element for all other functions.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Finding(NamedTuple):
     ours: Any
     numpy: Any
     says: str = ""
-    """Difference in words, if it is not one of values."""
+    """Description of a difference that is not one of values."""
 
     @property
     def beyond(self) -> bool:
