@@ -19,24 +19,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from weakref import ref
 
-__all__ = [
-    "SLOTS",
-    "Attribute",
-    "Handle",
-    "Method",
-    "bare",
-    "compiled",
-    "general",
-    "install",
-    "lay_over",
-    "maker",
-    "method_with",
-    "new_array",
-    "of_class",
-    "shortened",
-    "take_off",
-]
-
 
 class Handle:
     """The state of an array; :class:`arraydispatch.array.Array` adds the behaviour.

@@ -9,8 +9,6 @@ import numpy as np
 from .. import fastpath
 from .creation import arange
 
-__all__ = ["fftfreq", "rfftfreq"]
-
 
 @fastpath.at_once(np.fft.fftfreq)
 def fftfreq(n: Any, d: Any = 1.0, device: Any = None) -> Any:

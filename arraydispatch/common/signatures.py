@@ -8,8 +8,6 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any, NamedTuple
 
-__all__ = ["Parameters", "parameters_of"]
-
 
 class Parameters(NamedTuple):
     """Parameters of a function, in the order of its signature.

@@ -12,8 +12,6 @@ from typing import Any
 from ..backends import loader
 from ..common.signal_safety import imported
 
-__all__ = ["AMD", "NVIDIA", "TPU", "accelerators", "reaches"]
-
 NVIDIA, AMD, TPU = "NVIDIA GPU", "AMD GPU", "TPU"
 
 _HIDING = {

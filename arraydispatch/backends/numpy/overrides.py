@@ -1,7 +1,7 @@
 """NumPy functions that the NumPy backend runs itself, because a composition would differ in the last place.
 
-The list was determined by measurement (``tests/functions/accuracy.json``): their results depend on the order in which
-NumPy, or its compiled parts, add and multiply, or (``np.clip``) on which of two zeros comes first.
+The list was determined by measurement (``tests/functions/accuracy.json``). Results of these functions depend on the order in
+which NumPy or its compiled parts add and multiply, or, for ``np.clip``, on the order of two zeros.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _numpys_own(func: Any) -> Callable[..., Any]:
 def _position_of_out(func: Any) -> int:
     try:
         at = parameters_of(func).position_of("out")
-    except ValueError:  # C functions without a text signature: `np.dot` ends with it
+    except ValueError:  # C functions without a text signature; `np.dot` has `out` last
         return 99
     return 99 if at is None else at
 

@@ -6,6 +6,7 @@ import atexit
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -15,10 +16,8 @@ from ...profiling.report import WRITERS, missing
 from ..options import Choices
 from .usage import UsageError
 
-__all__ = ["main"]
-
 _VALUED = frozenset(
-    "--backend --device --precision --execution --min-size --include --on-fallback --rng --threads --trace".split()
+    "--backend --device --mesh --precision --execution --min-size --include --on-fallback --rng --threads --trace --processes".split()
 )
 
 
@@ -63,7 +62,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
-    """Print a hint if the script got an option of the launcher that the launcher did not get and the script does not name."""
+    """Print a hint if an option of the launcher was given after the script, and the source of the script does not contain it."""
     given = {word.partition("=")[0] for word in ours}
     for at, word in enumerate(theirs):
         name, equals, _ = word.partition("=")
@@ -102,8 +101,8 @@ def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | No
 
 
 _NOT_GIVEN: dict[str, Any] = {
-    **dict.fromkeys(("backend", "device", "precision", "execution", "min_size", "threads", "report", "trace", "module")),
-    **dict.fromkeys(("exact", "verify", "compare"), False),
+    **dict.fromkeys(("backend", "device", "mesh", "precision", "execution", "min_size", "threads", "report", "trace", "processes", "module")),
+    **dict.fromkeys(("exact", "verify", "compare", "simulated", "all_ranks"), False),
     "include": [], "on_fallback": "warn", "rng": "numpy",
 }  # fmt: skip
 """Values of the options that are not given, as the parser has them, whose import and making take a tenth of a short run."""
@@ -124,6 +123,19 @@ def _check(options: Any, program: list[str]) -> None:
         raise UsageError(
             "--execution fused and --min-size 0 exclude each other: fused calls are on values on the host."
         )
+    if options.mesh is not None:
+        if options.device is not None:
+            raise UsageError("--device and --mesh exclude each other; a mesh is several devices.")
+        if options.execution == "fused":
+            raise UsageError("--execution fused and --mesh exclude each other: fused calls are on values on the host.")
+    if options.processes not in (None, "auto") and not (options.processes.isdecimal() and int(options.processes)):
+        raise UsageError(f"--processes must be auto or a positive integer, got {options.processes!r}.")
+    if options.all_ranks and options.processes is None:
+        raise UsageError("--all-ranks needs --processes.")
+    if options.processes is not None and options.device is not None:
+        raise UsageError("--device and --processes exclude each other; the processes share a mesh of their devices.")
+    if options.simulated and (options.mesh is None or not options.mesh[:1].isdigit()):
+        raise UsageError("--simulated needs a --mesh with a number of devices, such as --mesh 8 or --mesh 2x4.")
     if options.module is None and not program:
         raise UsageError("no script given; usage: arraydispatch run SCRIPT, or -m MODULE.")
 
@@ -134,6 +146,8 @@ def _run(argv: list[str]) -> int:
     _check(options, theirs)
     if options.compare and options.module is None and theirs[0] == "-":
         raise UsageError("--compare runs the program twice, and standard input is read once; give a script.")
+    if options.processes is not None and (code := _processes(options, ours, theirs)) is not None:
+        return code
     report_to = _target("--report", options.report, WRITERS)
     trace_to = _target("--trace", options.trace, (".json",))
 
@@ -164,7 +178,7 @@ def _run(argv: list[str]) -> int:
     if package is not None and not users.is_installed(package):
         users.add_root(package)
 
-    from .. import forks, processes
+    from .. import forks, processes, ranks
     from ..activation import Activation
     from ..session import Session
 
@@ -173,17 +187,57 @@ def _run(argv: list[str]) -> int:
         choices.device,
         why=choices.why, rng=options.rng, report_to=report_to, trace_to=trace_to, full=options.report == "",
         aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file, plain=plain,
+        quiet=ranks.mine is not None and ranks.mine.number > 0,
     )  # fmt: skip
     scope = Activation(users, session.profile.adopted).begin()
     atexit.register(scope.end)  # registered first, so the last thing that Python does
     forks.survive_forks()
+    if ranks.mine is not None:  # a program that the script starts is by itself
+        choices = replace(choices, mesh=None, simulated=False)
     processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()
     if program is None:
-        return _run_module(options.module, theirs, users, session.cancel)
+        return ranks.ended(_run_module(options.module, theirs, users, session.cancel))
     if isinstance(program.source, bytes):
         _hint(ours, program, theirs[1:])
-    return runner.run(program, theirs[1:], users, session.cancel)
+    return ranks.ended(runner.run(program, theirs[1:], users, session.cancel))
+
+
+def _processes(options: Any, ours: list[str], theirs: list[str]) -> int | None:
+    """Run the script in several processes and return its exit code; None in one of them, which goes on."""
+    from .. import ranks
+
+    if options.mesh is None:
+        options.mesh = "auto"
+    told = os.environ.get(ranks.ENVIRONMENT)
+    if told is not None:
+        import json
+
+        ranks.begin(ranks.Rank(**json.loads(told)))
+        return None
+    if options.processes == "auto":
+        try:
+            ranks.begin(ranks.found(os.environ, options.all_ranks))
+        except ArrayDispatchError as error:
+            raise UsageError(str(error)) from None
+        if ranks.mine is not None and ranks.mine.number:
+            options.report = options.trace = None
+        return None
+    if options.module is None:
+        if theirs[0] == "-":
+            raise UsageError("--processes runs the script several times, and standard input is read once; give a file.")
+        from ..runner import NotFound
+
+        try:
+            _script(theirs[0], ours)  # a script that is not there is said once
+        except NotFound as error:
+            raise UsageError(str(error)) from None
+    from .process_group import run
+
+    return run(
+        int(options.processes), ours, [*([] if options.module is not None else ["--"]), *theirs],
+        everywhere=options.all_ranks, threads=options.threads is not None,
+    )  # fmt: skip
 
 
 def _script(path: str, ours: list[str]) -> Any:
@@ -295,7 +349,7 @@ def _print_coverage(rows: list[Any]) -> None:
         console.print()
 
     def styled(answers: dict[str, tuple[str, str]]) -> str:
-        """Return one answer if it is the same everywhere, else that of each backend."""
+        """Return one answer if all backends have the same, otherwise one for each backend."""
         backends: dict[str, list[str]] = {}
         for backend, (cls, why) in answers.items():
             backends.setdefault(f"[{_STYLES[cls]}]{cls}[/]{': ' if why else ''}{why}", []).append(backend)
@@ -377,7 +431,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"arraydispatch: {wrong}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader has closed the pipe. Python flushes once more as it ends: into nothing, then.
+        # The reader has closed the pipe. Python flushes once more when it ends, which must go to the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 

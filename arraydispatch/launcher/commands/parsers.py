@@ -13,8 +13,6 @@ from ...runtime.execution_policy import FUSED_FROM, LIBRARY_FROM
 from ..options import PRECISIONS
 from .usage import UsageError
 
-__all__ = ["Parser", "cell_parser", "run_parser"]
-
 _USAGE = """\
 arraydispatch run [options] [--] SCRIPT [ARGS...]
        arraydispatch run [options] -m MODULE [ARGS...]"""
@@ -67,7 +65,7 @@ class Parser(argparse.ArgumentParser):
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End the process."""
-        sys.stdout.flush()  # its help, whose reader may have closed the pipe
+        sys.stdout.flush()  # write the help; its reader may have closed the pipe
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
@@ -79,7 +77,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def run_parser() -> argparse.ArgumentParser:
-    """Return the options of ``arraydispatch run``, without the script and what belongs to it."""
+    """Return the options of ``arraydispatch run``, without the script and its arguments."""
     parser = _options(
         prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG,
         description="Run an unchanged NumPy script on an array library.",
@@ -89,6 +87,13 @@ def run_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--compare", action="store_true",
         help="run the program by plain Python first, without its output, and say how many times as fast this run is")  # fmt: skip
+    parser.add_argument("--simulated", action="store_true",
+        help="a CPU passes for as many devices as --mesh names, for a trial")  # fmt: skip
+    parser.add_argument("--processes", metavar="N",
+        help="run the script in N processes on this machine, which share a mesh of their devices; auto: this process is one of those "
+             "that torchrun, mpirun or srun started")  # fmt: skip
+    parser.add_argument("--all-ranks", action="store_true",
+        help="each process prints and writes files, not the first alone")  # fmt: skip
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     return parser
 
@@ -106,6 +111,9 @@ def _options(**about: str) -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--backend", metavar="B", help=f"one of: {', '.join(loader.KNOWN)}")
     add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
+    add("--mesh", metavar="M",
+        help="split large arrays over several devices: auto (all there are), a number of them, or a mesh such as 2x4; "
+             "execution is then compiled, if --execution is not given")  # fmt: skip
     add("--precision", metavar="P", type=str.lower, choices=PRECISIONS,
         help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
     add("--execution", metavar="E",
