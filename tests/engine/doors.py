@@ -107,7 +107,7 @@ MEMORY = (
     "pickle.loads(pickle.dumps({t}, 5, buffer_callback=(b := []).append), buffers=b)[:3]", "copy.deepcopy({t})[:] = 5", "pickle.loads(pickle.dumps({t}))[:] = 5",
     "np.lib.recfunctions.unstructured_to_structured({t}[:4].reshape(2, 2), copy=False)", "np.rec.fromarrays([{t}, {s}])['f0'][:] = 1", "y = fields({t}); y['f'] += 1; {t}[...] = y['f']",
     "scipy.linalg.blas.daxpy({s}, {t})", "scipy.linalg.blas.dscal(0.5, {t})", "scipy.linalg.blas.dswap({t}[:4], {t}[4:8])", "scipy.linalg.blas.dcopy({s}, {t})",
-    "os.pwrite((f := tempfile.TemporaryFile()).fileno(), {s}, 0); os.preadv(f.fileno(), [{t}], 0)", "{s}.tofile(f := tempfile.TemporaryFile()); f.seek(0); f.readinto({t})",
+    "with tempfile.TemporaryFile() as f: os.pwrite(f.fileno(), {s}, 0); os.preadv(f.fileno(), [{t}], 0)", "with tempfile.TemporaryFile() as f: {s}.tofile(f); f.seek(0); f.readinto({t})",
 )  # fmt: skip
 """What lets memory out, or writes it behind NumPy's functions."""
 MEMORY_ROUNDED = (
