@@ -12,10 +12,7 @@ import itertools
 import json
 import os
 import platform
-import random
-import shutil
 import sys
-import tempfile
 import threading
 import zlib
 from collections import deque
@@ -153,6 +150,8 @@ def begin(rank: Rank) -> None:
     mine = rank
     os.environ.pop(ENVIRONMENT, None)  # programs that the script starts are none
     os.environ[NUMBER] = str(rank.number)
+    import random
+
     random.seed(rank.entropy)
     np.random.seed(rank.entropy % 2**32)  # noqa: NPY002 -- the program's
     if rank.is_quiet:
@@ -299,7 +298,12 @@ class _Files:
     """Files that a rank which writes none has written: they are in a folder of its own, where it finds them again."""
 
     def __init__(self) -> None:
+        import shutil
+        import tempfile
+
         self._folder = tempfile.mkdtemp(prefix="arraydispatch-rank-", dir=None if mine is None else mine.folder)
+        self._temporary = os.path.join(tempfile.gettempdir(), "arraydispatch-")
+        self._copy, self._remove = shutil.copyfile, shutil.rmtree
         self._kept: dict[str, str | None] = {}
         """Path -> where it is; None: deleted."""
 
@@ -314,7 +318,7 @@ class _Files:
             exchanges.put(f"os:{name}", self._renaming)
         import atexit
 
-        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+        atexit.register(self._remove, self._folder, ignore_errors=True)
 
     def _opening(self, exchange: Exchange) -> Any:
         real = exchange.real
@@ -333,15 +337,11 @@ class _Files:
         if held is not None:
             return held
         special = os.path.exists(path) and not os.path.isfile(path)
-        if (
-            not writes
-            or special
-            or path.startswith((self._folder, os.path.join(tempfile.gettempdir(), "arraydispatch-")))
-        ):
+        if not writes or special or path.startswith((self._folder, self._temporary)):
             return file
         held = os.path.join(self._folder, f"{len(self._kept)}-{os.path.basename(path)}")
         if "w" not in mode and os.path.isfile(path):
-            shutil.copyfile(path, held)
+            self._copy(path, held)
         self._kept[path] = held
         return held
 
