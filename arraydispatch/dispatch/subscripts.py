@@ -22,6 +22,7 @@ from ..functions import indexing
 from ..memory import reshaping, views, writing
 from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes, settings
+from ..runtime.execution_policy import Shapes, shapes
 from . import fp_errors, host_fallback as host, host_results, host_values, memory_order, wrapping
 from .handover import handed
 
@@ -30,6 +31,8 @@ _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
 _LOOKS = 4
 """Number of small parts of a value that the library reads before the value moves to the host."""
+_ELEMENT = 3
+"""Number of parts that an element counts for where blocks read and write parts."""
 _PARTS = 24
 """The same where blocks read and write parts: a stencil's edges between two steps are fewer, the rows of a loop over rows are not."""
 
@@ -55,8 +58,38 @@ def _is_small(a: Handle, key: Any) -> bool:
         return False
 
 
-def _belongs_to_the_host(a: Handle, key: Any) -> bool:
-    """Whether a value is read in small parts, again and again; where it costs nothing, at once."""
+def _changes(a: Handle, key: Any) -> bool:
+    """Whether a basic key names a large part of one of many shapes, for each of which the library would compile."""
+    try:
+        return not shapes.recurs(np.shape(ghost(a)[key]))
+    except IndexError:
+        return False
+
+
+_index_shapes = Shapes()
+"""Shapes of index arrays that large arrays have been given."""
+
+
+def _is_picked_on_host(a: Handle, key: Any) -> bool:
+    """Whether NumPy picks elements for a library that compiles for each shape: by values, or by many shapes of indices."""
+    if not settings.default.min_size or not a._kind.backend.defers or not _on_a_cpu(a):
+        return False
+    return _picks_many_shapes(key)
+
+
+def _picks_many_shapes(key: Any) -> bool:
+    for k in key if type(key) is tuple else (key,):
+        if isinstance(k, Handle):
+            k = ghost(k)
+        elif isinstance(k, list):
+            k = np.empty(np.shape(k), bool if k and type(k[0]) is bool else int)
+        if isinstance(k, np.ndarray) and (k.dtype.kind == "b" or not _index_shapes.recurs(k.shape)):
+            return True
+    return False
+
+
+def _belongs_to_the_host(a: Handle, key: Any, written: bool = False) -> bool:
+    """Whether a value is read in small parts, again and again, or in parts of many shapes; where it costs nothing, at once."""
     if not _is_basic(key) or not _on_a_cpu(a):
         return False
     backend = a._kind.backend
@@ -66,8 +99,11 @@ def _belongs_to_the_host(a: Handle, key: Any) -> bool:
     if not _is_small(a, key):
         if backend.defers:
             root._looks = 0
+            return _changes(a, key)
         return False
-    looks = getattr(root, "_looks", 0) + 1
+    if written and ghost(root).size < settings.default.min_size:
+        return True
+    looks = getattr(root, "_looks", 0) + (_ELEMENT if backend.defers and _whole_integers(key, ghost(a).ndim) else 1)
     root._looks = looks
     return looks > (_PARTS if backend.defers else _LOOKS)
 
@@ -75,7 +111,7 @@ def _belongs_to_the_host(a: Handle, key: Any) -> bool:
 def _is_written_in_part(a: Handle, key: Any) -> bool:
     """Whether a value is written in parts: one write is as good as a value that the library cannot write, unless blocks do."""
     if a._kind.backend.defers:
-        return _belongs_to_the_host(a, key)
+        return _belongs_to_the_host(a, key, written=True)
     return _on_a_cpu(a) and (a._kind.backend.mutable or (_is_basic(key) and _is_small(a, key)))
 
 
@@ -163,6 +199,8 @@ def getitem(a: Handle, key: Any) -> Any:
                 return views.derive(a, made)
             result = _element(a, key)
         name, how = events.ELEMENT, "native"
+    elif _is_picked_on_host(a, key):
+        return _picked(a, key)
     else:
         name, backend = "__getitem__", a._kind.backend
         try:
@@ -174,6 +212,18 @@ def getitem(a: Handle, key: Any) -> Any:
     if tap is not None:
         tap.call(name, a._kind.backend.name, how, "", time.perf_counter() - start, result)
     return result
+
+
+def _picked(a: Handle, key: Any) -> Any:
+    """Return elements that NumPy picks from the library's array, in host memory."""
+    start = time.perf_counter()
+    kind, x = views.held(a)
+    picked = np.asarray(kind.backend.to_numpy(x)[_host_key(key)])
+    shapes.decided_by_values(picked.shape)
+    made = memory_order.of_index(host_results.placed(picked, loader.hosted(kind.backend.name)), a, key)
+    if events.tap is not None:
+        events.tap.call("__getitem__", kind.backend.name, "hosted", "", time.perf_counter() - start, picked)
+    return made
 
 
 def _in_numpys_words(a: Handle, key: Any, error: Exception) -> Exception:
@@ -200,7 +250,7 @@ def _element(a: Handle, key: Any) -> Any:
     if a._kind is not kind:  # another thread has brought it to the host meanwhile
         return getitem(a, key)
     try:
-        if for_numpy and backend.on_cpu(value):
+        if for_numpy and backend.shows_scalars(value):
             return backend.to_numpy(value)[key]
     except Exception:
         if not views.replaced(a, value):
@@ -219,10 +269,11 @@ def _whole_integers(key: Any, ndim: int) -> bool:
 
 def _scalar_copy(kind: Kind, value: Any) -> Any:
     """Return a scalar that later writes to the array do not change."""
-    backend = kind.backend
-    if not kind.standard and backend.on_cpu(value) and settings.current_scalars() == "numpy":
-        return backend.item(value)
-    return wrapping.device_scalar(backend.prim.copy(value), kind)
+    if settings.current_scalars() == "numpy":
+        made = kind.scalar(value)
+        if made is not None:
+            return made
+    return wrapping.device_scalar(kind.backend.prim.copy(value), kind)
 
 
 def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
@@ -337,8 +388,11 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
 
 def setitem(a: Handle, key: Any, value: Any) -> None:
     """Assign ``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
-    if settings.default.min_size and not a._kind.backend.hosted and _is_written_in_part(a, key):
-        reshaping.settle(a, "its elements are written one by one")
+    if settings.default.min_size and not a._kind.backend.hosted:
+        if _is_written_in_part(a, key):
+            reshaping.settle(a, "its elements are written one by one")
+        elif not _is_basic(key) and _ndim(value) and _is_picked_on_host(a, key):
+            reshaping.settle(a, "its elements are written at many places")
     if wrapping.admit is not None and a._kind.backend.hosted:
         wrapping.admit(a, (key, value))
     backend = a._kind.backend
@@ -400,6 +454,8 @@ def _written_natively(a: Handle, key: Any, value: Handle) -> bool:
 
 def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
     wrapping.find_backend((a, key, value))
+    if type(value) not in PLAIN:
+        value = wrapping.numbers(value, a._kind.dtype)
     if _is_basic(key):
         items = key if type(key) is tuple else (key,)
         place = ghost(a)[items if Ellipsis in items else (*items, ...)]
