@@ -17,8 +17,6 @@ from itertools import pairwise
 from types import ModuleType, TracebackType
 from typing import Any, NamedTuple, Self
 
-__all__ = ["NEEDS", "SURFACES", "Exchange", "Exchanges", "Need", "Surface"]
-
 
 class Need(NamedTuple):
     """Requirements of an exchange on the version of the function that it replaces."""

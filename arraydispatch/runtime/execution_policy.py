@@ -1,7 +1,7 @@
-"""Policy of execution: who computes a call, by the library in force, its device, the execution, the number of elements and the shape.
+"""Policy of execution: decides by library, device, execution mode, number of elements and shape which engine computes a call.
 
-This is the one place that decides it. The launcher takes its defaults from :func:`defaults`, ``arraydispatch.use`` does under a
-launcher, and reports and ``--verify`` explain with :func:`tier` why NumPy or the library computed.
+No other module decides it. The launcher, and ``arraydispatch.use`` under a launcher, take their defaults from :func:`defaults`.
+Reports and ``--verify`` use :func:`tier` to explain why NumPy or the library computed.
 """
 
 from __future__ import annotations
@@ -9,10 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from enum import Enum
 from typing import Literal, NamedTuple
-
-__all__ = [
-    "CHANGING", "FUSED_FROM", "LIBRARY_FROM", "NAMED_ON_CPU", "Execution", "Policy", "Shapes", "Tier", "defaults", "shapes", "tier",
-]  # fmt: skip
 
 Execution = Literal["eager", "fused", "compiled"] | None
 

@@ -1,8 +1,8 @@
 """Programs that use JAX directly, under the launcher: JAX treats their arrays as ndarrays.
 
-In library use an array is a pytree of its native array, and is rebuilt as one. A program written for NumPy and JAX
-relies on JAX's treatment of ndarrays: they are leaves, functions that it traces see tracers, and arrays that NumPy
-creates there are constants.
+In library use, an array is a pytree of its native array, and JAX rebuilds it from that. A program written for NumPy and JAX
+relies on JAX's treatment of ndarrays instead: they are leaves, functions traced by JAX see tracers, and arrays that NumPy
+creates in such a function are constants.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ import jax
 from jax._src import core
 
 from ...common.patching import NEEDS, Exchange, Exchanges, Need
-
-__all__ = ["is_tracing", "receive", "traces_no_more"]
 
 _INDICES, _FORWARD = "jax._src.numpy.indexing:eliminate_deprecated_list_indexing", ("jax._src.api:jacfwd", "jax:jacfwd")
 _JACFWD = Need(
@@ -72,7 +70,7 @@ def _indexing(cls: Any, exchange: Exchange) -> Any:
 
 
 def _forward(cls: Any, exchange: Exchange) -> Any:
-    """Convert arrays to leaves: tangents take the structure of the arguments, and an array is not rebuilt from one."""
+    """Convert arrays to leaves, because tangents take the structure of the arguments and arrays cannot be rebuilt from tangents."""
     real = exchange.real
 
     @wraps(real)

@@ -18,8 +18,6 @@ from ...profiling.report import WRITERS, missing
 from ...runtime.execution_policy import FUSED_FROM, LIBRARY_FROM
 from ..options import PRECISIONS, Choices
 
-__all__ = ["UsageError", "cell_parser", "main", "run_parser"]
-
 _USAGE = """\
 arraydispatch run [options] [--] SCRIPT [ARGS...]
        arraydispatch run [options] -m MODULE [ARGS...]"""
@@ -58,7 +56,7 @@ def _threads(text: str) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # its help, whose reader may have closed the pipe
+        sys.stdout.flush()  # write the help; its reader may have closed the pipe
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
@@ -69,7 +67,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run_parser() -> argparse.ArgumentParser:
-    """Return the options of ``arraydispatch run``, without the script and what belongs to it."""
+    """Return the options of ``arraydispatch run``, without the script and its arguments."""
     parser = _options(
         prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG,
         description="Run an unchanged NumPy script on an array library.",
@@ -79,6 +77,8 @@ def run_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--compare", action="store_true",
         help="run the program by plain Python first, without its output, and say how many times as fast this run is")  # fmt: skip
+    parser.add_argument("--simulated", action="store_true",
+        help="a CPU passes for as many devices as --mesh names, for a trial")  # fmt: skip
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     return parser
 
@@ -96,6 +96,9 @@ def _options(**about: str) -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--backend", metavar="B", help=f"one of: {', '.join(loader.KNOWN)}")
     add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
+    add("--mesh", metavar="M",
+        help="split large arrays over several devices: auto (all there are), a number of them, or a mesh such as 2x4; "
+             "execution is then compiled, if --execution is not given")  # fmt: skip
     add("--precision", metavar="P", type=str.lower, choices=PRECISIONS,
         help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
     add("--execution", metavar="E",
@@ -124,7 +127,7 @@ def _options(**about: str) -> argparse.ArgumentParser:
 
 
 _VALUED = frozenset(
-    "--backend --device --precision --execution --min-size --include --on-fallback --rng --threads --trace".split()
+    "--backend --device --mesh --precision --execution --min-size --include --on-fallback --rng --threads --trace".split()
 )
 
 
@@ -169,7 +172,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
-    """Print a hint if the script got an option of the launcher that the launcher did not get and the script does not name."""
+    """Print a hint if an option of the launcher was given after the script, and the source of the script does not contain it."""
     given = {word.partition("=")[0] for word in ours}
     for at, word in enumerate(theirs):
         name, equals, _ = word.partition("=")
@@ -214,6 +217,13 @@ def _check(options: argparse.Namespace, program: list[str]) -> None:
         raise UsageError(
             "--execution fused and --min-size 0 exclude each other: fused calls are on values on the host."
         )
+    if options.mesh is not None:
+        if options.device is not None:
+            raise UsageError("--device and --mesh exclude each other; a mesh is several devices.")
+        if options.execution == "fused":
+            raise UsageError("--execution fused and --mesh exclude each other: fused calls are on values on the host.")
+    if options.simulated and (options.mesh is None or not options.mesh[:1].isdigit()):
+        raise UsageError("--simulated needs a --mesh with a number of devices, such as --mesh 8 or --mesh 2x4.")
     if options.module is None and not program:
         raise UsageError("no script given; usage: arraydispatch run SCRIPT, or -m MODULE.")
 
@@ -377,7 +387,7 @@ def _print_coverage(rows: list[Any]) -> None:
         console.print()
 
     def styled(answers: dict[str, tuple[str, str]]) -> str:
-        """Return one answer if it is the same everywhere, else that of each backend."""
+        """Return one answer if all backends have the same, otherwise one for each backend."""
         backends: dict[str, list[str]] = {}
         for backend, (cls, why) in answers.items():
             backends.setdefault(f"[{_STYLES[cls]}]{cls}[/]{': ' if why else ''}{why}", []).append(backend)
@@ -455,7 +465,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"arraydispatch: {wrong}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader has closed the pipe. Python flushes once more as it ends: into nothing, then.
+        # The reader has closed the pipe. Python flushes once more when it ends, which must go to the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
