@@ -230,7 +230,7 @@ class Tape:
 
 
 class _Rest(NamedTuple):
-    """What a tape holds after its first calls have run: its `forms`, `refs`, `outs`, `inputs` and `first`."""
+    """Remainder of a tape after its first calls have run: its `forms`, `refs`, `outs`, `inputs` and `first`."""
 
     forms: list[Form]
     refs: list[tuple[int, ...]]
