@@ -42,14 +42,11 @@ class _Forks:
                 "fork does not take along. Start processes by 'spawn' to use it in them.", file=sys.stderr,
             )  # fmt: skip
         for x in gc.get_objects():
-            if not issubclass(type(x), Handle):
-                continue
-            backend = x._kind.backend
-            if (backend.home if backend.defers else backend) in unsafe:
+            if issubclass(type(x), Handle) and not x._kind.backend.survives_fork:  # a variant of theirs, too
                 value = x._v if x._base is None else native(x)
-                if backend.is_concrete(value):
+                if x._kind.backend.is_concrete(value):
                     ghost(x)
-                    self._hosts.append((x, backend.to_numpy(x._v) if x._base is None else None))
+                    self._hosts.append((x, x._kind.backend.to_numpy(x._v) if x._base is None else None))
 
     def in_parent(self) -> None:
         self._hosts.clear()
