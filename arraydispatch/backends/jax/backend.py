@@ -7,7 +7,7 @@ import platform as host
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property, partial
+from functools import partial
 from math import prod
 from types import ModuleType
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ from jax.interpreters.partial_eval import DynamicJaxprTracer
 
 from ...backends.kinds import Kind
 from ...common import events, tracing
+from ...common.lazy_attributes import lazy
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device, processors
@@ -346,7 +347,7 @@ class JaxBackend(Backend):
         made = getattr(primitives.rescue, "made", None)
         return made[0] if made and isinstance(a, jax.Array) and a.is_deleted() else None
 
-    @cached_property
+    @lazy
     def special(self) -> Mapping[str, Callable[..., Any]]:
         imported("arraydispatch.backends.jax.special")
         from .special import SPECIAL

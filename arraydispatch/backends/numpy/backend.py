@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import platform
-from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from ...common.lazy_attributes import lazy
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend
 from ..devices import Device
@@ -55,7 +55,7 @@ class NumpyBackend(Backend):
         self.OVERRIDES = overrides.OVERRIDES
         self._device: Device | None = None
 
-    @cached_property
+    @lazy
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng()
 

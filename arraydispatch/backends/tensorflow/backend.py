@@ -8,7 +8,6 @@ import os
 import platform
 import re
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -18,6 +17,7 @@ from tensorflow.python.eager import record  # the public API does not show what 
 
 from ...common import tracing
 from ...common.errors import TraceError
+from ...common.lazy_attributes import lazy
 from ...common.process_state import process
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
@@ -313,7 +313,7 @@ class TensorFlowBackend(Backend):
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def special(self) -> Mapping[str, Callable[..., Any]]:
         imported("arraydispatch.backends.tensorflow.special")
         from .special import SPECIAL

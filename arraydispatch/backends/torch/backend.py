@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import partial
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from torch.utils import _pytree as pytree
 from ...backends.kinds import Kind
 from ...common import tracing
 from ...common.errors import SettingError
+from ...common.lazy_attributes import lazy
 from ...common.pytrees import mapped
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
@@ -339,7 +340,7 @@ class TorchBackend(Backend):
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def special(self) -> Mapping[str, Callable[..., Any]]:
         imported("arraydispatch.backends.torch.special")
         from .special import SPECIAL
