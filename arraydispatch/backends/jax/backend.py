@@ -22,7 +22,7 @@ from ...common import events, tracing
 from ...common.lazy_attributes import lazy
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
-from ..devices import Device, processors
+from ..devices import Device, host_memory, processors
 from . import direct_use, host_kernels, linalg, primitives, reductions, shardings, ufuncs
 from .host_kernels import HOST_KERNELS, in_host_memory
 from .importing import THREADS, threads_of_devices
@@ -249,7 +249,7 @@ class JaxBackend(Backend):
                 backend=self.name,
                 name="cpu" if single else f"cpu:{device.id}",
                 kind="CPU",
-                memory=_host_memory(),
+                memory=host_memory(),
                 processor_count=os.cpu_count() or -1,
                 description=host.processor() or host.machine(),
                 native=device,
@@ -481,10 +481,3 @@ def _start_on(platform: str) -> None:
         raise RuntimeError(
             f"JAX is already running on {running!r}; choose platform={platform!r} before its first array."
         )
-
-
-def _host_memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # Windows lacks it
-        return -1
