@@ -263,7 +263,12 @@ class Backend:
     both are None for one device.
     ``place(a, axes)`` splits each axis of an array over these axes of the mesh, or replicates it if ``axes`` is None; a LookupError if
     neither the array nor the process has a mesh. ``simulated(count)`` says how a CPU passes for so many devices. ``programs()`` lists the
-    programs that have run on a mesh while somebody listened: line, runs, operands, bytes on each device, collectives.
+    programs that have run on a mesh while somebody listened: line, runs, operands, bytes on each device, collectives. ``follow(ran)`` has
+    ``ran(key)`` called before each program, with a key that is the same in each of several processes.
+    """
+    processes: ModuleType | None = None
+    """Module that makes this process one of several which share a mesh, None if there is none: ``join(rank, count, address, local=,
+    device=, facts=, seconds=)``, before the library starts; see ``backends/jax/distributed_runtime.py``.
     """
 
     # -- identity ------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..engine import draws
 from ..memory import views
+from . import ranks
 from .adoption import Stand, asked_by_user, by_name, move, to_host
 
 __all__ = ["attributes"]
@@ -153,6 +154,11 @@ class _GeneratorType(type):
 
     _counterpart: type
 
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if ranks.mine is not None and not kwargs and args in ((), (None,)) and issubclass(cls, np.random.RandomState):
+            args = (np.random.MT19937(ranks.fresh_seed()),)
+        return super().__call__(*args, **kwargs)
+
     def __instancecheck__(cls, instance: object) -> bool:
         return cls.__subclasscheck__(type(instance))
 
@@ -239,7 +245,7 @@ class _DefaultRng(Stand):
     """``np.random.default_rng``."""
 
     def __call__(self, seed: Any = None) -> Any:
-        made = self.real(to_host(seed))
+        made = self.real(ranks.fresh_seed() if seed is None else to_host(seed))
         if process.draws_on_device and isinstance(seed, (int, np.integer)):
             ad.default_backend().seed(int(seed))
         return Generator(made.bit_generator) if type(made) is np.random.Generator else made
@@ -249,7 +255,11 @@ class _SeededType(_GeneratorType):
     """Type of stand-ins for bit generators and seed sequences, which also accept an ``Array`` and create NumPy's own objects."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        make: Any = cls._counterpart if "_counterpart" in vars(cls) else super().__call__
+        stands = "_counterpart" in vars(cls)
+        make: Any = cls._counterpart if stands else super().__call__
+        if stands and ranks.mine is not None and not kwargs and args in ((), (None,)):  # the same numbers in each rank
+            fresh = ranks.fresh_seed()
+            return fresh if make is np.random.SeedSequence else make(fresh)
         return make(*map(to_host, args), **{key: to_host(value) for key, value in kwargs.items()})
 
 

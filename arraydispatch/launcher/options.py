@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from ..api import public
 from ..backends import loader
-from ..common.errors import ArrayDispatchError
+from ..common.errors import ArrayDispatchError, OptionError
 from ..runtime import execution_policy, hardware, settings, threads
-from . import heap
+from . import heap, ranks
 
 ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
 """Environment variable that names the backend if no option does."""
@@ -155,20 +155,25 @@ class Choices:
             least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
             wanted = given["mesh"] = public.mesh(self.mesh, min_size=least)
             if self.simulated:
-                loader.prepare_simulated(name, wanted.count)
+                among = 1 if ranks.mine is None else ranks.mine.count
+                if wanted.count % among:
+                    raise OptionError(f"{among} processes cannot have {wanted.count} devices among them, each as many.")
+                loader.prepare_simulated(name, wanted.count // among)
         if name in loader.KNOWN:
             loader.prepare(name)  # the program may import the library before it is needed
             if self.exact:
                 loader.prepare_exact(name)
+        if self.threads is None:
+            threads.fit()
+        else:
+            threads.use(self.threads, loader.loaded_one(name))
+        if ranks.mine is not None:
+            ranks.join(name)
         if device is None and not given:  # do not ask the library: it is imported only when needed
             loader.check(name)
             settings.default.backend = name
         else:
             public.use(name, device=device, **given)
-        if self.threads is None:
-            threads.fit()
-        else:
-            threads.use(self.threads, loader.loaded_one(name))
         least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
         settings.default.change(min_size=0 if self.execution == "eager" else least, by_policy=self.by_policy)
         if fused:

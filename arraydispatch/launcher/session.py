@@ -92,6 +92,8 @@ class Session:
         Tells whether a file name is the user's.
     plain : float, optional
         Seconds of the program by plain Python, which ran before, while this process waited.
+    quiet : bool
+        Whether another process of several reports.
     """
 
     def __init__(
@@ -108,16 +110,17 @@ class Session:
         verify: bool = False,
         owns: Any = None,
         plain: float | None = None,
+        quiet: bool = False,
     ) -> None:
         self._program, self._device, self._why, self._rng = program, device, why, rng
-        self._plain = plain
+        self._plain, self._quiet = plain, quiet
         self._report_to, self._trace_to, self._full = report_to, trace_to, full
         timed = full or report_to is not None or trace_to is not None
         each = trace_to is not None or (report_to or "").endswith(".html")
         self.profile = Spoken(aloud, owns=owns, trace=each, synchronize=timed)
         self.profile.each = timed or verify
         self._verification = _verification(owns) if verify else None
-        self._progress = Progress(self.profile) if Progress.possible() else None
+        self._progress = Progress(self.profile) if Progress.possible() and not quiet else None
         self._process = os.getpid()
         self._over = threading.Event()
         self._ended = threading.Lock()
@@ -219,6 +222,8 @@ class Session:
             if self._trace_to is not None:
                 said.append(self._save(self._trace_to, report.write_trace, run))
             with contextlib.suppress(OSError, ValueError):
+                if self._quiet:
+                    return
                 report.print_report(self.profile, run, sys.stderr, full=self._full)
                 print(*said, sep="", end="", file=sys.stderr)
 

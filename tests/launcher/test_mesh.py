@@ -36,7 +36,6 @@ def _jax() -> None:
     pytest.importorskip("jax")
 
 
-@pytest.mark.one_backend
 @pytest.mark.parametrize("mesh", ["8", "2x4"])
 def test_a_stencil_is_split(mesh: str, tmp_path: Path) -> None:
     (tmp_path / "heat.py").write_text(HEAT)
@@ -60,7 +59,6 @@ def test_a_stencil_is_split(mesh: str, tmp_path: Path) -> None:
     assert max(row["bytes_per_device"] for row in steps) < 512 * 512 * 8
 
 
-@pytest.mark.one_backend
 @pytest.mark.parametrize(
     ("options", "said"),
     [

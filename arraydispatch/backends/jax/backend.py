@@ -72,6 +72,10 @@ class JaxBackend(Backend):
     HOST_KERNELS = HOST_KERNELS
     meshes = shardings
 
+    @cached_property
+    def processes(self) -> ModuleType:  # type: ignore[override]
+        return imported("arraydispatch.backends.jax.distributed_runtime")
+
     def __init__(self) -> None:
         super().__init__()
         self.OVERRIDES = {}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import count
 from math import prod
 from typing import Any
 
@@ -13,7 +14,7 @@ from jax.sharding import NamedSharding
 
 from ...common import events, tracing
 
-__all__ = ["Collectives", "of_program", "programs"]
+__all__ = ["Collectives", "follow", "met", "of_program", "programs"]
 
 _KINDS = "all-gather|all-reduce|all-to-all|collective-permute|collective-broadcast|reduce-scatter"
 _INSTRUCTION = re.compile(rf"= (\(?[^=]*?) ({_KINDS})(?:-start)?\(")
@@ -46,6 +47,22 @@ def _bytes(dtype: str, shape: str) -> int:
 
 
 _noted: list[Collectives] = []
+_numbers = count()
+_follower: Callable[[str], None] | None = None
+
+
+def follow(ran: Callable[[str], None]) -> None:
+    """Call a function before each program that runs on a mesh, with a key that is the same in each process."""
+    global _follower
+    _follower = ran
+
+
+def met(key: str) -> None:
+    """Tell the follower of what all processes do together."""
+    if _follower is not None:
+        _follower(key)
+
+
 _MOST_NOTED = 512
 
 
@@ -65,10 +82,16 @@ class Collectives:
         self.bytes_per_device = 0
         self.line = ""
         self.runs = 0
+        self._number = next(_numbers)
+        self._key = ""
 
     def note(self, natives: Sequence[Any]) -> None:
         """Count a call, and note what its operands are like."""
         self.runs += 1
+        if _follower is not None:
+            if not self._key:
+                self._key = f"{self._number}: {[x.shape for x in natives]}"
+            _follower(self._key)
         if self._specs is None and not any(isinstance(x, jax.core.Tracer) for x in natives):
             self._specs = [
                 jax.ShapeDtypeStruct(x.shape, x.dtype, sharding=x.sharding) if isinstance(x, jax.Array) else x

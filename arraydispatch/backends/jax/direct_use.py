@@ -28,6 +28,11 @@ ROWS = {
         "(idx)", "JAX 0.8 to 0.10", "the indices of JAX's own arrays, which it asks for their type before it takes them"
     ),
     **dict.fromkeys(_FORWARD, _JACFWD),
+    "jaxlib._jax:make_gloo_tcp_collectives": Need(
+        "",
+        "jaxlib 0.10",
+        "the sockets of several processes on one machine, which listen on its loopback interface alone",
+    ),
     "jax._src.core:trace_state_clean": Need("()", "JAX 0.4.36 to 0.10", "(called, not exchanged) whether JAX traces"),
     "jax._src.core:reset_trace_state": Need("()", "JAX 0.10", "(called, not exchanged) that JAX traces no more"),
 }

@@ -19,7 +19,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from ...common import events
 from ...common.process_state import process
 from ..devices import Device, Sharding
-from .collectives import programs
+from .collectives import follow, met, programs
 
 __all__ = [
     "Spread",
@@ -27,6 +27,7 @@ __all__ = [
     "device_at",
     "distributed",
     "fitting",
+    "follow",
     "gathered",
     "moved",
     "is_split",
@@ -155,6 +156,7 @@ def gathered(a: Array) -> np.ndarray[Any, Any]:
         whole = NamedSharding(a.sharding.mesh, PartitionSpec())
         if whole not in _copies:
             _copies[whole] = jax.jit(lambda x: x, out_shardings=whole)
+        met(f"gather {a.shape}")
         with jax.enable_x64(True):
             a = _copies[whole](a)
     return np.asarray(a)

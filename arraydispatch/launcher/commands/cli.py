@@ -9,6 +9,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from ... import __version__
@@ -79,6 +80,11 @@ def run_parser() -> argparse.ArgumentParser:
         help="run the program by plain Python first, without its output, and say how many times as fast this run is")  # fmt: skip
     parser.add_argument("--simulated", action="store_true",
         help="a CPU passes for as many devices as --mesh names, for a trial")  # fmt: skip
+    parser.add_argument("--processes", metavar="N",
+        help="run the script in N processes on this machine, which share a mesh of their devices; auto: this process is one of those "
+             "that torchrun, mpirun or srun started")  # fmt: skip
+    parser.add_argument("--all-ranks", action="store_true",
+        help="each process prints and writes files, not the first alone")  # fmt: skip
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     return parser
 
@@ -127,7 +133,7 @@ def _options(**about: str) -> argparse.ArgumentParser:
 
 
 _VALUED = frozenset(
-    "--backend --device --mesh --precision --execution --min-size --include --on-fallback --rng --threads --trace".split()
+    "--backend --device --mesh --precision --execution --min-size --include --on-fallback --rng --threads --trace --processes".split()
 )
 
 
@@ -222,6 +228,12 @@ def _check(options: argparse.Namespace, program: list[str]) -> None:
             raise UsageError("--device and --mesh exclude each other; a mesh is several devices.")
         if options.execution == "fused":
             raise UsageError("--execution fused and --mesh exclude each other: fused calls are on values on the host.")
+    if options.processes not in (None, "auto") and not (options.processes.isdecimal() and int(options.processes)):
+        raise UsageError(f"--processes must be auto or a positive integer, got {options.processes!r}.")
+    if options.all_ranks and options.processes is None:
+        raise UsageError("--all-ranks needs --processes.")
+    if options.processes is not None and options.device is not None:
+        raise UsageError("--device and --processes exclude each other; the processes share a mesh of their devices.")
     if options.simulated and (options.mesh is None or not options.mesh[:1].isdigit()):
         raise UsageError("--simulated needs a --mesh with a number of devices, such as --mesh 8 or --mesh 2x4.")
     if options.module is None and not program:
@@ -234,6 +246,8 @@ def _run(argv: list[str]) -> int:
     _check(options, theirs)
     if options.compare and options.module is None and theirs[0] == "-":
         raise UsageError("--compare runs the program twice, and standard input is read once; give a script.")
+    if options.processes is not None and (code := _processes(options, ours, theirs)) is not None:
+        return code
     report_to = _target("--report", options.report, WRITERS)
     trace_to = _target("--trace", options.trace, (".json",))
 
@@ -264,7 +278,7 @@ def _run(argv: list[str]) -> int:
     if package is not None and not users.is_installed(package):
         users.add_root(package)
 
-    from .. import forks, processes
+    from .. import forks, processes, ranks
     from ..activation import Activation
     from ..session import Session
 
@@ -273,17 +287,55 @@ def _run(argv: list[str]) -> int:
         choices.device,
         why=choices.why, rng=options.rng, report_to=report_to, trace_to=trace_to, full=options.report == "",
         aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file, plain=plain,
+        quiet=ranks.mine is not None and ranks.mine.number > 0,
     )  # fmt: skip
     scope = Activation(users, session.profile.adopted).begin()
     atexit.register(scope.end)  # registered first, so the last thing that Python does
     forks.survive_forks()
+    if ranks.mine is not None:  # a program that the script starts is by itself
+        choices = replace(choices, mesh=None, simulated=False)
     processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()
     if program is None:
-        return _run_module(options.module, theirs, users, session.cancel)
+        return ranks.ended(_run_module(options.module, theirs, users, session.cancel))
     if isinstance(program.source, bytes):
         _hint(ours, program, theirs[1:])
-    return runner.run(program, theirs[1:], users, session.cancel)
+    return ranks.ended(runner.run(program, theirs[1:], users, session.cancel))
+
+
+def _processes(options: argparse.Namespace, ours: list[str], theirs: list[str]) -> int | None:
+    """Run the script in several processes and return its exit code; None in one of them, which goes on."""
+    from .. import ranks
+
+    if options.mesh is None:
+        options.mesh = "auto"
+    told = os.environ.get(ranks.ENVIRONMENT)
+    if told is not None:
+        ranks.begin(ranks.Rank(**json.loads(told)))
+        return None
+    if options.processes == "auto":
+        try:
+            ranks.begin(ranks.found(os.environ, options.all_ranks))
+        except ArrayDispatchError as error:
+            raise UsageError(str(error)) from None
+        if ranks.mine is not None and ranks.mine.number:
+            options.report = options.trace = None
+        return None
+    if options.module is None:
+        if theirs[0] == "-":
+            raise UsageError("--processes runs the script several times, and standard input is read once; give a file.")
+        from ..runner import NotFound
+
+        try:
+            _script(theirs[0], ours)  # a script that is not there is said once
+        except NotFound as error:
+            raise UsageError(str(error)) from None
+    from .process_group import run
+
+    return run(
+        int(options.processes), ours, [*([] if options.module is not None else ["--"]), *theirs],
+        everywhere=options.all_ranks, threads=options.threads is not None,
+    )  # fmt: skip
 
 
 def _script(path: str, ours: list[str]) -> Any:
