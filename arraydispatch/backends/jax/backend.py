@@ -72,7 +72,7 @@ class JaxBackend(Backend):
     HOST_KERNELS = HOST_KERNELS
     meshes = shardings
 
-    @cached_property
+    @lazy
     def processes(self) -> ModuleType:  # type: ignore[override]
         return imported("arraydispatch.backends.jax.distributed_runtime")
 
