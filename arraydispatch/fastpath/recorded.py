@@ -19,14 +19,17 @@ from ..array.general_forms import named, short_power
 from ..common import events
 from ..common.arguments import SCALARS
 from ..common.members import REDUCTIONS, Form, Member
+from ..common.sentinels import DECLINED
 from ..dispatch import host_results, host_values
 from ..engine.nodes import Node, PendingView
 from ..engine.recording import reductions, shifts, tape, updates, writes
 from ..engine.recording.tape import record
 from ..memory import views
 from ..ufuncs.facts import CLIP
+from . import results
+from .results import of_one, of_two
 
-__all__ = ["calibrate", "over"]
+__all__ = ["calibrate", "computed", "look", "over"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -53,7 +56,7 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
             values.append(x)
         else:
             return None
-    if size == 0 or size < tape.least or kind.standard or not kind.backend.hosted:
+    if size == 0 or size < tape.low or kind.standard or not kind.backend.hosted:
         return None
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
@@ -64,17 +67,39 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     return host_results.placed(result, kind.backend)
 
 
-def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+def computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """Record a ufunc of arrays and numbers, or compute it at once; None where the general path decides."""
     if not tape.least:
         return None
     made = record(func, inputs)
-    return _at_once(func, inputs) if made is None else made
+    if made is not None:
+        return made
+    tape.declined()
+    if look(inputs):
+        made = of_two(func, *inputs) if len(inputs) == 2 else of_one(func, *inputs)
+        if made is not DECLINED:
+            return made
+    return _at_once(func, inputs)
+
+
+def look(values: Any) -> bool:
+    """Compute the pending arrays among some values, if the thin path takes calls of arrays of that size; whether there was one."""
+    found = False
+    if results.path.least:
+        for x in values:
+            if isinstance(x, Handle):
+                v: Any = x._v
+                if type(v) is Node or type(v) is PendingView:
+                    if v.size >= results.path.least:
+                        return False
+                    v.run()
+                    found = True
+    return found
 
 
 def _binary(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
-        made = _computed(func, (self, other))
+        made = computed(func, (self, other))
         return general(self, other) if made is None else made
 
     return method
@@ -82,7 +107,7 @@ def _binary(func: np.ufunc, general: Any) -> Any:
 
 def _reflected(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
-        made = _computed(func, (other, self))
+        made = computed(func, (other, self))
         return general(self, other) if made is None else made
 
     return method
@@ -91,6 +116,8 @@ def _reflected(func: np.ufunc, general: Any) -> Any:
 def _inplace(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
         made = writes.inplace(func, self, other) if tape.least else None
+        if made is None and look((self, other)) and results.into(func, self, other, self, True):
+            return self
         return general(self, other) if made is None else made
 
     return method
@@ -98,7 +125,7 @@ def _inplace(func: np.ufunc, general: Any) -> Any:
 
 def _unary(func: np.ufunc, general: Any) -> Any:
     def method(self: Any) -> Any:
-        made = _computed(func, (self,))
+        made = computed(func, (self,))
         return general(self) if made is None else made
 
     return method
@@ -230,6 +257,9 @@ def _setitem(general: Any) -> Any:
                 if type(value._v) is Node:
                     if writes.store(self, key, value):
                         return
+                    if type(self._v) is ndarray and look((value,)):
+                        self[key] = value  # by the thin form
+                        return
                 elif writes.is_itself(self, key, value):
                     return
         general(self, key, value)
@@ -239,8 +269,13 @@ def _setitem(general: Any) -> Any:
 
 def _getitem(general: Any) -> Any:
     def __getitem__(self: Any, key: Any) -> Any:
-        made = updates.part_of(self, key) if tape.least and type(self._v) is Node else None
-        return general(self, key) if made is None else made
+        if tape.least and type(self._v) is Node:
+            made = updates.part_of(self, key)
+            if made is not None:
+                return made
+            if look((self,)):
+                return self[key]  # by the thin form
+        return general(self, key)
 
     return __getitem__
 

@@ -21,6 +21,7 @@ from numpy import ndarray
 
 from ..._core import handles
 from ..._core.handles import Handle
+from ..._core.machine import layout_of, owns_memory
 from ...common import events
 from ...common.arguments import SCALARS
 from ...common.process_state import process
@@ -29,20 +30,24 @@ from ...memory import views
 from ...memory.roots import memory_of
 from ...memory.views import NEVER
 from ...runtime import settings
-from ..host_blocks import thread_pool
+from ..host_blocks import kernels, thread_pool
 from ..host_blocks.blocks import Block, Short, needed, planned, whole_rounds
 from ..loops import PYTHON, cast, fits, loop_of, select
 from ..nodes import Buffer, Form, Node, PendingView, Shift, buffer_of, laid, node_of
-from . import block_reports, fp_reports
+from . import block_reports, fp_reports, sites
 from .fp_reports import now
 from .result_order import order_of
+from .sites import here
 
 __all__ = [
-    "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "blank", "least", "mine", "operand", "record", "run_all", "where",
+    "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "blank", "declined", "floor", "least", "low", "mine", "operand", "record",
+    "run_all", "waiting_here", "wanted", "where",
 ]  # fmt: skip
 
 least = 0
 """Elements from which on a call is recorded; 0 while none is."""
+low = 0
+"""Elements from which on a call is recorded if its place is worth it: see :mod:`arraydispatch.engine.recording.sites`."""
 LONGEST = 200
 """Nodes of a tape at most."""
 ROUNDS = 128
@@ -54,6 +59,8 @@ DEAD_BYTES = 1 << 24
 IN_THREADS = 1 << 19
 """Elements of eight bytes, each as often as it is computed, from which on threads compute a block: to wake them takes 40 µs."""
 
+DECLINED_COST = 1 << 18
+"""What it costs a place that a call there could not be recorded, as of :data:`arraydispatch.engine.host_blocks.block_plans.BLOCK`."""
 _MUCH = "it held much memory"
 
 _ndarray = np.ndarray
@@ -73,16 +80,17 @@ def _listen() -> None:
     _every = events.every
 
 
-@process.follows("backend", "devices", "execution", "min_size", "overrides", "rules", "suspended", "wrapper")
+@process.follows("backend", "by_policy", "devices", "execution", "min_size", "overrides", "rules", "suspended", "wrapper")
 def _follow() -> None:
     """Record calls from now on, or none, as the process is now."""
-    global _cls, least
+    global _cls, least, low
     _cls = getattr(process.wrapper, "__self__", _cls)
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
     elements = process.min_size if fused else 0
     if elements and not least:
         fp_reports.begin()
     least = elements
+    low = min(elements, sites.LEAST) if process.by_policy and kernels.can_compile() else elements
 
 
 def run_all() -> None:
@@ -140,6 +148,10 @@ class Tape:
         Of what they read; of what they make; of what has been asked whether anybody else still has it.
     work : int
         Of all nodes.
+    site : Site or None
+        Where it was begun with a call on fewer than :data:`least` elements.
+    candidate : Site or None
+        Where that may happen next.
     lines : dict
         Number of a node -> the line that recorded it, where a listener wants to know.
     """
@@ -152,11 +164,14 @@ class Tape:
         self.buffers: dict[int, Buffer] = {}
         self.views: list[Any] = []
         self.lines: dict[int, Any] = {}
+        self.alone = (self,)
+        self.candidate: Any = None
         self._begin()
 
     def _begin(self) -> None:
         self.bytes = self.made = self.seen = self.work = self.count = 0
         self.most = ROUNDS
+        self.site: Any = None
         self.little = min(DEAD_BYTES // 4, MOST_BYTES)
 
     def add(self, node: Node, values: list[Any]) -> None:
@@ -223,7 +238,7 @@ class Tape:
             self.bytes += x.nbytes
             others = _waiting.get(key)
             if others is None:
-                _waiting[key] = (self,)
+                _waiting[key] = self.alone
             elif self not in others:
                 _waiting[key] = (*others, self)
         return found
@@ -271,7 +286,8 @@ class Tape:
             if not nodes:
                 return  # another thread has been here
             self.running = nodes
-            start, aside, listens = perf_counter(), 0.0, events.every is not None
+            tap, listens = events.tap, events.every is not None
+            start, aside = perf_counter() if tap is not None or listens else 0.0, 0.0
             if block is None:
                 try:
                     block = self._plan(nodes)
@@ -284,13 +300,19 @@ class Tape:
                 block = self._plan(nodes, threads=False)
             if not block.helpers:  # whoever interrupts it can begin it again
                 self.block = block
-                copy_context().run(block.help)
-            while not block.done.is_set():
-                try:
-                    block.done.wait()
-                except BaseException as signalled:  # noqa: BLE001 -- raised below
-                    interrupt = signalled
+                if block.numpys:
+                    copy_context().run(block.help)
+                else:
+                    block.help()
+            else:
+                while not block.done.is_set():
+                    try:
+                        block.done.wait()
+                    except BaseException as signalled:  # noqa: BLE001 -- raised below
+                        interrupt = signalled
             failure = block.failure
+            if self.site is not None and self._is_due(nodes):
+                self.site.settle(block.gain)
             if self._is_due(nodes) and not block.helpers and isinstance(failure, MemoryError):
                 copy_context().run(self._one_by_one, nodes)
                 return
@@ -301,26 +323,32 @@ class Tape:
                 self._end(nodes, block)
             if listens:
                 block_reports.tell(block, why, perf_counter() - start - aside, lines)
-            elif events.tap is not None:
-                size = sum([node.form.size for node in nodes])
-                events.tap.block_counted(nodes[0].form.held.backend.name, len(nodes), perf_counter() - start, size)
+            elif tap is not None:
+                size = 0
+                for each in nodes:
+                    node: Node = each
+                    size += node.form.size
+                node = nodes[0]
+                tap.block_counted(node.form.held.backend.name, len(nodes), perf_counter() - start, size)
         if interrupt is not None:
             raise interrupt
         if failure is not None:
             raise failure
-        fp_reports.tell(block)
+        if block.errors:
+            fp_reports.tell(block)
 
     def _is_due(self, nodes: list[Node]) -> bool:
         """Whether a run is still to end; a signal's handler may have ended it."""
         return self.running is nodes
 
     def _plan(self, nodes: list[Node], threads: bool = True) -> Block:
-        left = needed([node for node in nodes if node.value is None])
+        left = needed(nodes)
         count = 0
         if threads and self.work >= IN_THREADS and sum([node.form.work for node in left]) >= IN_THREADS:
             count = thread_pool.count()
         if len(left) > 1 or count or not left:
-            for node in left:
+            for each in left:
+                node: Node = each
                 node.form.alone = 0
         elif left[0].target is None:
             left[0].form.alone += 1
@@ -360,11 +388,18 @@ class Tape:
         self._clear(nodes)
 
     def _hand_over(self, node: Node) -> None:
-        a = None if node.handle is None else node.handle()
-        if a is not None and a._v is node and node.value is not None:
+        there = None if node.handle is None else node.handle()
+        if there is None or there._v is not node or node.value is None:
+            return
+        if isinstance(there, Handle):
+            a: Handle = there
             a._kind = node.form.held
             a._v = node.value
             a._root = None  # the last: until then, whoever reads the array waits for this thread
+        else:
+            there._kind = node.form.held
+            there._v = node.value
+            there._root = None
 
     def _end(self, nodes: list[Node], block: Block) -> None:
         """Give the arrays their values. Begun twice, it comes to the same."""
@@ -372,23 +407,32 @@ class Tape:
             for node in nodes:
                 node.tape = _Failed(block.failure)
         else:
-            for i, node in enumerate(block.nodes):
-                node.value = block.results.get(i)
-                self._hand_over(node)
+            results = block.results
+            for i, each in enumerate(block.nodes):
+                done: Node = each
+                done.value = results.get(i)
+                if done.handle is not None:
+                    self._hand_over(done)
         self._clear(nodes)
         block.let_go()
 
     def _clear(self, nodes: list[Node]) -> None:
-        for node in nodes:
+        for each in nodes:
+            node: Node = each
             if node.tape is self:
                 node.tape = None
-        self.nodes = [node for node in self.nodes if node.tape is self]  # what a handler has recorded meanwhile
+        rest: list[Node] = []  # what a handler has recorded meanwhile
+        for each in self.nodes:
+            node = each
+            if node.tape is self:
+                rest.append(node)
+        self.nodes = rest
         if self.views:
             here = [view for look in self.views if (view := look()) is not None]
             seen = [view._v for view in here if type(view._v) is PendingView]
-            for each in seen:
-                each.settle()
-            self.views = [each.view for each in seen if type(each.root._v) is Node]
+            for part in seen:
+                part.settle()
+            self.views = [part.view for part in seen if type(part.root._v) is Node]
         self.running = self.block = None
         self._let_go()
 
@@ -400,13 +444,20 @@ class Tape:
 
     def _let_go(self) -> None:
         if not self.nodes:
-            for buffer in self.buffers.values():
-                rest = tuple([tape for tape in views.waiting.get(buffer.memory, ()) if tape is not self])
-                if rest:
-                    views.waiting[buffer.memory] = rest
-                else:
-                    views.waiting.pop(buffer.memory, None)
-            self.buffers, self.lines = {}, {}
+            for each in self.buffers.values():
+                buffer: Buffer = each
+                others = _waiting.get(buffer.memory)
+                if others is self.alone:
+                    _waiting.pop(buffer.memory, None)
+                elif others is not None:
+                    rest = tuple([tape for tape in others if tape is not self])
+                    if rest:
+                        _waiting[buffer.memory] = rest
+                    else:
+                        _waiting.pop(buffer.memory, None)
+            self.buffers = {}
+            if self.lines:
+                self.lines = {}
             self._begin()
             _live.discard(self)
 
@@ -481,9 +532,11 @@ def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
 
 
 def _is_shared(x: Handle, v: ndarray) -> bool:
-    if v.base is None and x._base is None and x._owned:
-        return False
-    return not views.owner(x)._owned or not memory_of(v).flags.owndata
+    base = x._base
+    if base is None:
+        return not (x._owned and (v.base is None or owns_memory(memory_of(v))))
+    root: Handle = base
+    return not (root._owned and owns_memory(memory_of(v)))
 
 
 def array_of(node: Node) -> Any:
@@ -498,6 +551,41 @@ def array_of(node: Node) -> Any:
 def blank() -> Any:
     """A new array without a value."""
     return handles.new_array(_cls, None, None, True, None)
+
+
+def wanted(size: Any) -> bool:
+    """Whether a call on so many elements, fewer than :data:`least` and no fewer than :data:`low`, is recorded."""
+    tape = mine()
+    if tape.nodes:
+        if tape.site is not None:
+            return True
+        if len(tape.nodes) > 1:
+            return False
+        tape.forget()  # a copy of what was assigned, which nobody has any more
+        if tape.nodes:
+            return False
+    site = here(size)
+    worth = site.is_worth_it()
+    tape.candidate = site if worth else None
+    return worth
+
+
+def declined() -> None:
+    """Note that a call that was :func:`wanted` could not be recorded."""
+    tape = mine()
+    if tape.candidate is not None:
+        tape.candidate.settle(-DECLINED_COST)
+        tape.candidate = None
+
+
+def waiting_here() -> bool:
+    """Whether this thread has recorded calls that have not run."""
+    return bool(mine().nodes)
+
+
+def floor() -> int:
+    """Return the number of elements from which on a call of pending arrays is recorded."""
+    return least if mine().site is None else low
 
 
 _forms: dict[Any, Form | None] = {}
@@ -548,7 +636,7 @@ def record(
                 keys.append(keys[-1])
             elif type(v) is _ndarray:
                 buffer: Buffer | None = buffers.get(id(v))
-                keys.append(laid(a._kind, v.shape, v.strides) if buffer is None else buffer.laid_as(a._kind))
+                keys.append(laid(a._kind, layout_of(v), None) if buffer is None else buffer.laid_as(a._kind))
                 shared = shared or _is_shared(a, v)
             else:
                 return None
@@ -570,7 +658,12 @@ def record(
         form = _forms[key] = _form(func, inputs, values, dtype)
         if form is None:
             return None
-    if form.least < least:
+    site: Any = None
+    if form.least < least and tape.site is None:
+        if tape.nodes or tape.candidate is None:
+            return None
+        site = tape.candidate
+    if form.least < low:
         return None
     if form.alone and form.gains_nothing():
         return None
@@ -594,6 +687,8 @@ def record(
         made = into
         made._writes += 1
         tape.become(made, node, values)
+    if site is not None and node.tape is tape and tape.site is None:
+        tape.site, tape.candidate = site, None
     if _every is not None:
         _every.call(func_seen or func, form.held.backend.name, "fused", "", 0.0, None, 2 * views.frames)
     if runs and (why := block_reports.SHARED if shared else tape.full()):
