@@ -38,11 +38,11 @@ LONGEST = 1 << 17
 """Elements of a piece of a single node, which does not profit from the cache."""
 LEAST_SUMMED = 128
 """Count of numbers that NumPy's pairwise sum does not divide."""
-CALL = (6 if compiled else 36) << 10
+CALL = (8 if compiled else 48) << 10
 """Cost of recording a call instead of making it, in elements of eight bytes that NumPy adds in that time."""
-BLOCK = (40 if compiled else 240) << 10
+BLOCK = (80 if compiled else 480) << 10
 """Cost of running a block, in the same."""
-PLAN = 1 << 20
+PLAN = 1 << 22
 """Cost of making a plan, in the same."""
 STEP = 8192
 """Elements of which a piece is a multiple: a multiple of NumPy's buffers and of any width of vector code."""
@@ -214,8 +214,8 @@ class Plan:
     settled : bool
         Whether it has all its kernels.
     gain : int
-        What its kernels save, less what a block costs, in elements of eight bytes that NumPy adds; a chain that has no kernel yet
-        counts as if it had.
+        What it saves if kernels compute all of it, less what a block costs, in elements of eight bytes that NumPy adds; a chain
+        that has no kernel yet counts as if it had.
     is_refused : bool
         Whether one of its kernels is left to NumPy from now on.
     by_numpy : list of float
@@ -313,7 +313,7 @@ def plan(
     made.numpys = not made.settled or len(made.kernels) < len(steps_of_all) or any(map(_is_cut, steps_of_all))
     chained = [len(chain.calls) for chain, _ in made.cold] + [len(func.forms) for func in made.kernels]
     made.gain = -BLOCK - CALL * len(nodes)
-    if chained:
+    if sum(chained) == len(nodes):
         size = max(form.size for form in forms)
         made.gain += size * (sum(chained) - len(chained)) + (size >> 1) * len(chained)
     slots = registers.held | registers.targets

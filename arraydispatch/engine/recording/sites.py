@@ -19,9 +19,9 @@ __all__ = ["LEAST", "Site", "here"]
 
 LEAST = 1 << 14
 """Elements from which on a call may be recorded, if its place is worth it."""
-BUDGET = 1 << 22
+BUDGET = 5 << 20
 """Balance of a new place."""
-AGAIN = 1 << 21
+AGAIN = 5 << 20
 """Balance of a place that is tried again."""
 RICHEST = 1 << 25
 """The greatest balance: what a place may lose that has been worth it for long."""
