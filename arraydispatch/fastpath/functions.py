@@ -12,15 +12,12 @@ from numpy import ndarray
 from .._core.handles import Handle
 from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, SCALARS
-from ..common.members import REDUCTIONS
 from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
 from ..engine.recording import tape
-from ..engine.recording.tape import waiting_here
 from ..functions.registry import Written, spec_of
 from ..memory.roots import memory_of
-from .recorded import computed, look
 from .results import (
     DEEPEST,
     array_of,
@@ -231,8 +228,6 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
 def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
     """Make the function that a user calls as ``func``; it calls ``general`` where the thin path declines."""
     at_once = callers[func]
-    name = func.__name__.removeprefix("a")
-    records = name in REDUCTIONS or func in (np.where, np.clip, np.roll)
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -241,8 +236,6 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
             if not wrapping.circular((*args, *kwargs.values())):
                 raise
             made = DECLINED
-        if made is DECLINED and not records and waiting_here() and look(args):
-            made = at_once(args, kwargs)
         return general(args, kwargs) if made is DECLINED else made
 
     return call
@@ -279,7 +272,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                 made = of_one(func, x)
                 if made is not DECLINED:
                     return made
-                if (made := computed(func, (x,))) is not None:
+                if tape.least and (made := tape.record(func, (x,))) is not None:
                     return made
             elif type(x) in SCALARS and not more and not kwargs:
                 return func(x)
@@ -296,8 +289,8 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
             made = of_two(func, args[0], args[1]) if two else ufunc(func, args)
             if made is not DECLINED:
                 return made
-            if recorded and _is_ours(args[0]) and _is_ours(args[1]):
-                made = computed(func, args)
+            if recorded and tape.least and _is_ours(args[0]) and _is_ours(args[1]):
+                made = tape.record(func, args)
                 if made is not None:
                     return made
         elif len(kwargs) == 1 and type(out := kwargs.get("out")) is path.array_class:

@@ -29,7 +29,7 @@ from ..ufuncs.facts import CLIP
 from . import results
 from .results import of_one, of_two
 
-__all__ = ["calibrate", "computed", "look", "over"]
+__all__ = ["calibrate", "over"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -56,7 +56,7 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
             values.append(x)
         else:
             return None
-    if size == 0 or size < tape.low or kind.standard or not kind.backend.hosted:
+    if size == 0 or size < tape.least or kind.standard or not kind.backend.hosted:
         return None
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
@@ -67,22 +67,21 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     return host_results.placed(result, kind.backend)
 
 
-def computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """Record a ufunc of arrays and numbers, or compute it at once; None where the general path decides."""
     if not tape.least:
         return None
     made = record(func, inputs)
     if made is not None:
         return made
-    tape.declined()
-    if look(inputs):
+    if _look(inputs):
         made = of_two(func, *inputs) if len(inputs) == 2 else of_one(func, *inputs)
         if made is not DECLINED:
             return made
     return _at_once(func, inputs)
 
 
-def look(values: Any) -> bool:
+def _look(values: Any) -> bool:
     """Compute the pending arrays among some values, if the thin path takes calls of arrays of that size; whether there was one."""
     found = False
     if results.path.least:
@@ -99,7 +98,7 @@ def look(values: Any) -> bool:
 
 def _binary(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
-        made = computed(func, (self, other))
+        made = _computed(func, (self, other))
         return general(self, other) if made is None else made
 
     return method
@@ -107,7 +106,7 @@ def _binary(func: np.ufunc, general: Any) -> Any:
 
 def _reflected(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
-        made = computed(func, (other, self))
+        made = _computed(func, (other, self))
         return general(self, other) if made is None else made
 
     return method
@@ -116,7 +115,7 @@ def _reflected(func: np.ufunc, general: Any) -> Any:
 def _inplace(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
         made = writes.inplace(func, self, other) if tape.least else None
-        if made is None and look((self, other)) and results.into(func, self, other, self, True):
+        if made is None and _look((self, other)) and results.into(func, self, other, self, True):
             return self
         return general(self, other) if made is None else made
 
@@ -125,7 +124,7 @@ def _inplace(func: np.ufunc, general: Any) -> Any:
 
 def _unary(func: np.ufunc, general: Any) -> Any:
     def method(self: Any) -> Any:
-        made = computed(func, (self,))
+        made = _computed(func, (self,))
         return general(self) if made is None else made
 
     return method
@@ -257,7 +256,7 @@ def _setitem(general: Any) -> Any:
                 if type(value._v) is Node:
                     if writes.store(self, key, value):
                         return
-                    if type(self._v) is ndarray and look((value,)):
+                    if type(self._v) is ndarray and _look((value,)):
                         self[key] = value  # by the thin form
                         return
                 elif writes.is_itself(self, key, value):
@@ -273,7 +272,7 @@ def _getitem(general: Any) -> Any:
             made = updates.part_of(self, key)
             if made is not None:
                 return made
-            if look((self,)):
+            if _look((self,)):
                 return self[key]  # by the thin form
         return general(self, key)
 

@@ -2,12 +2,11 @@ cimport cython
 from ..backends.kinds cimport Kind
 from .._core.ndarrays cimport ndarray
 from .._core cimport handles
-from ..engine.recording.tape cimport wanted
 from .._core.handles cimport Handle
 
 cdef class Path:
     cdef public object array_class
-    cdef public Py_ssize_t calls, least, low
+    cdef public Py_ssize_t calls, least
 
 cdef object DECLINED, PLAIN, SCALARS, _waiting
 cdef Path _path

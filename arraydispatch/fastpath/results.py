@@ -16,7 +16,6 @@ from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..dispatch import host_results, host_values
 from ..engine.recording import tape
-from ..engine.recording.tape import wanted
 from ..memory import views
 from ..runtime import settings
 from ..ufuncs import rows
@@ -45,22 +44,20 @@ class Path:
         Number of calls that took the thin path. No other thread runs while one is counted.
     least : int
         Elements from which on a computation is the library's; 0 while the thin path is not in force.
-    low : int
-        Elements from which on a call may be recorded, which the tape is asked for.
     """
 
-    __slots__ = ("array_class", "calls", "least", "low")
+    __slots__ = ("array_class", "calls", "least")
 
     def __init__(self) -> None:
         made: Any = None
-        self.array_class, self.calls, self.least, self.low = made, 0, 0, 0
+        self.array_class, self.calls, self.least = made, 0, 0
 
 
 path = Path()
 _path = path
 """The same, a C value where this module is compiled."""
 
-FOLLOWED = ("backend", "blocks_entered", "by_policy", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap")
+FOLLOWED = ("backend", "blocks_entered", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap")
 """Settings of the process that put the thin path in force, or out of it."""
 
 
@@ -69,7 +66,6 @@ def _follow() -> None:
     _path.array_class = getattr(process.wrapper, "__self__", _path.array_class)
     in_force = process.min_size and settings.only_values_decide() and not events.told_each()
     _path.least = process.min_size if in_force else 0
-    _path.low = tape.low or _path.least
 
 
 _follow()
@@ -112,8 +108,6 @@ def of_one(op: Any, x: Any) -> Any:
             value: ndarray = a._v
             kind: Kind = a._kind
             if value.size < _path.least and not kind.standard:
-                if value.size >= _path.low and wanted(value.size):
-                    return DECLINED
                 result = op(value) if value.ndim < 2 or not in_rows(value, 0) else rows.call(op, value)
                 return _computed(result, kind)
     return DECLINED
@@ -128,7 +122,7 @@ def of_two(op: Any, x: Any, y: Any) -> Any:
         left: ndarray = a._v
         kind: Kind = a._kind
         size = left.size
-        if size >= _path.least or kind.standard or (size >= _path.low and wanted(size)):
+        if size >= _path.least or kind.standard:
             return DECLINED
         if type(y) is _path.array_class:
             b: Handle = y
@@ -136,8 +130,6 @@ def of_two(op: Any, x: Any, y: Any) -> Any:
                 return DECLINED
             right: ndarray = b._v
             if size * right.size >= _path.least and _is_large(left, right):
-                return DECLINED
-            if size < _path.low <= right.size and wanted(right.size):
                 return DECLINED
             theirs: Kind = b._kind
             if theirs is not kind and (theirs.backend is not kind.backend or theirs.standard):
@@ -163,7 +155,7 @@ def of_two(op: Any, x: Any, y: Any) -> Any:
             return DECLINED
         last: ndarray = c._v
         whose: Kind = c._kind
-        if last.size >= _path.least or whose.standard or (last.size >= _path.low and wanted(last.size)):
+        if last.size >= _path.least or whose.standard:
             return DECLINED
         return _computed(op(x, last) if last.ndim < 2 or not in_rows(last, x) else rows.call(op, x, last), whose)
     return op(x, y) if type(y) in SCALARS else DECLINED

@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.handles import compiled
 from ...ufuncs import rows
 from ...ufuncs.facts import INSTRUCTIONS
 from ..loops import in_place
@@ -38,12 +37,6 @@ LONGEST = 1 << 17
 """Elements of a piece of a single node, which does not profit from the cache."""
 LEAST_SUMMED = 128
 """Count of numbers that NumPy's pairwise sum does not divide."""
-CALL = (8 if compiled else 48) << 10
-"""Cost of recording a call instead of making it, in elements of eight bytes that NumPy adds in that time."""
-BLOCK = (80 if compiled else 480) << 10
-"""Cost of running a block, in the same."""
-PLAN = 1 << 22
-"""Cost of making a plan, in the same."""
 STEP = 8192
 """Elements of which a piece is a multiple: a multiple of NumPy's buffers and of any width of vector code."""
 
@@ -213,9 +206,6 @@ class Plan:
         Whether any of it is computed by NumPy's own loops.
     settled : bool
         Whether it has all its kernels.
-    gain : int
-        What it saves if kernels compute all of it, less what a block costs, in elements of eight bytes that NumPy adds; a chain
-        that has no kernel yet counts as if it had.
     is_refused : bool
         Whether one of its kernels is left to NumPy from now on.
     by_numpy : list of float
@@ -231,7 +221,6 @@ class Plan:
         self.kernels: list[Fused] = []
         self.numpys = self.settled = True
         self.is_refused = False
-        self.gain = 0
         self.by_numpy: list[float] = []
 
 
@@ -311,11 +300,6 @@ def plan(
     made.kernels = [func for func in steps_of_all if type(func) is Fused]
     made.settled = all(func.kernel is not None for func in made.kernels)
     made.numpys = not made.settled or len(made.kernels) < len(steps_of_all) or any(map(_is_cut, steps_of_all))
-    chained = [len(chain.calls) for chain, _ in made.cold] + [len(func.forms) for func in made.kernels]
-    made.gain = -BLOCK - CALL * len(nodes)
-    if sum(chained) == len(nodes):
-        size = max(form.size for form in forms)
-        made.gain += size * (sum(chained) - len(chained)) + (size >> 1) * len(chained)
     slots = registers.held | registers.targets
     made.results = [(i, slot) for i, slot in slots.items() if held[i] or nodes[i].target is not None]
     return made

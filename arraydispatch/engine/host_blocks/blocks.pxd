@@ -7,7 +7,7 @@ cdef class Block:
     cdef public dict results
     cdef public set errors
     cdef public object done, failure, group, tape
-    cdef public Py_ssize_t gain, helpers
+    cdef public Py_ssize_t helpers
     cdef public bint numpys
 
 cdef class Planned(Block):

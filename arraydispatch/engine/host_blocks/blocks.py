@@ -175,8 +175,6 @@ class Block:
         self.failure: BaseException | None = None
         self.helpers = 0
         """Number of threads that run it; 0: the calling thread."""
-        self.gain = -block_plans.BLOCK - block_plans.CALL * len(nodes)
-        """What it saves, less what it costs, in elements of eight bytes that NumPy adds in that time."""
         self.numpys = True
         """Whether NumPy computes any of it, in an error state of its own."""
         self.group: Any = None
@@ -228,7 +226,7 @@ class Planned(Block):
     def __init__(self, nodes: list[Node], plan: Plan, arrays: list[Any], addresses: list[int], threads: int) -> None:
         super().__init__(nodes)
         self.plan = plan
-        self.gain, self.numpys = plan.gain, plan.numpys
+        self.numpys = plan.numpys
         self._sources, self._addresses = arrays, addresses
         if threads:
             self.helpers = min(threads, max(stretch.pieces for stretch in plan.stretches))
@@ -366,7 +364,6 @@ def planned(nodes: list[Any], threads: Any) -> Block:
     plan = _plans.get(key)
     if plan is not None and plan.is_refused:
         plan = None
-    gain = 0
     if plan is None:
         if not threads and key not in _plans:  # a plan pays only for calls that come again
             _keep(key, None)
@@ -374,12 +371,9 @@ def planned(nodes: list[Any], threads: Any) -> Block:
         plan = block_plans.plan(nodes, arrays, at, dead, same_memory, held, threads)
         if plan.settled:
             _keep(key, plan)
-        gain = -block_plans.PLAN
     if plan.cold and computed(plan.cold):
         _plans.pop(key, None)
-    made = Planned(nodes, plan, arrays, addresses, threads)
-    made.gain += gain
-    return made
+    return Planned(nodes, plan, arrays, addresses, threads)
 
 
 def _keep(key: Any, plan: Plan | None) -> None:

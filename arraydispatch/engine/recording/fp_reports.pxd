@@ -3,4 +3,4 @@ from ..nodes cimport Place
 
 cdef dict _is_inside, _places, _warnings
 cpdef tuple now()
-cpdef bint is_inside(str file) except -1
+cdef bint _inside(str file) except -1

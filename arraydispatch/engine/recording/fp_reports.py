@@ -15,7 +15,7 @@ from ...common.user_warnings import FLOATING_ERRORS
 from ..host_blocks.blocks import Block
 from ..nodes import Place
 
-__all__ = ["NOTHING", "begin", "is_inside", "now", "tell"]
+__all__ = ["NOTHING", "begin", "now", "tell"]
 
 _errors_in_force: Any = np._core.umath._extobj_contextvar.get
 _warnings = vars(warnings)
@@ -65,7 +65,7 @@ def now() -> tuple[Any, Place | None]:
         return DECLINED, None
     frame: FrameType = _getframe(0)
     code: CodeType = frame.f_code
-    while is_inside(code.co_filename) and frame.f_back is not None:
+    while _inside(code.co_filename) and frame.f_back is not None:
         frame = frame.f_back
         code = frame.f_code
     at = frame.f_lasti
@@ -104,7 +104,7 @@ def _learn_filters(filters: Any) -> tuple[list[Any], tuple[Any, ...], bool]:
 _is_inside: dict[str, bool] = {}
 
 
-def is_inside(file: str) -> bool:
+def _inside(file: str) -> bool:
     """Whether a file is this package's or NumPy's."""
     found = _is_inside.get(file)
     if found is None:

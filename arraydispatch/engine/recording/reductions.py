@@ -99,7 +99,7 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
         return None
     size = prod(v.shape)
     pending = type(v) is Node
-    if size < (tape.floor() if pending else tape.IN_THREADS):
+    if size < (tape.least if pending else tape.IN_THREADS):
         return None
     dtype = _result(func, kind.dtype)
     if dtype is None:
@@ -149,7 +149,7 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     """``func.reduce(a, axes)``, recorded; None where it is not."""
     mine = tape.mine()
     v, kind, shared = tape.operand(a, mine)
-    if kind is None or axes[0] == 0 or prod(v.shape) < tape.floor() or v.shape[0] < 2:
+    if kind is None or axes[0] == 0 or prod(v.shape) < tape.least or v.shape[0] < 2:
         return None
     dtype = _result(func, kind.dtype)
     if dtype is None or dtype != kind.dtype:

@@ -5,14 +5,12 @@ from ..host_blocks.blocks cimport Block, planned
 from ...memory.roots cimport memory_of
 from ..nodes cimport Buffer, Form, Node, buffer_of, laid, node_of
 from .fp_reports cimport now
-from .sites cimport Site, here
 
 cdef class Tape:
     cdef public object lock, running, block, lines
     cdef public dict buffers
     cdef public list nodes, views
     cdef public tuple alone
-    cdef public Site candidate, site
     cdef public object work
     cdef public Py_ssize_t bytes, count, little, made, most, seen
     cpdef add(self, Node node, list values)
@@ -27,8 +25,5 @@ cdef object _cls, _every, _ref, _NOTHING, _DECLINED
 
 cpdef array_of(Node node)
 cpdef Tape mine()
-cpdef bint waiting_here() except -1
-cpdef declined()
-cpdef bint wanted(size) except -1
 cpdef record(func, tuple inputs, dtype=*, Handle into=*, like=*, bint runs=*, func_seen=*)
 cdef _is_shared(Handle x, ndarray v)

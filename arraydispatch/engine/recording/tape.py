@@ -30,24 +30,20 @@ from ...memory import views
 from ...memory.roots import memory_of
 from ...memory.views import NEVER
 from ...runtime import settings
-from ..host_blocks import kernels, thread_pool
+from ..host_blocks import thread_pool
 from ..host_blocks.blocks import Block, Short, needed, planned, whole_rounds
 from ..loops import PYTHON, cast, fits, loop_of, select
 from ..nodes import Buffer, Form, Node, PendingView, Shift, buffer_of, laid, node_of
-from . import block_reports, fp_reports, sites
+from . import block_reports, fp_reports
 from .fp_reports import now
 from .result_order import order_of
-from .sites import here
 
 __all__ = [
-    "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "blank", "declined", "floor", "least", "low", "mine", "operand", "record",
-    "run_all", "waiting_here", "wanted", "where",
+    "IN_THREADS", "LONGEST", "Tape", "array_of", "astype", "blank", "least", "mine", "operand", "record", "run_all", "where",
 ]  # fmt: skip
 
 least = 0
 """Elements from which on a call is recorded; 0 while none is."""
-low = 0
-"""Elements from which on a call is recorded if its place is worth it: see :mod:`arraydispatch.engine.recording.sites`."""
 LONGEST = 200
 """Nodes of a tape at most."""
 ROUNDS = 128
@@ -59,8 +55,6 @@ DEAD_BYTES = 1 << 24
 IN_THREADS = 1 << 19
 """Elements of eight bytes, each as often as it is computed, from which on threads compute a block: to wake them takes 40 µs."""
 
-DECLINED_COST = 1 << 18
-"""What it costs a place that a call there could not be recorded, as of :data:`arraydispatch.engine.host_blocks.block_plans.BLOCK`."""
 _MUCH = "it held much memory"
 
 _ndarray = np.ndarray
@@ -80,17 +74,16 @@ def _listen() -> None:
     _every = events.every
 
 
-@process.follows("backend", "by_policy", "devices", "execution", "min_size", "overrides", "rules", "suspended", "wrapper")
+@process.follows("backend", "devices", "execution", "min_size", "overrides", "rules", "suspended", "wrapper")
 def _follow() -> None:
     """Record calls from now on, or none, as the process is now."""
-    global _cls, least, low
+    global _cls, least
     _cls = getattr(process.wrapper, "__self__", _cls)
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
     elements = process.min_size if fused else 0
     if elements and not least:
         fp_reports.begin()
     least = elements
-    low = min(elements, sites.LEAST) if process.by_policy and kernels.can_compile() else elements
 
 
 def run_all() -> None:
@@ -148,10 +141,6 @@ class Tape:
         Of what they read; of what they make; of what has been asked whether anybody else still has it.
     work : int
         Of all nodes.
-    site : Site or None
-        Where it was begun with a call on fewer than :data:`least` elements.
-    candidate : Site or None
-        Where that may happen next.
     lines : dict
         Number of a node -> the line that recorded it, where a listener wants to know.
     """
@@ -165,13 +154,11 @@ class Tape:
         self.views: list[Any] = []
         self.lines: dict[int, Any] = {}
         self.alone = (self,)
-        self.candidate: Any = None
         self._begin()
 
     def _begin(self) -> None:
         self.bytes = self.made = self.seen = self.work = self.count = 0
         self.most = ROUNDS
-        self.site: Any = None
         self.little = min(DEAD_BYTES // 4, MOST_BYTES)
 
     def add(self, node: Node, values: list[Any]) -> None:
@@ -311,8 +298,6 @@ class Tape:
                     except BaseException as signalled:  # noqa: BLE001 -- raised below
                         interrupt = signalled
             failure = block.failure
-            if self.site is not None and self._is_due(nodes):
-                self.site.settle(block.gain)
             if self._is_due(nodes) and not block.helpers and isinstance(failure, MemoryError):
                 copy_context().run(self._one_by_one, nodes)
                 return
@@ -553,41 +538,6 @@ def blank() -> Any:
     return handles.new_array(_cls, None, None, True, None)
 
 
-def wanted(size: Any) -> bool:
-    """Whether a call on so many elements, fewer than :data:`least` and no fewer than :data:`low`, is recorded."""
-    tape = mine()
-    if tape.nodes:
-        if tape.site is not None:
-            return True
-        if len(tape.nodes) > 1:
-            return False
-        tape.forget()  # a copy of what was assigned, which nobody has any more
-        if tape.nodes:
-            return False
-    site = here(size)
-    worth = site.is_worth_it()
-    tape.candidate = site if worth else None
-    return worth
-
-
-def declined() -> None:
-    """Note that a call that was :func:`wanted` could not be recorded."""
-    tape = mine()
-    if tape.candidate is not None:
-        tape.candidate.settle(-DECLINED_COST)
-        tape.candidate = None
-
-
-def waiting_here() -> bool:
-    """Whether this thread has recorded calls that have not run."""
-    return bool(mine().nodes)
-
-
-def floor() -> int:
-    """Return the number of elements from which on a call of pending arrays is recorded."""
-    return least if mine().site is None else low
-
-
 _forms: dict[Any, Form | None] = {}
 """What is known of calls, by the function and what is to be known of the operands; None of those that are not recorded."""
 _MOST_FORMS = 1 << 14
@@ -658,12 +608,7 @@ def record(
         form = _forms[key] = _form(func, inputs, values, dtype)
         if form is None:
             return None
-    site: Any = None
-    if form.least < least and tape.site is None:
-        if tape.nodes or tape.candidate is None:
-            return None
-        site = tape.candidate
-    if form.least < low:
+    if form.least < least:
         return None
     if form.alone and form.gains_nothing():
         return None
@@ -687,8 +632,6 @@ def record(
         made = into
         made._writes += 1
         tape.become(made, node, values)
-    if site is not None and node.tape is tape and tape.site is None:
-        tape.site, tape.candidate = site, None
     if _every is not None:
         _every.call(func_seen or func, form.held.backend.name, "fused", "", 0.0, None, 2 * views.frames)
     if runs and (why := block_reports.SHARED if shared else tape.full()):

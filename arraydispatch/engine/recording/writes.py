@@ -50,7 +50,7 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
             if not pending and updates.updated(func, a, other):
                 return a
             return a if size >= tape.least and onto(func, (a, other), a) else None
-        if v.size < tape.floor():
+        if v.size < tape.least:
             return None
         if not _is_ours_alone(a):
             return a if onto(func, (a, other), a) else None
