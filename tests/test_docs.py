@@ -56,7 +56,7 @@ def commands(page: Path) -> list[str]:
 
 ALL_LIBRARIES = ("arraydispatch info", "python -m arraydispatch info", "python -m arraydispatch coverage")
 RUN = re.compile(r"(python -m )?arraydispatch run --backend (?P<backend>\w+) ")
-USERS = re.compile(r"pip install |arraydispatch run --backend \w+ script.py")
+USERS = re.compile(r"pip install |arraydispatch run (--\S+ \S+ )*script.py")
 """Commands about the reader's own environment or script: they are not run."""
 AS_MODULE = """import runpy, sys
 sys.argv = {argv}

@@ -19,22 +19,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from weakref import ref
 
-__all__ = [
-    "SLOTS",
-    "Attribute",
-    "Handle",
-    "Method",
-    "bare",
-    "compiled",
-    "general",
-    "install",
-    "lay_over",
-    "maker",
-    "new_array",
-    "of_class",
-    "take_off",
-]
-
 
 class Handle:
     """The state of an array; :class:`arraydispatch.array.Array` adds the behaviour.

@@ -57,7 +57,8 @@ def use(
         CPU affinity and the quota of its container. Until it is set, libraries decide. JAX and TensorFlow accept it only before
         their first array.
     mesh : "auto", int, str or tuple of int, optional
-        Devices that large new arrays are split over, as of :func:`arraydispatch.mesh`; not together with ``device``.
+        Devices that large new arrays are split over, as of :func:`arraydispatch.mesh`; not together with ``device``. Unless
+        ``execution`` is given it is ``"compiled"``, since XLA keeps slices of any length split inside of a program.
     **options
         Options of the library; see ``Backend.OPTIONS``.
 
@@ -96,7 +97,10 @@ def use(
     devices = settings.default.devices if place is None else {**settings.default.devices, chosen.name: place}
     settings.default.change(backend=chosen.name, devices=devices, fallback=policy)
     settings.set_default_precision(bits)
-    if settings.default.by_policy and execution is UNSET:
+    if mesh is not None and execution is UNSET:
+        way = "compiled"
+        settings.default.by_policy = False
+    elif settings.default.by_policy and execution is UNSET:
         way, least = execution_policy.defaults(chosen.name != "numpy", settings.on_cpu(chosen.name))
         settings.default.min_size = least
     elif execution is not UNSET:

@@ -10,8 +10,6 @@ from ..memory import views
 from ..runtime import settings
 from .arrays import wrap
 
-__all__ = ["replicate", "shard"]
-
 Axes = int | tuple[int | tuple[int, ...] | None, ...]
 
 

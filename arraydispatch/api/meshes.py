@@ -15,8 +15,6 @@ from ..common import process_state
 from ..common.errors import DeviceNotFoundError, OptionError
 from ..runtime import settings
 
-__all__ = ["LEAST", "Mesh", "mesh"]
-
 LEAST = 1 << 16
 """Number of elements from which arrays are split, unless another is given."""
 
@@ -39,6 +37,11 @@ class Mesh:
     def __init__(self, lengths: tuple[int, ...] | None, min_size: int) -> None:
         self.lengths, self.min_size = lengths, min_size
         self._held: list[tuple[str, Device]] = []
+
+    @property
+    def count(self) -> int:
+        """Number of devices; 0 if it is all there are."""
+        return 0 if self.lengths is None else math.prod(self.lengths)
 
     def __repr__(self) -> str:
         shape = "auto" if self.lengths is None else "x".join(map(str, self.lengths))

@@ -18,8 +18,6 @@ from ..backends.base import Backend
 from ..common.signal_safety import imported
 from .module import Namespace
 
-__all__ = ["namespace"]
-
 
 def namespace(name: str | Backend | None = None) -> Namespace:
     """Return the array-API namespace of a backend.

@@ -15,12 +15,6 @@ from ..backends.base import Backend
 from ..memory import views
 from ..runtime import conversion, dtypes, placement, settings
 
-__all__ = [
-    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid", "ones",
-    "ones_like", "zeros", "zeros_like",
-]  # fmt: skip
-
-
 _made: Callable[..., Array] = handles.maker(Array)
 
 

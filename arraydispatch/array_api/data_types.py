@@ -13,8 +13,6 @@ from ..backends import loader
 from ..common.signal_safety import imported
 from ..runtime import dtypes
 
-__all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
-
 DTYPES: dict[str, type[np.generic]] = {
     name: getattr(np, name)
     for name in (

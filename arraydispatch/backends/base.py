@@ -4,13 +4,13 @@ A backend is a package ``arraydispatch/backends/<name>/`` whose ``__init__.py`` 
 :class:`Backend` subclass, and which consists of
 
 ``backend.py``     the :class:`Backend` subclass: identity, dtypes, devices, conversion (this file's class);
-``primitives.py``  a module with one function for each name in :data:`PRIMITIVES`, strict and small;
+``primitives.py``  and ``linalg.py``: modules with one function for each name in :data:`PRIMITIVES`, strict and small;
 ``ufuncs.py``      the tables ``UFUNCS``, ``REDUCE``, ``ACCUMULATE``: NumPy ufunc object -> kernel;
 ``transforms.py``  a module with one function for each name in :data:`TRANSFORMS`, loaded when first used;
 ``sparse.py``      its sparse matrices, see :attr:`Backend.sparse`, loaded when first used;
 ``overrides.py``   (optional) ``OVERRIDES``: NumPy function object -> code for this library alone. ``backends/numpy`` alone has one.
 
-A library that departs from NumPy is mended in its primitives and kernels, where a comment says why, with a link where an issue is filed.
+Differences between a library and NumPy are corrected in its primitives and kernels; a comment there says why and links the issue.
 
 Primitives are strict: NumPy's argument handling (negative axes, ``dtype=``, ``where=``, ``initial=``, ``out=``,
 promotion, error messages) is written once above them. They get native arrays only, already of the right dtype. If a
@@ -21,10 +21,11 @@ to the host by policy. Nothing else is caught.
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -112,7 +113,17 @@ PRIMITIVES: dict[str, str] = {
     "rfft": "(a real, axis) -> n//2+1 complex",
     "irfft": "(a complex with n//2+1 entries along axis, n, axis) -> real",
 }
-"""Name -> signature and meaning. A test checks every backend's ``primitives.py`` against this table."""
+"""Name -> signature and meaning. A test checks every backend against this table."""
+
+
+def collect(*modules: ModuleType) -> SimpleNamespace:
+    """Collect the primitives of a backend: each name of :data:`PRIMITIVES` from the first module that has it.
+
+    ``scatter_donated`` is optional: a ``scatter`` that writes over its target, which nobody reads afterwards.
+    """
+    every = ChainMap(*map(vars, modules))
+    donating = {name: every[name] for name in ("scatter_donated",) if name in every}
+    return SimpleNamespace(**{name: every[name] for name in PRIMITIVES}, **donating)
 
 
 TRANSFORMS: dict[str, str] = {
@@ -169,26 +180,26 @@ class Backend:
     unrolls: ClassVar[bool] = False
     """Whether programs of the library unroll loops, so that the number of steps must be known."""
     block_comes: ClassVar[int] = 3
-    """Number of times that a block of compiled execution comes until it is compiled, at the last of them: 1 where the library compiles
+    """Number of the occurrence at which a block of compiled execution is compiled: 1 for a library that compiles
     each call by itself anyway.
     """
     donates: ClassVar[bool] = False
-    """Whether a program writes its results over operands that it is told nobody needs."""
+    """Whether a program can write its results over operands that it is told nobody needs."""
 
     native_views: ClassVar[bool] = False
     """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""
 
     native_is_ndarray: ClassVar[bool] = False
-    """Whether native arrays are ndarrays, which decide themselves what is a view."""
+    """Whether native arrays are ndarrays, for which NumPy itself decides what is a view."""
 
     REFUSALS: ClassVar[tuple[type[Exception], ...]] = (Unsupported,)
     """Exceptions that mean that the library does not run a call: NumPy then runs it, or reports the error in its own words."""
     hosted: ClassVar[bool] = False
     """Whether this is the host state of the arrays of another backend, :attr:`home`."""
     defers: ClassVar[bool] = False
-    """Whether this is the variant of another backend, :attr:`home`, whose values are computed when somebody looks."""
+    """Whether this is the variant of another backend, :attr:`home`, whose values are computed when they are read."""
 
-    prim: ModuleType
+    prim: Any
     UFUNCS: dict[Any, Callable[..., Any]]
     REDUCE: dict[Any, Callable[..., Any]]
     ACCUMULATE: dict[Any, Callable[..., Any]]
@@ -198,7 +209,7 @@ class Backend:
     SCALARS: frozenset[Any] = frozenset()
     """Ufuncs whose kernel accepts a Python scalar as one operand (32 and 64 bit dtypes) with the same result."""
     MEAN: Callable[[Native], Native] | None = None
-    """Mean of all elements (32 and 64 bit floats), if the library's own equals its sum divided by their number, bit for bit."""
+    """Function for the mean of all elements (32 and 64 bit floats), if it gives bit for bit the sum divided by the number."""
 
     @cached_property
     def special(self) -> Mapping[str, Callable[..., Any]]:
@@ -246,11 +257,17 @@ class Backend:
 
     meshes: ModuleType | None = None
     """Module that splits arrays over several devices, None if there is none. ``device(lengths, least)`` makes a mesh and returns it
-    as one :class:`Device`: arrays of ``least`` elements or more that are made there are split, others replicated.
+    as one :class:`Device`: new arrays of at least ``least`` elements are split over it, others replicated.
     ``device_at(place)`` is the same for what :meth:`device_of` returns, and ``sharding_of(a)`` the :class:`Sharding` of a native array;
     both are None for one device.
     ``place(a, axes)`` splits each axis of an array over these axes of the mesh, or replicates it if ``axes`` is None; a LookupError if
-    neither the array nor the process has a mesh. ``simulated(count)`` says how a CPU passes for so many devices.
+    neither the array nor the process has a mesh. ``simulated(count)`` says how a CPU passes for so many devices. ``programs()`` lists the
+    programs that have run on a mesh while somebody listened: line, runs, operands, bytes on each device, collectives. ``follow(ran)`` has
+    ``ran(key)`` called before each program, with a key that is the same in each of several processes.
+    """
+    processes: ModuleType | None = None
+    """Module that makes this process one of several which share a mesh, None if there is none: ``join(rank, count, address, local=,
+    device=, facts=, seconds=)``, before the library starts; see ``backends/jax/distributed_runtime.py``.
     """
 
     # -- identity ------------------------------------------------------------------------------------------------
@@ -279,7 +296,7 @@ class Backend:
         """Return the flyweight for (self, dtype)."""
         kind = self._kinds.get(dtype)
         if kind is None:
-            kind = self._kinds.setdefault(dtype, Kind(self, dtype))  # with several threads, the first one is kept
+            kind = self._kinds.setdefault(dtype, Kind(self, dtype))  # if several threads create one, the first is kept
         return kind
 
     def standard_kind(self, dtype: np.dtype[Any]) -> Kind:
@@ -341,11 +358,11 @@ class Backend:
         return True
 
     def recorded(self, a: Native) -> bool:
-        """Whether a derivative in progress depends on the array: its value may be known, but reading it cuts the derivative."""
+        """Whether a derivative in progress depends on the array. Its value may be known, but reading it would lose the derivative."""
         return not self.is_concrete(a)
 
     def followed(self, a: Native) -> bool:
-        """Whether :meth:`recorded`, or part of a program or batch being traced, even if no derivative depends on it."""
+        """Whether the array is :meth:`recorded` or belongs to a program or batch being traced, even if no derivative depends on it."""
         return self.recorded(a)
 
     def staged(self, a: Native) -> bool:
@@ -401,7 +418,7 @@ class Backend:
 
     @property
     def survives_fork(self) -> bool:
-        """Whether the library still works in a forked process, which has none of its threads; the fork gives the same
+        """Whether the library works in a forked process, which has none of its threads; called in the fork, it gives the same
         answer.
         """
         return True
@@ -423,7 +440,7 @@ class Backend:
     """Name -> meaning of each option of ``ad.use(name, **options)``."""
 
     def configure(self, **options: Any) -> None:
-        """Apply options (already checked against :attr:`OPTIONS`); raise where one can no longer change."""
+        """Apply options (already checked against :attr:`OPTIONS`); raise if one can no longer change."""
 
     @property
     def threads(self) -> int:
@@ -495,14 +512,14 @@ class Backend:
         """Make the library's own functions accept ``wrapper`` (which has ``.native``), and its existing subclasses."""
 
     def take_for_ndarrays(self, wrapper: type, so: bool) -> None:
-        """Set whether the library treats arrays as ndarrays, as while a launcher runs, or as their native arrays."""
+        """Set whether the library treats an `Array` as an ndarray (while a launcher runs) or as its native array."""
 
     def fill(self, a: Native, value: Native) -> None:
         """Overwrite ``a`` in place with ``value`` of its shape and dtype. Mutable backends only."""
         raise NotImplementedError
 
     def gone(self, error: Exception) -> bool:
-        """Whether the library's error means that a buffer was donated: another thread has written the array meanwhile."""
+        """Whether the library's error means that the buffer has been donated, because another thread wrote the array meanwhile."""
         return False
 
     def mended(self, error: Exception) -> bool:
@@ -518,7 +535,7 @@ class Backend:
         """Wait until there is memory for large results; raise the library's error. Called if `deferred`."""
 
     def placed(self, a: Native) -> Native:
-        """Return a fresh result in its place: split over the mesh in force, if it is large and came out whole."""
+        """Return a new result at its place: split over the mesh in force if it is large and the library returned it whole."""
         return a
 
     def refused_bytes(self, error: Exception) -> int | None:
@@ -530,7 +547,7 @@ class Backend:
         return None
 
     def kept(self) -> None:
-        """Drop the reference to the successor, which is stored elsewhere now."""
+        """Drop the reference to the successor, because it is stored elsewhere now."""
 
     def slice_update(self, a: Native, key: tuple[slice, ...], value: Native, donate: bool) -> Native:
         """Run the primitive; ``donate``: nothing else refers to the buffer of ``a``, which may be reused."""
@@ -541,11 +558,11 @@ class Backend:
         raise NotImplementedError
 
     def settled(self, a: Native) -> Native:
-        """Return the library's own array of a native one, which a variant may not have computed yet."""
+        """Return the library's own array of a native array; a variant computes it first if it is pending."""
         return a
 
     def slice_at(self, a: Native, starts: Sequence[Native], lengths: Sequence[int], steps: Sequence[int]) -> Native:
-        """Return a slice whose starts, one 0-d int64 array for each axis, are in bounds but not known to the compiler."""
+        """Return a slice whose starts (one 0-d int64 array per axis) are in bounds, but not known when a program is compiled."""
         for axis, (start, n, step) in enumerate(zip(starts, lengths, steps)):
             if n != self.shape_of(a)[axis]:
                 a = self.prim.take(a, self._places(start, n, step, a), axis)

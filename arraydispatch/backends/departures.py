@@ -1,15 +1,13 @@
-"""Departures from a library's own functions: which kernels of a backend are not the library's, why, and what would let them go.
+"""Departures from a library's own functions: kernels of a backend that replace them, the reasons, and the upstream issues.
 
-:data:`DEPARTURES` has one row per reason. A kernel that is not the library's own function belongs to at least one of them, which
-``tests/backends/test_departures.py`` holds. Rows cite the issue or pull request upstream in which the
-matter is open, was fixed for a later version, or was decided otherwise, or say :data:`NONE_KNOWN`.
+:data:`DEPARTURES` has one row per reason. Each kernel that is not the library's own function belongs to at least one row;
+``tests/backends/test_departures.py`` checks that. A row cites the upstream issue or pull request in which the difference is
+open, was fixed for a later version or was declared intended, or says :data:`NONE_KNOWN`.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
-
-__all__ = ["DEPARTURES", "NONE_KNOWN", "Departure", "table"]
 
 NONE_KNOWN = "no issue known"
 """Entry for a departure of which no issue upstream is known here (2026-11-26)."""

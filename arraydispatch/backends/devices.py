@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Device", "NamedDevice", "Sharding", "processors"]
-
 
 @dataclass(frozen=True)
 class Device:
@@ -82,7 +80,7 @@ class Sharding:
 
 
 class NamedDevice(Device):
-    """A device by its name, of a library that is imported when more is asked of it.
+    """Device known by its name; the library is imported only when another attribute is read.
 
     Parameters
     ----------
@@ -104,7 +102,7 @@ class NamedDevice(Device):
     description = property(lambda self: self._described().description)
     native = property(lambda self: self._described().native)
 
-    def __repr__(self) -> str:  # what is known without the library
+    def __repr__(self) -> str:  # shows only what is known without loading the library
         return f"Device(backend={self.backend!r}, name={self.name!r}, kind={self.kind!r})"
 
 

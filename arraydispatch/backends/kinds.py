@@ -10,8 +10,6 @@ import numpy as np
 if TYPE_CHECKING:
     from .base import Backend
 
-__all__ = ["Kind"]
-
 
 class Kind:
     """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""
@@ -24,22 +22,22 @@ class Kind:
         self.standard = standard
         """Whether 0-d results of arrays of this kind are arrays, as the array-API standard has it, and never scalars."""
         self.scalar: Callable[[Any], Any] = (lambda _: None) if standard else backend.scalar_maker(dtype)
-        """A 0-d array of this kind as NumPy's own scalar if it is concrete and in host memory, else None."""
+        """Function that returns a 0-d array of this kind as NumPy's scalar if it is concrete and in host memory, otherwise None."""
         self.whole: dict[Any, Callable[[Any], Any]] = {}
-        """NumPy function -> what reduces all of an array of this kind; filled by the dispatch layer."""
+        """NumPy function -> function that reduces an array of this kind to one value; filled by the dispatch layer."""
         self.join: Callable[[list[Any]], Any] | None = None if backend.hosted else backend.join
-        """Joins arrays of this kind and of shapes that fit; None where rules of placement come first."""
+        """Function that joins arrays of this kind and of fitting shapes; None if rules of placement apply first."""
         plain = dtype.kind in "fc" and dtype.itemsize > 2 and not (backend.hosted or backend.scoped or backend.deferred)
         self.product: Callable[[Any, Any], Any] | None = backend.prim.matmul if plain else None
-        """Matrix products of arrays of this kind; None where more is to decide."""
+        """Function for matrix products of arrays of this kind; None if the general rules are needed."""
 
     @property
     def home(self) -> Kind:
-        """The kind of this dtype in the library: itself, but for a value in the host state or one that is deferred."""
+        """Return the kind of this dtype in the library: this kind, unless it is of the host state or of a deferring variant."""
         return self.backend.home.kind(self.dtype) if self.backend.hosted or self.backend.defers else self
 
     def of(self, dtype: np.dtype[Any]) -> Kind:
-        """The kind of another dtype with the same rule for 0-d results."""
+        """Return the kind of another dtype with the same rule for 0-d results."""
         return self.backend.standard_kind(dtype) if self.standard else self.backend.kind(dtype)
 
     def __repr__(self) -> str:

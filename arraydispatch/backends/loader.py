@@ -1,4 +1,4 @@
-"""Known backends: which are installed, and loading each at most once.
+"""Table of known backends; checks which are installed, and loads each at most once.
 
 This is the only place outside ``backends/<library>/`` that knows the libraries by name.
 """
@@ -35,11 +35,12 @@ class _Row(NamedTuple):
     built_for: dict[str, str] = {}  # noqa: RUF012 -- kind of accelerators -> what shows it (see `hardware.reaches`)
     platforms: str = ""  # environment variable that limits it to platforms; "cpu": no accelerator
     environment: dict[str, str] = {}  # noqa: RUF012 -- what it reads while it is imported; values that are set are kept
-    imports: tuple[str, ...] = ()  # what else it imports that tells of itself while it is imported
-    exact: dict[str, str] = {}  # noqa: RUF012 -- words more in variables that it reads at its start, for no contracted arithmetic
-    several: str = ""  # a pattern: what in the environment, as NAME=VALUE, makes several devices of a CPU
+    imports: tuple[str, ...] = ()  # other modules it imports that print messages while they are imported
+    exact: dict[str, str] = {}  # noqa: RUF012 -- words to add to variables that it reads at its start, so that it does not contract arithmetic
+    several: str = ""  # pattern of a variable of the environment, as NAME=VALUE, that makes several devices of a CPU
+    simulate: str = ""  # environment variable with the number of devices that a CPU passes for
     entry: Any = None  # the entry point of a backend that another distribution adds
-    misreads: dict[str, str] = {}  # noqa: RUF012 -- what takes the bytes of an array for numbers of another dtype -> what does not
+    misreads: dict[str, str] = {}  # noqa: RUF012 -- function that reads the bytes of an array as another dtype -> function that does not
 
 
 # Without fused multiply-add instructions, XLA cannot contract a product and a sum, which it does wherever it may use
@@ -58,6 +59,7 @@ KNOWN: dict[str, _Row] = {
         "JAX_PLATFORMS",
         exact=_XLA_ROUNDS_TWICE,
         several="JAX_NUM_CPU_DEVICES=|XLA_FLAGS=.*host_platform_device_count",
+        simulate="JAX_NUM_CPU_DEVICES",
     ),
     "torch": _Row(
         "torch", ("torch",), "pip install 'torch>=2.13'",
@@ -98,7 +100,7 @@ GROUP = "arraydispatch.backends"
 
 @cache
 def discover() -> None:
-    """Add the backends of other distributions to :data:`KNOWN`, without importing them; names that are known stay what they are."""
+    """Add the backends of other distributions to :data:`KNOWN` without importing them; names that are known already keep their backend."""
     from importlib import metadata
 
     found = metadata.entry_points(group=GROUP)
@@ -109,7 +111,7 @@ def discover() -> None:
 
 
 def _from_entry_point(name: str, row: _Row) -> Backend:
-    """Return the backend that another distribution adds; raise an error that says whose fault it is."""
+    """Return the backend that another distribution adds; an error names that distribution."""
     whose = f"backend {name!r}, which the entry point {row.entry.value!r} of {_distribution(row.entry)} adds,"
     try:
         backend = row.entry.load()
@@ -205,7 +207,7 @@ def version(name: str) -> str:
 
 
 def prepare(name: str) -> None:
-    """Set the environment for the import of a known backend's library, by this package or by the program."""
+    """Set the environment variables that a backend's library reads on import, whether this package or the program imports it."""
     for variable, value in KNOWN[name].environment.items():
         os.environ.setdefault(variable, value)
 
@@ -231,6 +233,23 @@ def prepare_exact(name: str) -> None:
         os.environ[variable] = " ".join([*given, words])
 
 
+def prepare_simulated(name: str, count: int) -> None:
+    """Have a CPU pass for so many devices of a known backend, for the process and its children.
+
+    Raises
+    ------
+    ArrayDispatchError
+        The library simulates none, or has been imported before.
+    """
+    row = KNOWN.get(name)
+    if row is None or not row.simulate:
+        raise ArrayDispatchError(f"backend {name!r} does not simulate devices.")
+    if row.library in sys.modules:
+        raise ArrayDispatchError(f"devices must be simulated before {name} is imported; restart Python.")
+    os.environ[row.simulate] = str(count)
+    os.environ[row.platforms] = "cpu"
+
+
 @contextmanager
 def _unnoticed(row: _Row) -> Iterator[None]:
     """Preserve the state that a program can see while a library is imported in the middle of its work.
@@ -250,7 +269,7 @@ def _unnoticed(row: _Row) -> Iterator[None]:
         random.setstate(drawn)
         np.random.set_state(numbers)  # noqa: NPY002
         for logger in quiet:
-            if logger.name in row.imports:  # the program may still import it
+            if logger.name in row.imports:  # the program may import it later
                 logger.setLevel(logging.NOTSET)
 
 
@@ -307,7 +326,7 @@ def hosted(name: str) -> Backend:
     """Return the host state of a backend's arrays (:attr:`Backend.hosted`), without loading the backend."""
     host: Any = imported(f"{__package__}.numpy")
     made: Backend = host.HostState(name, load)
-    return _hosted.setdefault(name, made)  # the cache alone would let threads have one each
+    return _hosted.setdefault(name, made)  # with the cache alone, each thread could get its own
 
 
 def check_memory(error: Exception) -> None:

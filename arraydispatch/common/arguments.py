@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ASKED", "PLAIN", "SCALARS", "casting_of", "check_call", "flag", "new_order", "order_of"]
-
 _NOTHING = np.empty(0)
 _ORDERS = frozenset("CFAK")
 _CASTINGS = frozenset({"no", "equiv", "safe", "same_kind", "unsafe"})

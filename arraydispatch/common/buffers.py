@@ -10,8 +10,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["seen"]
-
 _shows: dict[type, bool] = {range: False, np.ndarray: False}
 
 

@@ -14,12 +14,6 @@ from functools import cache
 from importlib.util import find_spec
 from types import CodeType, FrameType
 
-__all__ = [
-    "INSTALLED", "OURS", "cell_of", "is_core", "is_installed", "is_library", "is_ours", "is_users", "line_of",
-    "number_cells", "numpys",
-    "outside", "place_of", "shown", "straight",
-]  # fmt: skip
-
 OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 """Folder of this package."""
 _PACKAGE = __name__.partition(".")[0]

@@ -8,23 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = [
-    "ArrayDispatchError",
-    "BackendMismatchError",
-    "BackendNotInstalledError",
-    "ConvergenceError",
-    "ConvergenceWarning",
-    "DeviceMismatchError",
-    "DeviceNotFoundError",
-    "HostFallbackError",
-    "HostFallbackWarning",
-    "NoBackendFoundError",
-    "OptionError",
-    "PrecisionError",
-    "SettingError",
-    "TraceError",
-]
-
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return ``" (did you mean 'torch'?)"``, or an empty string if no known word is similar."""

@@ -138,6 +138,9 @@ class Listener:
 AT_A_DOOR = "a library asked for an ndarray"
 """Reason for a transfer to the host: ``np.asarray`` called by a library such as SciPy or Matplotlib."""
 
+GATHERED = "gathered from all devices: "
+"""Beginning of the reason for a transfer to the host of an array that is split over a mesh."""
+
 
 HELD = "a value on the host, wanted by the library"
 """Reason for a transfer to the library: the array's value was still on the host when the library was to compute on it."""

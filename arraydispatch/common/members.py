@@ -12,8 +12,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-__all__ = ["FORMED", "MEMBERS", "OPERATORS", "REDUCTIONS", "Form", "Member", "operator_of", "reflected_name", "row_of"]
-
 Form = Literal[
     "binary", "reflected", "inplace", "comparison", "unary",
     "value", "shape", "item", "protocol", "method", "reduction", "writer", "view", "host", "other", "absent",

@@ -17,8 +17,6 @@ from itertools import pairwise
 from types import ModuleType, TracebackType
 from typing import Any, NamedTuple, Self
 
-__all__ = ["NEEDS", "SURFACES", "Exchange", "Exchanges", "Need", "Surface"]
-
 
 class Need(NamedTuple):
     """Requirements of an exchange on the version of the function that it replaces."""
@@ -42,6 +40,13 @@ _IMPORT = Need(
     "(name, globals=None, locals=None, fromlist=(), level=0)", "Python 3.3 to 3.14", "imports, in which user files get the facade"
 )  # fmt: skip
 
+_OF_A_RANK = (
+    "files that one of several processes which run a script writes: those of the others go to folders of their own"
+)
+_OPEN = Need(
+    "(file, mode='r', buffering=-1, encoding=None, errors=None, newline=None, closefd=True, opener=None)", "Python 3.3 to 3.14", _OF_A_RANK
+)  # fmt: skip
+
 _STRUCTURED = Need(
     "(self, etype, evalue, etb=None, tb_offset=None, context=5)", "IPython 9.18", "errors of cells, shown without our frames"
 )  # fmt: skip
@@ -51,17 +56,25 @@ NEEDS: dict[str, Need] = {
         "", "Python 3.0 to 3.14", "class statements, which may give a class of the user's methods that NumPy calls by protocol"
     ),
     "builtins:__import__": _IMPORT,
+    "builtins:open": _OPEN,
     "functools:_find_impl": Need(
         "(cls, registry)", "Python 3.4 to 3.14", "what a library's singledispatch has for ndarrays, found for arrays of a program"
     ),
     "importlib:__import__": _IMPORT,
     "importlib:import_module": Need("(name, package=None)", "Python 3.1 to 3.14", "imports by name, in which user files get it too"),
+    "io:open": _OPEN,
     "multiprocessing.queues:SimpleQueue.get": Need("(self)", "Python 3.1 to 3.14", "what a pool's process has to do next"),
     "multiprocessing.queues:SimpleQueue.put": Need(
         "(self, obj)", "Python 3.1 to 3.14", "what it has done, after which the pool may kill it: its counts are saved before"
     ),
     "os:_exit": Need("(status)", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
     "os:abort": Need("()", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
+    "os:mkdir": Need("(path, mode=511, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:remove": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:rename": Need("(src, dst, *, src_dir_fd=None, dst_dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:replace": Need("(src, dst, *, src_dir_fd=None, dst_dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:rmdir": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:unlink": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "pickle:load": Need(
         "(file, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())", "Python 3.8 to 3.14",
         "arrays that a program loads, which are its np.ndarray",

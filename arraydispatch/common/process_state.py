@@ -19,8 +19,6 @@ from itertools import repeat
 from operator import call
 from typing import Any
 
-__all__ = ["SETTINGS", "Process", "process"]
-
 SETTINGS = (
     "allowing", "backend", "by_policy", "devices", "draws_on_device", "execution", "fallback", "lent", "min_size", "rules",
     "threads", "usual_execution",

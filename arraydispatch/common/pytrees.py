@@ -16,28 +16,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-__all__ = [
-    "LEAF",
-    "Structure",
-    "children_of",
-    "each_leaf",
-    "exact",
-    "first",
-    "flatten_call",
-    "leaves",
-    "leaves_of",
-    "mapped",
-    "parts_of",
-    "rebuilt",
-    "register",
-    "tree_flatten",
-    "tree_leaves",
-    "tree_map",
-    "tree_paths",
-    "tree_unflatten",
-    "unflatten_call",
-]
-
 Structure = Any
 """Everything that :func:`tree_flatten` keeps of a tree except its leaves: hashable if the keys are, equal for equal trees."""
 

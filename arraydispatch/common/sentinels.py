@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-__all__ = ["DECLINED", "UNSET"]
-
 
 class _Sentinel(Enum):
     DECLINED = "declined"

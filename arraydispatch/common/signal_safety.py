@@ -18,8 +18,6 @@ from typing import Any
 
 from . import callers
 
-__all__ = ["Done", "aside", "imported", "importing", "may_import"]
-
 
 class Done:
     """An event for which a thread may wait while it waits for it already: in the handler of a signal.

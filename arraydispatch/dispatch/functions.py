@@ -132,9 +132,8 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             known = scipy_calls.known_as(func, args)
             tap.call(known, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result, 1, args)
         return result
-    return host_fallback.call(
-        func, args, kwargs, backend, reason
-    )  # outside `except`: what NumPy raises has no context of ours
+    # Outside `except`: what NumPy raises has no context of ours.
+    return host_fallback.call(func, args, kwargs, backend, reason)
 
 
 join = shortcuts.joiner(call)

@@ -31,8 +31,6 @@ from ..memory import views
 from ..runtime import conversion, dtypes, settings
 from . import host_results, wrapping
 
-__all__ = ["Handover", "handed", "peek"]
-
 
 def handed(x: Any, array: Callable[[Any], Any], other: Callable[[Any], Any] | None = None, dicts: bool = True) -> Any:
     """Replace each array within an argument.

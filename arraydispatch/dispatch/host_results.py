@@ -18,8 +18,6 @@ from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from . import wrapping
 
-__all__ = ["allow", "placed", "refusal", "store", "to_device"]
-
 
 def allow(func: Any, backend: Backend, reason: str, inside: Callable[[str], bool] = callers.is_core) -> None:
     """Warn about, or refuse, a call that has to run on the host, unless no device could do its work.

@@ -25,16 +25,6 @@ from ..memory import ghosts, views
 from ..memory.ghosts import Ghost
 from .handover import handed
 
-__all__ = [
-    "all_in_c_order",
-    "of_function",
-    "of_index",
-    "of_method",
-    "of_ufunc",
-    "ordered",
-    "slowest_first",
-]
-
 
 def all_in_c_order(operands: Iterable[Any]) -> bool:
     """Whether no operand, sequences searched, is known to lie in memory in another order than C."""

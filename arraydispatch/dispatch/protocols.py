@@ -11,8 +11,6 @@ from ..backends.kinds import Kind
 from ..common.sentinels import DECLINED
 from . import functions, ufuncs
 
-__all__ = ["__array_function__", "__array_ufunc__"]
-
 _FAST, _FAST_OF_ONE = ufuncs.FAST, ufuncs.FAST_OF_ONE
 _call, _concatenate, _join = functions.call, np.concatenate, functions.join
 

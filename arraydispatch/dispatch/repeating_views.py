@@ -21,8 +21,6 @@ from ..runtime import settings
 from . import host_fallback, host_results
 from .handover import Handover, handed
 
-__all__ = ["computed"]
-
 _LARGE = 1 << 24
 """Size in bytes from which such a view is not copied."""
 

@@ -23,8 +23,6 @@ from ..ufuncs.plans import PLANS, Plan, WholePlan
 from . import fp_errors, host_fallback, host_results, memory_order, wrapping
 from .fp_errors import UNTOUCHED, in_force
 
-__all__ = ["joiner", "operator", "reducer", "unary"]
-
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 General = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]

@@ -24,8 +24,6 @@ from ..ufuncs.ufunc_methods import casting_error
 from . import fp_errors, outputs, subscripts, wrapping
 from .fp_errors import UNTOUCHED, in_force
 
-__all__ = ["elementwise", "generalized", "of_method", "operands_of", "precise", "spread"]
-
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 

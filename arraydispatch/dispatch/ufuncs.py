@@ -273,9 +273,8 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         loader.check_memory(error)
         raise
     bound = ufunc if method == "__call__" else getattr(ufunc, method)
-    return host_fallback.call(
-        bound, inputs, kwargs, backend, reason
-    )  # outside `except`: NumPy's errors have no context of ours
+    # Outside `except`: NumPy's errors have no context of ours.
+    return host_fallback.call(bound, inputs, kwargs, backend, reason)
 
 
 def _by_numpy(

@@ -1,12 +1,11 @@
 """Advanced indexing on native arrays.
 
 :func:`getitem` and :func:`setitem` take every key that ``ndarray`` takes and order the result's dimensions as NumPy does.
-A key is taken apart once: integers and slices become one ``slice`` of the array, what remains are index arrays, which
-``take`` (one array) or ``gather`` (several) reads and ``scatter`` writes. Bounds are checked where the values are
-known; under a tracer negative indices are wrapped and nothing is checked.
+A key is parsed once: its integers and slices become one ``slice`` of the array. Its index arrays are read by ``take`` (one
+array) or ``gather`` (several) and written by ``scatter``. Bounds are checked if the values are known; under a tracer
+negative indices are wrapped and nothing is checked.
 
-:func:`setitem` returns the new value of the array; on a backend whose arrays are mutable it may have written it in
-place.
+:func:`setitem` returns the new value of the array. On a backend with mutable arrays it may have written the array in place.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _BAD_ARRAY = "arrays used as indices must be of integer (or boolean) type"
 # -- the parts of a key ----------------------------------------------------------------------------------------------
 
 _SMALL = 32
-"""Up to this many indices are compared as Python integers, which is faster than two reductions."""
+"""Number of indices up to which comparing them as Python integers is faster than two reductions."""
 
 _NEW, _SLICE, _INT, _ARRAY = range(4)
 
@@ -44,10 +43,10 @@ class _Parsed(NamedTuple):
     shape: tuple[int, ...]  # shape after slicing, less the axes removed by integer indices
     indexed: tuple[int, ...]  # axes of that shape that index arrays walk along
     indices: tuple[Any, ...]  # one native int64 array for each, in bounds, >= 0, of one shape
-    broadcast: tuple[int, ...]  # that shape
+    broadcast: tuple[int, ...]  # the shape that index arrays broadcast to
     place: int  # how many of the sliced axes stand before the index arrays' dimensions
-    newaxes: tuple[int, ...]  # of the result's axes, those that newaxis puts in
-    integers: tuple[int, ...]  # of the array's axes, those that integers take away
+    newaxes: tuple[int, ...]  # axes of the result that newaxis inserts
+    integers: tuple[int, ...]  # axes of the array that integers remove
 
     def kept(self) -> tuple[int, ...]:
         """Lengths of the axes without an index array."""
@@ -152,7 +151,7 @@ def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
 def _adjacent(items: list[tuple[int, Any, int]], ellipsis: int) -> bool:
     """Whether integers and index arrays are adjacent, so that their dimensions stay in place.
 
-    An ellipsis separates them even where it covers no axis, as in NumPy.
+    As in NumPy, an ellipsis separates them even if it covers no axis.
     """
     found = [i for i, (kind, _, _) in enumerate(items) if kind in (_INT, _ARRAY)]
     first, last = found[0], found[-1]
@@ -252,7 +251,7 @@ def _columns(xp: Any, index: Any, shape: tuple[int, ...], axis: int) -> list[Any
         return [index]
     its_shape = xp.shape_of(index) if native else index.shape
     for i, n in enumerate(its_shape):
-        if n and n != shape[axis + i]:  # NumPy lets an empty mask stand before any axis: it picks nothing
+        if n and n != shape[axis + i]:  # NumPy accepts an empty mask for an axis of any length: it selects nothing
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis + i}; size of axis is {shape[axis + i]} "
                 f"but size of corresponding boolean axis is {n}"
@@ -317,7 +316,7 @@ def _same_shape(
             ) from None
     found = []
     for (x, n, axis), shape in zip(given, shapes):
-        # Where nothing is indexed after broadcasting, NumPy looks at no value.
+        # If nothing is indexed after broadcasting, NumPy does not look at the values.
         index = x if 0 in broadcast else in_bounds(xp, x, n, axis)
         native = index if xp.is_array(index) else upload(xp, np.ascontiguousarray(index).reshape(shape), a)
         found.append(native if shape == broadcast else xp.prim.broadcast_to(native, broadcast))
@@ -358,7 +357,7 @@ def getitem(xp: Any, a: Native, key: Any) -> Native:
     place = parsed.place
     if len(parsed.indices) == 1:
         axis = parsed.indexed[0]
-        if xp.backend.mutable:  # with a memory order of its own: the index array's axes are the slowest, as in NumPy
+        if xp.backend.mutable:  # the result's memory order: the index array's axes vary slowest, as in NumPy
             x, axis = _front(xp, x, (axis,)), 0
         x = prim.take(x, parsed.indices[0], axis)
         x = _block_moved(xp, x, axis, len(parsed.broadcast), place)
@@ -472,14 +471,15 @@ def _scatter(xp: Any, a: Native, indices: tuple[Any, ...], value: Native, donate
 
 
 _FEW = 16
-"""A result of fewer elements than this fraction of the array is scattered one by one; the array is not split."""
+"""Ratio: a result smaller than 1/16 of the array is scattered element by element instead of splitting the array."""
 
 
 def _everywhere(xp: Any, a: Native, parsed: _Parsed, result: tuple[int, ...]) -> tuple[Native, ...]:
     """Return one index array of the result's shape for each axis of the array."""
     prim, ndim, width, place = xp.prim, len(result), len(parsed.broadcast), parsed.place
     found: list[Native] = []
-    stays = dims = 0  # axes so far that no integer takes away, and those of them with a dimension of their own
+    # Axes so far that no integer removes; and how many of these have their own dimension in the result.
+    stays = dims = 0
     for axis, part in enumerate(parsed.key):
         if axis in parsed.integers:
             found.append(filled(xp, result, part.start, INTP, a))
@@ -568,7 +568,7 @@ def _set_where(xp: Any, a: Native, mask: Native, value: Native) -> Native:
     if not rest and len(value_shape) > 1:
         _check_masked(value_shape, 0)
     lead = len(value_shape) - len(rest)
-    if lead <= 0 or all(n == 1 for n in value_shape[:lead]):  # the same values wherever the mask is true
+    if lead <= 0 or all(n == 1 for n in value_shape[:lead]):  # every place where the mask is true gets the same values
         over = mask if not rest else prim.reshape(mask, its_shape + (1,) * len(rest))
         if lead > 0:
             value = prim.reshape(value, value_shape[lead:])

@@ -48,7 +48,7 @@ def _divided(xp: XP, total: Native, count: Any) -> Native:
 
 
 def _report(xp: XP, total: Native, count: Any) -> None:
-    """Report a sum divided by a count of 0 as NumPy does; libraries do not report it."""
+    """Report a division of a sum by a count of 0 as NumPy does; libraries do not report it."""
     backend = xp.backend
     none = known_any(xp, xp.equal(count, 0), wait=False) if backend.is_native(count) else not count
     if none:
@@ -56,7 +56,7 @@ def _report(xp: XP, total: Native, count: Any) -> None:
 
 
 def report(xp: XP, ufunc: np.ufunc, name: str, *operands: Any) -> None:
-    """Report the floating-point errors of a step of NumPy's function by running NumPy; for steps known to have some."""
+    """Report the floating-point errors of a step of NumPy's function by running the step in NumPy; called for steps that have errors."""
     backend = xp.backend
     if not backend.native_is_ndarray and all(backend.is_concrete(x) for x in operands if backend.is_native(x)):
         hosts = [backend.to_numpy(x) if backend.is_native(x) else x for x in operands]
@@ -70,7 +70,7 @@ def warn_if(xp: XP, condition: Any, message: str) -> None:
 
 
 def warn_each(xp: XP, condition: Any, message: str) -> None:
-    """Warn as :func:`warn_if`, once for each true element, as NumPy does where it goes slice by slice."""
+    """Warn as :func:`warn_if`, but once for each true element, as NumPy does in functions that work slice by slice."""
     if known_any(xp, condition, wait=False):
         for _ in range(int(np.count_nonzero(xp.backend.to_numpy(condition)))):
             warn(message)

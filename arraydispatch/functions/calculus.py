@@ -94,7 +94,7 @@ def _spacing(xp: Any, f: Native, varargs: tuple[Any, ...], axes: tuple[int, ...]
 
 
 def _uniform(xp: Any, steps: Native) -> Any:
-    """Return the common step if all are known to be equal; NumPy then uses plain differences, without zero times infinity."""
+    """Return the common step if all steps are known to be equal. NumPy then uses plain differences, which avoids 0 * inf."""
     backend = xp.backend
     if not xp.shape_of(steps)[0] or not backend.is_concrete(steps):
         return steps
@@ -144,7 +144,7 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
         return xp.add(xp.add(xp.multiply(a, x), xp.multiply(b, y)), xp.multiply(c, z))
 
     def over(number: float) -> Any:
-        """Divide a number by the step; for a Python number the quotient is one too, and so takes the array's dtype."""
+        """Divide a number by the step. The quotient of a Python number is a Python number, which takes the array's dtype."""
         return xp.true_divide(number, dx) if xp.is_array(dx) else number / dx
 
     parts = []
@@ -330,14 +330,14 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
         with np.errstate(all="ignore"):  # NumPy reports none of these steps
             slope = ns.true_divide(ns.subtract(f1, f0), ns.subtract(x1, x0))
             result = ns.add(ns.multiply(slope, ns.subtract(x, x0)), f0)
-            # As NumPy: from the other end where infinities met, and the common value where both ends agree.
+            # As in NumPy: if infinities cancelled, compute from the other end; if both ends are equal, take their value.
             other = ns.add(ns.multiply(slope, ns.subtract(x, x1)), f1)
         bad = ns.isnan(result)
         result = ns.prim.where(bad, other, result)
         result = ns.prim.where(ns.logical_and(ns.isnan(result), ns.equal(f0, f1)), f0, result)
         ends = ns.equal(x, x0), ns.equal(x, last)
         at_start, at_last = f0, along(ns, fp, 0, n - 1, n)
-        if any(ns.backend.recorded(y) for y in (x, xp, fp)):  # a knot itself has the slope beside it for a derivative
+        if any(ns.backend.recorded(y) for y in (x, xp, fp)):  # the derivative at a knot is the slope beside it
             steady = ns.isfinite(slope)
             at_start = ns.prim.where(steady, _moving(ns, ns.multiply(slope, ns.subtract(x, x0)), f0), f0)
             at_last = ns.prim.where(steady, _moving(ns, ns.multiply(slope, ns.subtract(x, x1)), f1), at_last)
@@ -349,7 +349,7 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
 
 
 def _moving(ns: Any, step: Native, f: Native) -> Native:
-    """Return ``f`` with the sign of zeros kept, plus a step of zero that carries its derivative."""
+    """Return ``f`` plus a step of zero that carries the derivative of the step; zeros keep their sign."""
     mirrored = ns.negative(ns.subtract(ns.negative(f), step))
     return ns.prim.where(ns.signbit(f), mirrored, ns.add(step, f))
 

@@ -66,7 +66,7 @@ class _Step(NamedTuple):
 
 def _permutes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether ``np.einsum`` sums nothing of its one operand: then NumPy's result is a view."""
-    if kwargs.get("out") is not None:  # NumPy forgets dtype= and order= then
+    if kwargs.get("out") is not None:  # NumPy then ignores dtype= and order=
         return False
     if args and isinstance(args[0], str):
         left, arrow, right = args[0].replace(" ", "").partition("->")
@@ -116,19 +116,19 @@ def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
             x = xp.multiply(*taken) if how else taken[0]
         arrays.append(_run(xp, x, finish))
     result = arrays[0]
-    # NumPy returns a view here. Where values cannot alias, two arrays must not share one.
+    # NumPy returns a view here. On backends whose arrays cannot alias, two arrays must not share one value.
     return xp.prim.copy(result) if result is like and not xp.backend.mutable else result
 
 
 def _by_numpy(xp: XP, arrays: list[Any], run: Callable[[list[Any]], Any]) -> Any:
-    """Compute by NumPy on arrays in host memory; return None where the library should compute."""
+    """Compute with NumPy if the arrays are in host memory; return None if the library should compute."""
     backend = xp.backend
     lent = [backend.lent(x) for x in arrays]
     if any(x is None or dtypes.category(x.dtype) == "other" or dtypes.is_bfloat16(x.dtype) for x in lent):
         return None
     if events.tap is not None:
         events.tap.host_kernel()
-    with np.errstate(all="ignore"):  # like the libraries, report no errors of products
+    with np.errstate(all="ignore"):  # the libraries report no floating-point errors of products either
         return backend.from_numpy(np.asarray(run(lent)), backend.device_of(arrays[0]), copy=False)
 
 

@@ -1,4 +1,4 @@
-"""``np.convolve`` and ``np.correlate``: all products at once where they are few, else blocks of a Toeplitz matrix."""
+"""``np.convolve`` and ``np.correlate``: all products at once if they are few, otherwise blocks of a Toeplitz matrix."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def _by_blocks(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:
     rows = prim.reshape(a, (blocks + extra, width))
     parts = [prim.slice(rows, (slice(s, s + blocks, 1), slice(0, width, 1))) for s in range(extra + 1)]
     inputs = prim.concatenate(parts, 1) if extra else parts[0]
-    # Row i of the transposed Toeplitz matrix is v reversed, moved i places to the right: a skew, as above.
+    # Row i of the transposed Toeplitz matrix is the reversed v, moved i places to the right; it is skewed as above.
     columns = (extra + 1) * width
     taps = prim.pad(prim.flip(v, (0,)), [(0, columns + 1 - m)], zero)
     tiled = prim.reshape(prim.broadcast_to(taps, (width, columns + 1)), (width * (columns + 1),))

@@ -1,7 +1,7 @@
-"""Array creation: the ``*_like`` functions, ranges between arrays, grids; and creation on a device, for the layers above.
+"""Array creation: the ``*_like`` functions, ranges between arrays, grids; and functions that create arrays on a device.
 
-The second group has NumPy's names and arguments with ``xp`` in front and a ``device`` (the library's own object) at the
-end. They are no entries of the registry, since NumPy does not dispatch them.
+Functions that create arrays on a device have NumPy's names and arguments, ``xp`` before them, and a ``device`` (the library's
+own object) after them. They are not in the registry, because NumPy does not dispatch them; higher layers call them.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def linspace(
     step: Any = xp.prim.full((), math.nan, dt if like is not None else dtypes.FLOAT64, xp.backend.device_of(delta))
     if div > 0:
         step = xp.true_divide(delta, div)
-        # Where a step underflows to zero NumPy divides before it multiplies, for all of them.
+        # If any step underflows to zero, NumPy divides before it multiplies, for all steps.
         if xp.backend.is_concrete(step) and not to_host(xp, step).all():
             y = xp.multiply(xp.true_divide(y, div), delta)
         else:

@@ -1,7 +1,8 @@
-"""Forms of linear algebra results by products alone, equal to the results at the point, for their derivatives.
+"""Expressions for results of linear algebra that use products only: they have the same value and can be differentiated.
 
-Derivatives of a factorization divide by differences of singular values, those of an inverse by the values themselves. They do not
-exist where two values are equal, as for an identity matrix, or one is zero; those of a determinant and a pseudo-inverse do.
+The derivative of a factorization divides by differences of singular values, and that of an inverse by the values themselves.
+Neither exists if two values are equal, as for an identity matrix, or if one is zero. The derivatives of a determinant and of
+a pseudo-inverse exist there too.
 """
 
 from __future__ import annotations

@@ -67,7 +67,8 @@ def clip(
     for name, value in kwargs.items():
         if name in ("dtype", "casting"):
             options[name] = value
-        elif name != "where":  # which the dispatch applies when it writes out=; without that, the rest is undefined
+        elif name != "where":
+            # The dispatch applies `where` when it writes to out=; without out=, the other elements are undefined.
             raise TypeError(f"clip() got an unexpected keyword argument '{name}'")
     a = xp.asarray(a, like=first_native(xp, (low, high)))
     dtype = xp.dtype_of(a)
@@ -218,7 +219,7 @@ def _sine_by(xp: Any, x: Native) -> Native:
 
 
 def _square_near(xp: Any, x: Native, limit: float) -> tuple[Native, Native]:
-    """Return the mask of numbers near zero, and their squares: quotients and absolute values have no second derivative at zero."""
+    """Return the mask of numbers near zero, and their squares, because quotients and absolute values lack a second derivative at zero."""
     near = xp.less(xp.absolute(x), limit)
     x = xp.prim.where(near, x, scalar(xp, 0, xp.dtype_of(x), x))
     return near, xp.multiply(x, x)
@@ -281,7 +282,7 @@ def _i0(xp: Any, x: Native) -> Native:
     x = xp.absolute(x)
     near = xp.less_equal(x, 8.0)
     limit = scalar(xp, 8, xp.dtype_of(x), x)
-    inside = xp.prim.where(near, x, limit)  # what the other branch computes must stay finite
+    inside = xp.prim.where(near, x, limit)  # values of the branch that is not selected must stay finite
     outside = xp.prim.where(near, limit, x)
     small = xp.multiply(xp.exp(inside), _chebyshev(xp, xp.subtract(xp.true_divide(inside, 2.0), 2), _I0_NEAR))
     ratio = xp.subtract(xp.true_divide(32.0, outside), 2.0)
@@ -305,7 +306,7 @@ def select(xp: Any, condlist: Any, choicelist: Any, default: Any = 0) -> Native:
         for z in (*choices, default)
     ]
     to = dtypes.promote(*[xp.dtype_of(z) if xp.is_array(z) else dtypes.operand_type(z) for z in values])
-    values = [  # cast as arrays are: a default that does not fit is cut off
+    values = [  # cast like an array: a default that does not fit wraps around
         xp.prim.astype(z, to) if xp.is_array(z) else xp.asarray(np.asarray(z).astype(to), like=like) for z in values
     ]
     conditions = [c if xp.is_array(c) else xp.asarray(c, like=like) for c in conditions]

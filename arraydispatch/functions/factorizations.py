@@ -120,7 +120,7 @@ def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
     a, to = computable(xp, a)
     if 0 in shape:
         return filled(xp, shape, 0, to, a)
-    # NumPy reads one triangle: the lower factor of the adjoint is made of the upper triangle.
+    # NumPy reads one triangle only: the lower factor of the adjoint is computed from the upper triangle.
     factor = xp.prim.cholesky(adjoint(xp, a) if upper else a)
     return xp.prim.astype(adjoint(xp, factor) if upper else factor, to)
 

@@ -47,7 +47,7 @@ def _swap(norm: Any) -> str:
 
 
 def _factor(norm: Any, n: int, forward: bool) -> float:
-    """Return the factor for a norm, if the library does not scale forward and divides by n backward."""
+    """Return the factor for a norm, given that the library scales by 1 forward and by 1/n backward."""
     if norm not in _SWAPPED:
         raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
     if norm == "ortho":
@@ -210,7 +210,7 @@ def _lengths(xp: XP, a: Any, s: Any, axes: Any, real_inverse: bool = False) -> t
 
 
 def _several(xp: XP, a: Any, s: list[Any], axes: list[Any], norm: Any, forward: bool) -> Any:
-    """Run transforms along several axes: at once if they are distinct, else one after the other, the last first."""
+    """Run transforms along several axes: all at once if the axes are distinct, otherwise one after the other from the last axis."""
     shape = xp.shape_of(a)
     for n, axis in zip(reversed(s), reversed(axes)):  # errors in NumPy's order
         points = _points(shape[axis] if n is None else n)
@@ -285,7 +285,7 @@ def irfftn(xp: XP, a: Any, s: Any = None, axes: Any = None, norm: Any = None) ->
     a = xp.asarray(a)
     s, axes = _lengths(xp, a, s, axes, real_inverse=True)
     n, axis = s.pop(), axes.pop()
-    a = _several(xp, a, s[::-1], axes[::-1], norm, False)  # NumPy takes these the first one first
+    a = _several(xp, a, s[::-1], axes[::-1], norm, False)  # NumPy transforms these axes from first to last
     return irfft(xp, a, n, axis, norm)
 
 

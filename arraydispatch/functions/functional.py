@@ -1,7 +1,7 @@
 """Functions that call the caller's functions (NumPy's reference topic "Functional programming").
 
-They pass the caller's function what NumPy would pass: a view of the argument where NumPy's is one, so that
-writes of the function reach the argument.
+They pass to the caller's function what NumPy would pass. If NumPy passes a view, so do these, and writes to it reach the
+argument.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
     elif isinstance(x, list | tuple):
         x = [views.native(y) if isinstance(y, handles.Handle) else y for y in x]
     elif not xp.is_array(x) and not isinstance(x, int | float | complex | np.generic | np.ndarray):
-        native = getattr(x, "native", x)  # a scalar that stays on its device
+        native = getattr(x, "native", x)  # a device scalar has its native value in `native`
         x = native if xp.is_array(native) else x
     return x if xp.is_array(x) else xp.asarray(x, like=like)
 
@@ -93,7 +93,7 @@ def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *
     made = xp.prim.reshape(xp.prim.concatenate(rows, 0), (*rest, *inner))
     outer = list(range(len(rest)))
     within = list(range(len(rest), len(rest) + len(inner)))
-    # The array and not its values: it has NumPy's memory order.
+    # Transpose the `Array`, not its native value, so that the result has NumPy's memory order.
     return np.transpose(wrapped(xp, made), outer[:axis] + within + outer[axis:])
 
 

@@ -1,8 +1,8 @@
 """Histograms and counting (NumPy's reference topic "Histograms").
 
-The edges of bins of one width follow from two numbers, the extent of the data: they are fetched (which also tells
-whether they are finite, an error otherwise) and NumPy computes the edges. The elements stay where they are: those out
-of range are counted in a bin of their own that is cut off, so shapes are known without looking at values.
+Edges of bins of one width follow from two numbers, the smallest and the largest element. These are fetched to the host, where
+they are checked to be finite and NumPy computes the edges. The elements stay on the device. Elements out of range are counted
+in an extra bin, which is dropped, so shapes are known without looking at values.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     if not xp.shape_of(x)[0]:
-        # NumPy forgets the weights here, and so does the dtype of the result.
+        # NumPy ignores the weights here, so the result has the dtype of counts.
         return xp.prim.full((minlength,), 0, dtypes.INTP, xp.backend.device_of(x))
     if known is not None:
         low, high = known.min(), known.max()
@@ -77,7 +77,7 @@ def _summed(xp: XP, places: Native, weights: Native, length: int) -> Native:
     """Compute ``bincount`` with weights, for a known length."""
     if not xp.backend.recorded(weights):
         return xp.prim.bincount(places, weights, length)
-    # No library's own has a derivative.
+    # No library's `bincount` has a derivative, but `scatter` has.
     empty = xp.prim.full((length,), 0, xp.dtype_of(weights), xp.backend.device_of(places))
     return xp.prim.scatter(empty, (places,), weights, "add")
 
@@ -88,7 +88,7 @@ def _places(xp: XP, x: Any, weights: Any) -> Native:
         if dtype.kind not in "iub" and xp.ndim_of(x) == 1:
             raise TypeError(f"Cannot cast array data from {dtype!r} to {dtypes.INTP!r} according to the rule 'safe'")
         return xp.prim.astype(x, dtypes.INTP)
-    # Lists are not held to the rule 'safe'.
+    # NumPy does not apply the casting rule 'safe' to lists.
     return xp.prim.astype(xp.asarray(x, like=weights if xp.is_array(weights) else None), dtypes.INTP)
 
 
@@ -121,7 +121,7 @@ def _fetched(xp: XP, x: Any) -> Any:
 
 
 def _difference(xp: XP, a: Any, b: Any) -> Any:
-    """Compute ``a - b`` of NumPy scalars or native arrays, unsigned for signed integers, whose difference might not fit."""
+    """Compute ``a - b`` of NumPy scalars or native arrays; the result is unsigned for signed integers, as it might not fit otherwise."""
     native = xp.is_array(a) or xp.is_array(b)
     kinds = [xp.dtype_of(x) if xp.is_array(x) else dtypes.operand_type(x) for x in (a, b)]
     to = dtypes.promote(*kinds)
@@ -151,7 +151,7 @@ def _raveled(xp: XP, a: Any, weights: Any) -> tuple[Native, Native | None]:
 
 
 def _outer_edges(xp: XP, a: Native, limits: Any) -> tuple[Any, Any]:
-    """Return the first and the last edge: scalars, or 0-d arrays if the data is not known now."""
+    """Return the first and the last edge, as scalars if the data is known now, otherwise as 0-d arrays."""
     first: Any
     last: Any
     if limits is not None:
@@ -225,7 +225,7 @@ def _all_kept(edges: list[Any], bins: Any) -> list[Any]:
 
 
 def _bin_edges(xp: XP, a: Native, bins: Any, limits: Any, weights: Any) -> tuple[Native, tuple[Any, Any, int] | None]:
-    """Return the edges; also first edge, last edge and number if all bins have one width."""
+    """Return the edges; also the first edge, the last edge and the number of bins if all bins have the same width."""
     if isinstance(bins, str):
         if bins not in _ESTIMATORS:
             raise ValueError(f"{bins!r} is not a valid estimator for `bins`")
@@ -310,7 +310,7 @@ def _stone(xp: XP, x: Native, limits: Any) -> Any:
     dtype = dtypes.inexact(dtypes.promote(*map(dtypes.operand_type, limits), xp.dtype_of(x)))
 
     def loss(bins: int) -> Any:
-        # One shape for every number of bins: a library that compiles for each shape compiles once.
+        # The length does not depend on the number of bins, so a library that compiles for each shape compiles once.
         edges = np.full(bound + 2, np.inf, dtype)
         edges[: bins + 1] = np.linspace(first, last, bins + 1, dtype=dtype)
         places = _even_places(xp, x, xp.asarray(edges, like=x), first, last, bins)
@@ -383,7 +383,7 @@ def _or_outside(xp: XP, keep: Native, places: Native, outside: int) -> Native:
 
 
 def _searched(xp: XP, edges: Native, a: Native) -> tuple[Native, Native]:
-    """Count for each element the edges that are not greater; also return whether it equals the last edge."""
+    """Return for each element the number of edges that are not greater than it, and whether it equals the last edge."""
     to = dtypes.promote(xp.dtype_of(edges), xp.dtype_of(a))
     edges, a = xp.prim.astype(edges, to), xp.prim.astype(a, to)
     n = xp.shape_of(edges)[0]

@@ -1,7 +1,7 @@
 """Functions that select or replace elements by position; the engine of ``a[key]`` is in ``advanced_index``.
 
-Bodies with ``mode="update"`` return the new value of their first argument; on a backend whose arrays are mutable they
-may have written it in place.
+Bodies with ``mode="update"`` return the new value of their first argument. On a backend with mutable arrays they may have
+written the argument in place.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ def put_along_axis(xp: Any, arr: Native, indices: Any, values: Any, axis: Any) -
 
 
 def _check_safe(xp: Any, values: Any, target: Native) -> None:
-    """Check the cast of ``putmask`` and ``place``: free for sequences and scalars, for arrays only if nothing is lost."""
+    """Check the cast of ``putmask`` and ``place``: sequences and scalars may be cast freely, arrays only without loss."""
     if xp.is_array(values) or isinstance(values, np.ndarray):
         have, to = xp.dtype_of(values) if xp.is_array(values) else values.dtype, xp.dtype_of(target)
         if not np.can_cast(have, to, "safe"):
@@ -423,7 +423,7 @@ _SCATTER: dict[np.ufunc, str] = {
 def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, known: Any = None) -> Native:
     """Return the array after ``ufunc.at(a, indices, b)``: repeated indices accumulate, casts are unsafe.
 
-    ``known`` holds the places of the indices as NumPy arrays, where a library traces and would not know them.
+    ``known`` holds the indices as NumPy arrays if a library traces and therefore does not know their values.
     """
     prim, backend = xp.prim, xp.backend
     shape, dtype = xp.shape_of(a), xp.dtype_of(a)
@@ -447,8 +447,9 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, kn
     value = flat(xp, prim.broadcast_to(b, spread))
     how, to = _SCATTER.get(ufunc, ""), loop[-1]
     wraps = dtype.kind in "iu" and to.kind in "iu" and how in ("add", "multiply")
-    ordered = how in ("maximum", "minimum") and to.kind == "c"  # libraries scatter no extrema of complex numbers
-    # A product of all that goes to one place has a derivative in few libraries.
+    # Libraries cannot scatter with maximum or minimum of complex numbers.
+    ordered = how in ("maximum", "minimum") and to.kind == "c"
+    # Few libraries have a derivative of the product of all values that go to one place.
     traced = how == "multiply" and known is not None and tracing.running
     if not how or ordered or traced or not (wraps or (dtype.kind == to.kind and dtype.kind in "fc") or to == dtype):
         return prim.reshape(_in_rounds(xp, ufunc, line, known, value), shape)
@@ -461,7 +462,7 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, kn
 
 
 def _in_rounds(xp: XP, ufunc: np.ufunc, line: Native, places: Any, value: Native | None = None) -> Native:
-    """Apply a ufunc at places with repetitions: all first visits at once, then all second ones, and so on."""
+    """Apply a ufunc at repeated places in rounds: all first occurrences at once, then all second ones, and so on."""
     prim, dtype = xp.prim, xp.dtype_of(line)
     call = Bound(ufunc, xp.backend)
     if places is None:

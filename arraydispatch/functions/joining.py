@@ -85,7 +85,7 @@ def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, ca
 
 
 def _alike(xp: Any, given: Any) -> bool:
-    """Whether all are native arrays of one dtype: the commonest case by far."""
+    """Whether all items are native arrays of one dtype, which is by far the most frequent case."""
     is_array, dtype_of = xp.is_array, xp.dtype_of
     if not is_array(given[0]):
         return False
@@ -177,7 +177,7 @@ def block(xp: Any, arrays: Any) -> Native:
 
 
 def _block_depth(xp: Any, item: Any, where: str) -> tuple[int, int]:
-    """Return the depth of the lists, which is the same everywhere, and the largest number of dimensions in them."""
+    """Return the depth of the nested lists, which must be uniform, and the largest number of dimensions of an array in them."""
     if isinstance(item, tuple):
         raise TypeError(f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow "
                         "implicit conversion from tuple to ndarray.")  # fmt: skip
@@ -283,7 +283,7 @@ def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Native, ...]:
 
 
 def _host_index(xp: Any, obj: Any) -> Any:
-    """Return positions as NumPy interprets them: they decide the shape of the result."""
+    """Return positions as NumPy interprets them, on the host because they decide the shape of the result."""
     if xp.is_array(obj):
         return to_host(xp, obj)
     if isinstance(obj, list | tuple) and first_native(xp, obj) is not None:
@@ -314,7 +314,7 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
     obj = _host_index(xp, obj)
     to = xp.dtype_of(arr)
     if first_native(xp, [values]) is None:
-        values = np.array(values, to)  # NumPy's own look at what it is given, and its warning
+        values = np.array(values, to)  # NumPy converts it, and warns
     values = cast_into(xp, xp.asarray(values, like=arr), to)
     its_shape = xp.shape_of(values)
     if len(its_shape) < len(shape):
@@ -331,7 +331,8 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
     added = len(order) - n
     wide = (*shape[:axis], added, *shape[axis + 1 :])
     have = xp.shape_of(values)
-    if len(have) > len(wide) and set(have[: len(have) - len(wide)]) == {1}:  # which assignment overlooks
+    if len(have) > len(wide) and set(have[: len(have) - len(wide)]) == {1}:
+        # An assignment ignores leading axes of length 1.
         have = have[len(have) - len(wide) :]
         values = xp.prim.reshape(values, have)
     if len(have) > len(wide) or any(m not in (1, k) for m, k in zip(have[::-1], wide[::-1])):
@@ -345,7 +346,7 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
 
 
 def _insertion_order(n: int, obj: Any, count: int | None) -> np.ndarray[Any, Any]:
-    """Return the source of each element of the result: below ``n`` the array, from ``n`` on the values.
+    """Return the source of each element of the result: below ``n`` an index into the array, from ``n`` on into the values.
 
     NumPy itself computes it on indices; ``count`` is the number of values for a single position.
     """

@@ -24,7 +24,7 @@ class Layout(NamedTuple):
     rules: tuple[Rule, ...]
     """One rule for each result; the last one applies to all further results."""
     differs: bool = False
-    """Whether a library whose arrays have an order returns another one than NumPy, for example LAPACK's."""
+    """Whether a library whose arrays have a memory order returns another order than NumPy, for example that of LAPACK."""
     from_c_order: bool = False
     """Whether operands in C order may give a result in another order."""
     without_first: bool = False
@@ -74,12 +74,12 @@ def _first(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _walked(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Return the order in which the iterator walks the first array; for repeated elements it differs from a copy's."""
+    """Return the order in which NumPy's iterator walks the first array; for repeated elements a copy has another order."""
     return ghosts.stand_in_like(together(args[:1]), shape=made.shape)
 
 
 def _copied(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Return the order of a reduction of a copy: without NaNs, as booleans, or partly sorted."""
+    """Return the order of a reduction that works on a copy: one without NaNs, of booleans, or partly sorted."""
     return _reduced(made, [ghosts.stand_in_like(args[0]), *args[1:]], kwargs)
 
 
@@ -103,13 +103,14 @@ def _broadcast(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _triangular(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    return together([args[0], ghosts.stand_in(made.shape[-2:], bool)])  # np.where with a mask in C order
+    # NumPy computes it as np.where with a mask in C order.
+    return together([args[0], ghosts.stand_in(made.shape[-2:], bool)])
 
 
 def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Return the order that ``np.concatenate`` gives for small arrays with strides in the order of the parts'."""
+    """Return the order that ``np.concatenate`` gives for small arrays whose strides are ordered like those of the parts."""
     parts = [x for x in args[0] if isinstance(x, np.ndarray) and x.ndim == made.ndim]
-    if not parts:  # each got new axes on the way
+    if not parts:  # every part was given new leading axes
         return ghosts.stand_in(made.shape, bool)
     few = tuple(1 if n == 1 else 2 for n in np.max([x.shape for x in parts], axis=0))
     axis = next((i for i, n in enumerate(made.shape) if n != parts[0].shape[i]), 0)
@@ -117,10 +118,10 @@ def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def ranked(g: Ghost, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """Return a small array whose strides rank an array's: 0 where they are 0, 1 for the least other one, and so on."""
+    """Return a small array whose strides are the ranks of an array's strides: 0 for a stride of 0, 1 for the smallest other, and so on."""
     ranks = {s: i for i, s in enumerate(sorted({0, *map(abs, g.strides)}))}
     strides = tuple(ranks[abs(s)] for s in g.strides)
-    memory = np.zeros(1 + sum(strides), bool)  # for two items an axis
+    memory = np.zeros(1 + sum(strides), bool)  # enough memory for two items along each axis
     return np.lib.stride_tricks.as_strided(memory, shape, strides, writeable=False)
 
 
@@ -136,7 +137,7 @@ def _deep(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _blocks(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Call ``np.block`` itself on small arrays; it copies large ones, to Fortran order if all parts are in it."""
+    """Call ``np.block`` itself on small arrays. Large ones it copies, to Fortran order if all parts are in Fortran order."""
     blocks, depth, part = args[0], 0, args[0]
     while isinstance(part, list):
         part, depth = part[0] if part else None, depth + 1
@@ -152,7 +153,7 @@ def _appended(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _columns(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Return the order for one array for each column."""
+    """Return the order of a result that consists of one array for each column."""
     return ghosts.stand_in(made.shape, bool, "F")
 
 
@@ -163,8 +164,8 @@ def _tiled(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 
 def _spaced(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """``np.linspace`` and its like compute samples along the first axis, and move it."""
-    names = ("num", "endpoint", "retstep", "dtype", "axis")  # logspace has its base third
+    """Return the order of ``np.linspace`` and its like, which compute samples along the first axis and then move that axis."""
+    names = ("num", "endpoint", "retstep", "dtype", "axis")  # logspace has `base` before `dtype`
     axis = (dict(zip(names, args[2:])) | kwargs).get("axis", 0)
     if not any(isinstance(x, np.ndarray) for x in args[:2]):
         return None
@@ -197,7 +198,7 @@ def in_c_order(made: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
 
 
 def _normed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of ``np.linalg.norm`` and ``vector_norm``: for one axis as any reduction, otherwise that of a C-order copy."""
+    """Return the order of ``np.linalg.norm`` and ``vector_norm``: that of a reduction for one axis, otherwise that of a C-order copy."""
     axis = args[2] if len(args) > 2 else kwargs.get("axis")
     if axis is None or np.ndim(axis):
         return None
@@ -225,7 +226,7 @@ def _triangle(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | Non
 
 
 def _adjoint(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of the last result of ``np.linalg.svd(a, hermitian=True)``, the transposed first one."""
+    """Return the order of the last result of ``np.linalg.svd(a, hermitian=True)``, which is the first result transposed."""
     return _mirrored(made) if (args[3] if len(args) > 3 else kwargs.get("hermitian", False)) else None
 
 
@@ -234,7 +235,7 @@ def _power(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 
 def _crossed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of a cross product, whose axis of components is the last one, moved."""
+    """Return the order of a cross product, which is computed with the components on the last axis and then moved."""
     names = ("axisa", "axisb", "axisc", "axis")
     given = dict(zip(names, args[2:])) | kwargs
     axis = given.get("axisc", -1) if given.get("axis") is None else given["axis"]
@@ -251,7 +252,8 @@ def _small(x: Any) -> Ghost:
 
 def _summed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     """Call ``np.einsum`` itself on arrays of at most two items per axis."""
-    by_word = isinstance(args[0], str)  # else each operand is followed by its axes, and the result's may come last
+    # Otherwise each operand is followed by its axes, and the result's axes may come last.
+    by_word = isinstance(args[0], str)
     small = [_small(x) if (i > 0 if by_word else i % 2 == 0 and i + 1 < len(args)) else x for i, x in enumerate(args)]
     told = np.einsum(*small, optimize=kwargs.get("optimize", False), order=kwargs.get("order", "K"))
     return ghosts.stand_in_like(told, shape=made.shape)

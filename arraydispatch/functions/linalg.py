@@ -185,7 +185,7 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
     if rcond is None:
         rcond = np.finfo(compute).eps * max(n, m)
     elif rcond < 0:
-        rcond = np.finfo(compute).eps / 2  # LAPACK's meaning: its epsilon is that of rounding
+        rcond = np.finfo(compute).eps / 2  # LAPACK's epsilon is the rounding unit, half of NumPy's
     if 0 in (m, n):
         rank, s = 0, filled(xp, (0,), 0, real, a)
         x = filled(xp, (n, columns), 0, to, a)
@@ -387,7 +387,7 @@ def cond(xp: XP, x: Any, p: Any = None) -> Any:
         with np.errstate(all="ignore"):
             r = xp.multiply(norm(xp, x, p, (-2, -1)), norm(xp, _inverse_or_nan(xp, x), p, (-2, -1)))
         r = xp.prim.astype(r, real_of(to))
-    # 0/0 and the inverse of a singular matrix: infinite, unless the matrix itself holds NaN.
+    # The condition is infinite after 0/0 and for a singular matrix, and NaN only if the matrix contains NaN.
     mended = xp.logical_and(xp.isnan(r), xp.logical_not(xp.logical_or.reduce(xp.isnan(x), axis=(-2, -1))))
     return xp.prim.where(mended, filled(xp, (), math.inf, xp.dtype_of(r), r), r)
 
@@ -421,7 +421,7 @@ def matrix_rank(xp: XP, A: Any, tol: Any = None, hermitian: bool = False, *, rto
         raise ValueError("`tol` and `rtol` can't be both set.")
     A = xp.asarray(A)
     shape = xp.shape_of(A)
-    if len(shape) < 2:  # a Python int, as NumPy has it
+    if len(shape) < 2:  # NumPy returns a Python int here
         return int(is_true(xp, xp.logical_or.reduce(xp.not_equal(A, 0), axis=None)))
     s = svd(xp, A, compute_uv=False, hermitian=hermitian)
     if tol is None:

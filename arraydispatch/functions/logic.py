@@ -54,8 +54,8 @@ def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equ
         x = xp.asarray(x, like=like)
     check_broadcast(xp, x, y, *(t for t in (rtol, atol) if xp.is_array(t)))
     _check_tolerances(xp, atol, rtol)
-    with np.errstate(invalid="ignore"):  # as NumPy has it: infinities are told apart below
-        # Python scalars among themselves stay Python scalars, which are weak.
+    with np.errstate(invalid="ignore"):  # as in NumPy; infinities are compared below
+        # A result of Python scalars alone stays a Python scalar, which is weak.
         size = xp.absolute(y) if xp.is_array(y) else abs(y)
         relative = xp.multiply(rtol, size) if xp.is_array(rtol) or xp.is_array(size) else rtol * size
         bound = xp.add(atol, relative) if xp.is_array(atol) or xp.is_array(relative) else atol + relative
@@ -100,7 +100,7 @@ def allclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, eq
 def array_equal(xp: Any, a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     try:
         one, two = arrays(xp, a1, a2)
-    except ValueError:  # a ragged list is equal to nothing
+    except ValueError:  # a ragged list equals no array
         return False
     if xp.shape_of(one) != xp.shape_of(two):
         return False

@@ -1,7 +1,7 @@
 """Array manipulation: shapes, axes, tiling, rolling, triangles, and functions of shapes and dtypes alone.
 
-For functions that may return views NumPy itself is called on ghosts; their bodies run where NumPy copies, and inside
-compositions. Joining and splitting are in ``joining``, which is loaded with this topic.
+For functions that may return views, NumPy itself is called on ghosts; their bodies run if NumPy copies, and inside other
+bodies. Joining and splitting are in ``joining``, which is loaded with this topic.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def copy(xp: Any, a: Any, order: str = "K", subok: bool = False) -> Native:
 
 
 def _as_method(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Call the method, whose ``copy=False`` returns the array itself if nothing changes."""
+    """Call the method of the same name, which with ``copy=False`` returns the array itself if nothing changes."""
     if device not in (None, "cpu"):
         raise ValueError(f"Device not understood. Only 'cpu' is allowed, but received: {device}")
     return x.astype(dtype, copy=copy)

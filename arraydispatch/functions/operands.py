@@ -37,11 +37,11 @@ def arrays(xp: Any, *xs: Any) -> list[Native]:
 
 
 look_at_cast: Callable[[Native, DType, Any], None] | None = None
-"""Reports floats that an integer dtype does not hold: handed in by the dispatch, which knows what the user wants to hear."""
+"""Function that reports floats that an integer dtype cannot hold; set by the dispatch, which knows the user's settings."""
 
 
 def cast_into(xp: Any, value: Native, dtype: DType) -> Native:
-    """Cast as ``a[...] = value`` does, with any cast allowed: NumPy warns of imaginary parts, and of floats beyond integers."""
+    """Cast as ``a[...] = value`` does, which allows every cast; warn as NumPy of lost imaginary parts and of floats out of range."""
     have = xp.dtype_of(value)
     warn_of_cast(have, dtype)
     made = xp.prim.astype(value, dtype)
@@ -74,7 +74,7 @@ def upload(xp: Any, host: np.ndarray[Any, Any], like: Native) -> Native:
 
 
 def to_host(xp: Any, x: Any) -> np.ndarray[Any, Any]:
-    """Return a native array, a scalar or a sequence as an ndarray, for values that decide shapes."""
+    """Return a native array, a scalar or a sequence as an ndarray; used for values that decide shapes."""
     if xp.is_array(x):
         found = tracing.known(x) if tracing.running else None
         return np.asarray(xp.backend.to_numpy(x)) if found is None else found
@@ -89,7 +89,7 @@ def axis_of(axis: Any, ndim: int) -> int:
 
 
 def lined(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
-    """Return the array and axis for an axis of None, or for a 0-d array in NumPy's older C functions."""
+    """Return array and axis with an axis of None replaced, and a 0-d array made 1-d as in NumPy's older C functions."""
     if axis is None:
         return flat(xp, a), 0
     shape = xp.shape_of(a)
@@ -139,7 +139,7 @@ def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
     if isinstance(x, handles.Handle):
         kind, value = views.held(x)
         if kind.backend is xp.backend or (kind.backend.hosted and kind.backend.home is xp.backend):
-            return x  # in the host state too, where another thread may just have brought it
+            return x  # also if it is in the host state: another thread may just have moved it there
         x = kind.backend.to_numpy(value)
     x = xp.asarray(x, like=like)
     return views.wrapper(x, xp.backend.kind(xp.dtype_of(x)))
@@ -160,12 +160,12 @@ def sequence(xp: Any, xs: Any) -> list[Any]:
 
 
 def itself(found: bool, made: Any, a: Any) -> Any:
-    """Return the argument if it is an array and NumPy returns it too; else the result made from it."""
+    """Return the argument if it is an array and ``found`` says that NumPy returns it; otherwise the result made from it."""
     return a if found and isinstance(a, handles.Handle | np.ndarray) else made
 
 
 def check_broadcast(xp: Any, *xs: Any) -> None:
-    """Raise NumPy's ValueError where operands do not broadcast; libraries have errors of their own for it."""
+    """Raise NumPy's ValueError if operands do not broadcast; libraries would raise other errors."""
     shapes = [xp.shape_of(x) if xp.is_array(x) else np.shape(x) for x in xs if x is not None]
     if shapes.count(shapes[0]) != len(shapes):
         try:
@@ -181,22 +181,21 @@ def is_concrete(xp: Any, *xs: Any) -> bool:
 
 
 def is_recorded(xp: Any, a: Native) -> bool:
-    """Whether the values are known now, for decisions that no derivative sees."""
+    """Whether the values are known now, apart from derivatives: for decisions that derivatives do not depend on."""
     return is_concrete(xp, a) or is_concrete(xp, xp.backend.transforms.stop_gradient(a))
 
 
 def is_followed(xp: Any, *xs: Native) -> bool:
-    """Whether a derivative depends on the values, or may: one of a program, or of a batch, may be taken later."""
+    """Whether a derivative depends on the values, or may later depend on them because they belong to a program or a batch."""
     return any(xp.backend.recorded(x) or xp.backend.followed(x) for x in xs)
 
 
 def valued(xp: Any, value: Native, twin: Native) -> Native:
-    """Return the value, to the last bit, with the derivatives of an equal expression; with none where that is not finite."""
+    """Return exactly this value with the derivatives of ``twin``, an equal expression; without derivatives where ``twin`` is not finite."""
     nothing = xp.subtract(xp.backend.transforms.stop_gradient(twin), twin)
     zero = scalar(xp, 0, xp.dtype_of(nothing), nothing)
-    return xp.subtract(
-        value, xp.prim.where(xp.equal(nothing, nothing), nothing, zero)
-    )  # minus zero leaves zeros their sign
+    # Subtracting zero keeps the sign of zeros.
+    return xp.subtract(value, xp.prim.where(xp.equal(nothing, nothing), nothing, zero))
 
 
 def truth(xp: Any, a: Native) -> Native:
@@ -205,7 +204,7 @@ def truth(xp: Any, a: Native) -> Native:
 
 
 def chosen(xp: Any, condition: Any, like: Native) -> Native:
-    """Return the places in C order where a condition holds; in a trace their number is known only if the values are."""
+    """Return the positions, in C order, at which a condition holds; in a trace their number is known only if the values are known."""
     if not xp.is_array(condition):
         if first_native(xp, (condition,)) is None:
             return upload(xp, np.flatnonzero(condition), like)

@@ -61,7 +61,7 @@ def pad(xp: XP, array: Any, pad_width: Any, mode: Any = "constant", **kwargs: An
 
 
 def _widths(xp: XP, pad_width: Any, ndim: int) -> list[Pair]:
-    if type(pad_width) is int and pad_width >= 0:  # the commonest case, without conversion to an ndarray
+    if type(pad_width) is int and pad_width >= 0:  # the most frequent case needs no conversion to an ndarray
         return [(pad_width, pad_width)] * ndim
     if isinstance(pad_width, dict):
         pairs = [(0, 0)] * ndim
@@ -117,7 +117,7 @@ def _joined(xp: XP, before: Any, a: Any, after: Any, axis: int) -> Any:
 
 
 def _spread(xp: XP, a: Any, values: tuple[Any, Any], axis: int, pair: Pair) -> Any:
-    """Pad the array on each side by repeating a value with one entry along the axis."""
+    """Pad the array on each side by repeating values that have length 1 along the axis."""
     shape = xp.shape_of(a)
     dtype = xp.dtype_of(a)
     sides = [
@@ -133,10 +133,10 @@ def _spread(xp: XP, a: Any, values: tuple[Any, Any], axis: int, pair: Pair) -> A
 def _constant(xp: XP, a: Any, widths: list[Pair], values: Any) -> Any:
     dtype = xp.dtype_of(a)
     if type(values) in (int, float):
-        value = _scalar(np.asarray(values)[()], dtype)  # as a NumPy scalar it wraps around
+        value = _scalar(np.asarray(values)[()], dtype)  # unlike a Python int, a NumPy scalar wraps around
         return xp.prim.pad(a, widths, value) if any(map(any, widths)) else a
     if xp.is_array(values):
-        if math.prod(xp.shape_of(values)) == 1:  # stays where it is, and may be traced
+        if math.prod(xp.shape_of(values)) == 1:  # one element stays on its device, and may be traced
             value = xp.prim.reshape(values, (1,) * len(widths))
             for axis, pair in enumerate(widths):
                 a = _spread(xp, a, (value, value), axis, pair)
@@ -192,7 +192,7 @@ def _ramp(xp: XP, end: Any, edge: Any, width: int, axis: int) -> Any:
     ramp = xp.add(xp.multiply(places, step), start)
     if dtype.kind not in "iu":
         return xp.prim.astype(ramp, dtype)
-    # linspace has another formula if any step is zero; before `floor`, the last bit counts.
+    # np.linspace has another formula if any step is zero; the last bit matters because `floor` follows.
     careful = xp.add(xp.multiply(xp.divide(places, width), delta), start)
     any_zero = xp.logical_or.reduce(xp.equal(step, 0), axis=None)
     return xp.prim.astype(xp.floor(xp.prim.where(any_zero, careful, ramp)), dtype)
@@ -234,7 +234,7 @@ def _reflect(xp: XP, a: Any, widths: list[Pair], mode: str, kwargs: dict[str, An
         if n == 1 and (left or right):
             a = _spread(xp, a, _edges(xp, a, axis), axis, (left, right))
             continue
-        # Padding longer than the array grows by whole periods of what is there already.
+        # Padding longer than the array is added in whole periods of the array as padded so far.
         period = n if repeat_edge else n - 1
         skip = 0 if repeat_edge else 1
         while left > 0 or right > 0:

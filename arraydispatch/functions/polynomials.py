@@ -1,7 +1,7 @@
 """Polynomials as arrays of coefficients, highest power first (``np.polyfit`` and its like), and the bivariate ones of
 ``numpy.polynomial.polynomial``, lowest power first.
 
-A ``np.poly1d`` is an object on the host. For such an argument these functions return one, so NumPy runs them.
+A ``np.poly1d`` is an object on the host. NumPy runs these functions if an argument is one, since the result is one too.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def polydiv(xp: XP, u: Any, v: Any) -> tuple[Native, Native]:
     quotient = []
     for k in range(m - n + 1):
         quotient.append(xp.multiply(scale, along(xp, u, 0, k, k + 1)))
-        # The leading coefficient cancels up to rounding, and NumPy keeps what is left of it.
+        # The leading coefficient cancels up to rounding, and NumPy keeps the remainder.
         part = xp.subtract(along(xp, u, 0, k, k + n + 1), xp.multiply(quotient[-1], v))
         u = xp.prim.concatenate([along(xp, u, 0, 0, k), part, along(xp, u, 0, k + n + 1, m + 1)], 0)
     whole = xp.prim.concatenate(quotient, 0) if quotient else filled(xp, (1,), 0, xp.dtype_of(u), u)
@@ -225,13 +225,14 @@ def polyfit(
         if xp.shape_of(w)[0] != n:
             raise TypeError("expected w and y to have the same length")
         column = xp.prim.reshape(w, (n, 1))
-        lhs = xp.prim.astype(xp.multiply(lhs, column), xp.dtype_of(lhs))  # in place in NumPy
+        # NumPy multiplies in place, so the dtype stays.
+        lhs = xp.prim.astype(xp.multiply(lhs, column), xp.dtype_of(lhs))
         rhs = xp.prim.astype(xp.multiply(rhs, column if len(shape) == 2 else w), xp.dtype_of(rhs))
     scale = xp.sqrt(xp.sum(xp.multiply(lhs, lhs), axis=0))
     lhs = xp.prim.astype(xp.true_divide(lhs, scale), xp.dtype_of(lhs))
     if full or cov or is_recorded(xp, lhs):
         c, residuals, rank, s = xp.linalg.lstsq(lhs, rhs, rcond)
-    else:  # in a program the rank, which decides only about the warning, is not known
+    else:  # the rank is not known in a trace; it only decides whether to warn
         c, rank = xp.matmul(xp.linalg.pinv(lhs, rcond), rhs), order
     c = xp.transpose(xp.true_divide(xp.transpose(c), scale))
     if rank != order and not full:

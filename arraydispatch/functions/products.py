@@ -41,7 +41,7 @@ def _swap_last(xp: XP, a: Any) -> Any:
 
 
 def diagonal_of(xp: XP, a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
-    """Implement ``np.diagonal`` as one strided slice of the two axes merged."""
+    """Implement ``np.diagonal`` by merging the two axes and taking one strided slice."""
     shape = xp.shape_of(a)
     ndim = len(shape)
     if ndim < 2:
@@ -155,7 +155,7 @@ def kron(xp: XP, a: Any, b: Any) -> Any:
         return xp.multiply(a, b)
     nd = max(len(left), len(right))
     left, right = (1,) * (nd - len(left)) + left, (1,) * (nd - len(right)) + right
-    # As a matrix of all products: libraries broadcast few axes, and transpose more of them.
+    # Compute a matrix of all products first: libraries can transpose more axes than they can broadcast.
     products = xp.prim.reshape(xp.outer(a, b), left + right)
     paired = xp.prim.transpose(products, tuple(i for k in range(nd) for i in (k, nd + k)))
     return xp.prim.reshape(paired, tuple(n * m for n, m in zip(left, right)))
@@ -332,7 +332,7 @@ def _check_core(ufunc: np.ufunc, n: int, m: int, dimension: int = 0) -> None:
 def _arranged(
     xp: XP, ufunc: np.ufunc, a: Any, b: Any, cores: tuple[int, int, int], axes: Any
 ) -> tuple[Any, Any, Shape | None]:
-    """Move the core axes of the operands last; also return the places of the result's core axes by ``axes=``."""
+    """Move the core axes of the operands to the end; also return where ``axes=`` puts the core axes of the result."""
     if not isinstance(axes, list):
         raise TypeError("axes should be a list.")
     # An output without core axes may be left out only if the signature itself gives it none.

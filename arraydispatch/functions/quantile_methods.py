@@ -1,9 +1,9 @@
 """Positions of quantiles between the sorted elements: the thirteen methods of NumPy, as formulas over a namespace.
 
-For a sample of ``n`` and a quantile ``q`` a method gives a *virtual index*: its whole part is the element to the left,
-its fraction the weight of the one to the right. The first argument is NumPy where ``n`` and ``q`` are known now, so
-that only the elements themselves are touched on the device, and the resolver where they are not. ``n`` is a Python int,
-weak beside ``q``, or an array of the dtype of ``q`` (one count for each lane).
+For a sample of ``n`` elements and a quantile ``q`` a method gives a *virtual index*: its whole part is the index of the element
+to the left, and its fraction is the weight of the element to the right. The first argument of a formula is NumPy if ``n``
+and ``q`` are known now, so that the device only has to pick elements; otherwise it is the resolver. ``n`` is a Python int,
+which is weak beside ``q``, or an array of the dtype of ``q`` (one count for each lane).
 
 The names are those of Hyndman and Fan, *Sample quantiles in statistical packages*, The American Statistician 50 (1996).
 """
@@ -41,7 +41,7 @@ def _fraction(_m: Any, fraction: Any, _index: Any) -> Any:
 
 
 def _linear(m: Any, n: Any, q: Any) -> Any:
-    # Not the formula of the others with (1, 1), which is the same up to rounding: NumPy's choice.
+    # As in NumPy, not the general formula with (1, 1), which gives the same up to rounding.
     return m.multiply(n - 1 if isinstance(n, int) else m.subtract(n, 1), q)
 
 
@@ -50,7 +50,7 @@ def _position(m: Any, n: Any, q: Any) -> Any:
 
 
 def _step(m: Any, index: Any, stays: Any) -> Any:
-    """Return the element to the left where ``stays``, else the one to the right."""
+    """Return the index of the element to the left if ``stays``, otherwise of the one to the right."""
     return m.add(m.floor(index), m.logical_not(stays))
 
 

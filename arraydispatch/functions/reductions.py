@@ -1,7 +1,7 @@
 """Sums, products and differences; extrema (NumPy's reference topics "Sums, products, differences", "Extrema").
 
-The ufunc engine reduces and accumulates; here are the fronts that NumPy has as functions. A whole-array reduction
-without keywords, the commonest call, goes straight to the backend's kernel.
+The ufuncs reduce and accumulate; this module has NumPy's functions in front of them. The most frequent call, a reduction of a
+whole array without keywords, goes directly to the backend's kernel.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def reduced(
 
 
 def _whole(xp: XP, ufunc: Any, a: Any, widen: bool) -> Native | None:
-    """Reduce all elements by the kernel directly; return None where the general rules are needed (lists, empty arrays)."""
+    """Reduce all elements with the kernel directly; return None if the general rules are needed (lists, empty arrays)."""
     backend = xp.backend
     if not backend.is_native(a):
         return None
@@ -246,12 +246,12 @@ def _ones_for_nans(xp: XP, a: Any) -> Native:
 
 
 def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Native:
-    """Compute as NumPy's ``fmax.reduce`` or ``fmin.reduce``, whose NaN results are the slices of NaNs alone."""
+    """Compute as NumPy's ``fmax.reduce`` or ``fmin.reduce``: a result is NaN only if its slice contains nothing but NaN."""
     given, (a, nans) = a, nans_replaced(xp, a, _INFINITE[ufunc.ufunc])
     if nans is None:
         return reduced(xp, ufunc, a, axis, None, keepdims, initial, where)
     if initial is not NoValue and initial is not None:
-        if not np.isnan(initial):  # then it wins over every NaN
+        if not np.isnan(initial):  # a number as the initial value takes precedence over every NaN
             return reduced(xp, ufunc, a, axis, None, keepdims, initial, where)
         initial = NoValue if where is NoValue else _INFINITE[ufunc.ufunc]
         if 0 in xp.shape_of(a):
@@ -262,7 +262,7 @@ def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial:
     lost = reduced(xp, xp.logical_and, nans, axis, None, keepdims)
     if known_any(xp, lost, wait=False):
         warn("All-NaN slice encountered")
-    if xp.dtype_of(result).kind == "c" and where is NoValue:  # of which the other part may be a number
+    if xp.dtype_of(result).kind == "c" and where is NoValue:  # one part of a complex NaN may be a number
         nan = reduced(xp, ufunc, given, axis, None, keepdims)
     else:
         nan = xp.prim.full((), np.nan, xp.dtype_of(result), xp.backend.device_of(a))

@@ -1,14 +1,14 @@
-"""Registry of function bodies: one rule for N functions x M backends.
+"""Registry of function bodies: it finds the code that runs a NumPy function on a backend.
 
 The registry resolves (function object, backend) once to an :class:`Entry`, which the backend keeps:
 
 1. the backend's *override*: code for this function on this library, in ``Backend.OVERRIDES`` (NumPy's backend alone has some) or
-   ``Backend.science``; it may leave a call to the next, by :class:`Unsupported`;
+   ``Backend.science``; if it raises :class:`Unsupported`, the next of these runs the call;
 2. *native*: NumPy's front (its argument rules, written once) over one primitive row of the backend;
 3. *composed*: NumPy's behaviour written once over ``xp``, this same resolver bound to the backend;
 4. *host*: NumPy runs it on the host by policy, with a reason; or *refused*, with a reason.
 
-Bodies are registered where they are defined, by function object (names lie: aliases and SciPy's ufuncs share them)::
+Bodies are registered where they are defined, by function object, because aliases and SciPy's ufuncs share names::
 
     @implements(np.ptp, returns="scalar")
     def ptp(xp, a, axis=None, keepdims=False): ...
@@ -17,8 +17,8 @@ Functions that share facts are registered by a :func:`family`::
 
     fourier = family(min_bits=32, layout=layouts.spectrum, error="sum")
 
-A body has NumPy's signature (checked by a test) with ``xp`` in front and without ``out``, which is handled once, by the
-dispatch. It sees native arrays and Python values, never an ``Array``, and no library by name.
+A body has NumPy's signature (checked by a test) with ``xp`` in front and without ``out``, which the dispatch handles for all
+functions. It gets native arrays and Python values, never an ``Array``, and names no library.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SPECS: dict[Any, Spec] = {}
 """NumPy function object -> its registration."""
 
 HOST: dict[Any, OnHost] = {}
-"""NumPy function object -> reason to run it on the host on every backend: no device could do its work."""
+"""NumPy function object -> reason why it runs on the host on every backend: no device could do its work."""
 
 OTHERS: dict[Any, Facts] = {
     ufunc: Facts(checks=Checks(error=row.error, sign=row.sign, jumps=row.jumps, raw=row.raw))
@@ -118,7 +118,7 @@ def family(register: Registers = implements, /, **shared: Any) -> Registers:
 
 
 def _left(body: Any) -> bool:
-    """Whether a body comes from an import that an exception such as Ctrl-C ended; its module is or will be another."""
+    """Whether a body comes from an import that an exception such as Ctrl-C ended, so that the module is imported again."""
     module = sys.modules.get(body.__module__)
     return module is None or vars(module) is not body.__globals__
 
@@ -186,7 +186,7 @@ class Entry:
     run: Body | None
     reason: str = ""
     bound: Body | None = None
-    """``run`` with the backend's ``xp`` in its place."""
+    """``run`` with the backend's ``xp`` already passed."""
     plain: bool = False
     """Whether a call may need nothing but its arguments unwrapped and its result wrapped."""
     most: int = 99
@@ -243,7 +243,8 @@ class XP:
             host = np.asarray(x, dtype=dtype)
             if dtypes.category(host.dtype) == "other":
                 raise Unsupported(dtypes.only_on_host(host.dtype))
-            if host.dtype.char in "qQ":  # of integers beyond int64: equal to uint64, but a type of its own
+            if host.dtype.char in "qQ":
+                # C's long long, which NumPy chooses for integers beyond int64: equal to uint64, but a distinct type.
                 host = host.view(host.dtype.str)
             return backend.from_numpy(host, None if like is None else backend.device_of(like), host is x)
         return x if dtype is None else self.prim.astype(x, dtype)
@@ -260,7 +261,7 @@ class XP:
             raise ValueError(
                 "setting an array element with a sequence. The requested array has an inhomogeneous shape."
             )
-        # An empty list has no dtype.
+        # An empty list does not take part in the result's dtype.
         told = [
             r for y, r in zip(xs, rows) if not isinstance(y, list | tuple) or self._held(y) is not None or np.size(y)
         ]
@@ -319,7 +320,7 @@ _loading = threading.RLock()
 
 
 def load_topics() -> None:
-    """Import every topic of ``arraydispatch.functions``, each of which registers its bodies; others wait meanwhile."""
+    """Import every topic of ``arraydispatch.functions``, each of which registers its bodies; other threads wait meanwhile."""
     importing(_load_topics)
 
 
@@ -366,7 +367,7 @@ def _or_else(override: Body, body: Body) -> Body:
         try:
             return override(*args, **kwargs)
         except Unsupported:
-            pass  # and outside `except`: what the body raises has no context of ours
+            pass  # the body runs outside of `except`, so that its exceptions have no context
         return body(*args, **kwargs)
 
     return run

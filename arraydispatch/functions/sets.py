@@ -29,7 +29,7 @@ set_routine = family(pure=False)
 
 
 def _first_of_equals(xp: Any, ordered: Native, equal_nan: bool) -> Native:
-    """Mark the first of each run of equal values in a sorted line; NaNs, which come last, may count as one value."""
+    """Mark the first of each run of equal values in a sorted line; NaNs (which come last) may count as equal."""
     n = xp.shape_of(ordered)[0]
     if n < 2:
         return filled(xp, (n,), True, BOOL, ordered)
@@ -177,7 +177,7 @@ def isin(
 
 
 def _check_table(xp: Any, tests: Native, dtype: np.dtype[Any]) -> None:
-    """Raise as NumPy does beyond the limit of its table, which this implementation does not have."""
+    """Raise NumPy's error if its table would be too large, though this implementation has no table."""
     if is_concrete(xp, tests) and dtype != BOOL:
         host = to_host(xp, tests)
         if int(host.max()) - int(host.min()) > np.iinfo(dtype).max:

@@ -95,7 +95,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselec
     a, axis = _sortable(xp, xp.asarray(a), axis)
     _check_partition_kind(kind, order)
     _check_kth(xp, kth, xp.shape_of(a), axis)
-    return xp.prim.sort(a, axis)  # sorted is partitioned at every kth
+    return xp.prim.sort(a, axis)  # a sorted array is partitioned at every kth
 
 
 @implements(np.argpartition, defined="argpartition", layout=layouts.c)
@@ -188,7 +188,7 @@ def searchsorted(xp: Any, a: Any, v: Any, side: str = "left", sorter: Any = None
 
 
 def _ranks(xp: Any, a: Native) -> Native:
-    """Rank a line of complex numbers by integers, equal for equal numbers, where the library can only sort them."""
+    """Return integer ranks of a line of complex numbers, equal for equal numbers, for libraries that can only sort them."""
     n = xp.shape_of(a)[0]
     order = xp.prim.argsort(a, 0)
     ordered = xp.prim.take(a, order, 0)

@@ -1,4 +1,4 @@
-"""Records of the registration of a NumPy function, one for each reader."""
+"""Records that make up the registration of a NumPy function; each is for another part of the package."""
 
 from __future__ import annotations
 
@@ -131,9 +131,9 @@ class Written(NamedTuple):
 
     name: str
     at: int
-    """Position; beyond all others for a keyword-only parameter."""
+    """Position among the parameters; larger than all positions for a keyword-only one."""
     harmless: Any
-    """Default, with which nothing is written."""
+    """Default value, with which the call writes nothing."""
 
     def asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a call passes a value other than the default."""

@@ -1,7 +1,7 @@
 """Order statistics and correlations (NumPy's reference topic "Statistics"; its averages and variances: ``averages``).
 
-Where the quantiles asked for are known now, NumPy computes on the host *which* elements they lie between and with what
-weights (a few numbers), and the device sorts, picks and interpolates; ``quantile_methods`` has the formulas.
+If the requested quantiles are known now, NumPy computes on the host which elements they lie between and with which weights
+(a few numbers), and the device sorts, picks and interpolates. ``quantile_methods`` has the formulas.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _or_nan(xp: XP, last: Native, result: Native) -> Native:
 
 
 def _of_nothing(xp: XP, a: Native, func: Any, *args: Any, **kwargs: Any) -> Native:
-    """Return NumPy's result, or raise its error, for an array without elements, which depends only on shape and dtype."""
+    """Return NumPy's result for an array without elements, or raise its error; both depend only on shape and dtype."""
     empty = np.empty(xp.shape_of(a), xp.dtype_of(a))
     return xp.asarray(np.asarray(func(empty, *args, **kwargs)), like=a)
 
@@ -103,7 +103,7 @@ def median(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepd
         below = prim.slice(lanes, (*every, slice(n // 2 - 1, n // 2, 1)))
         total = xp.add(below if given == wide else prim.astype(below, wide), middle)
         middle = xp.multiply(total, 0.5) if wide.kind == "f" else xp.true_divide(total, 2.0)
-    if given == inexact:  # the rule of _or_nan, in the wider dtype
+    if given == inexact:  # as in _or_nan, in the wider dtype
         last = prim.slice(lanes, (*every, slice(n - 1, n, 1)))
         middle = prim.where(xp.isnan(last), last, middle if given == wide else prim.astype(middle, given))
     return prim.reshape(middle, shape)
@@ -133,7 +133,7 @@ def nanmedian(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, ke
 
 
 def _without_nans(xp: XP, lanes: Native) -> tuple[Native, Native]:
-    """Sort the lanes, and count in a last axis of length 1 the elements that are not NaN; warn of lanes without any."""
+    """Sort the lanes and count their elements that are not NaN, in a last axis of length 1; warn if a lane has only NaN."""
     lanes = _sorted(xp, lanes)
     real = xp.logical_not(xp.isnan(lanes))
     count = xp.add.reduce(real, axis=-1, dtype=dtypes.INTP, keepdims=True)
@@ -222,7 +222,7 @@ def _quantiles(
 
 
 def _quantiles_first(xp: XP, result: Native, asked: Shape, shape: Shape) -> Native:
-    """Move the axis of quantiles from last, with one result for each lane, to NumPy's order of axes."""
+    """Move the axis of quantiles from the end to where NumPy has it."""
     if not asked:
         return xp.prim.reshape(result, shape)
     ndim = xp.ndim_of(result)
@@ -243,7 +243,7 @@ def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak
     right = left + 1
     left[index >= n - 1] = right[index >= n - 1] = n - 1
     left[index < 0] = right[index < 0] = 0
-    # NumPy marks the last element as -1, and takes the fraction from that.
+    # NumPy replaces the index of the last element by -1, and computes the fraction from that.
     fraction = index - np.where(index >= n - 1, -1, left).astype(np.intp)
     weight = np.asarray(method.weight(np, fraction, index), index.dtype)
     below = _columns(xp, lanes, left.astype(np.intp))
@@ -252,7 +252,7 @@ def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak
 
 
 def _columns(xp: XP, lanes: Native, index: np.ndarray[Any, Any]) -> Native:
-    """Take the elements at known places of each lane, in a last axis."""
+    """Take the elements at known places of each lane; the result has them in its last axis."""
     if index.size == 1:
         shape, i = xp.shape_of(lanes), int(index[0])
         return xp.prim.slice(lanes, (*(slice(0, n, 1) for n in shape[:-1]), slice(i, i + 1, 1)))
@@ -275,7 +275,7 @@ def _blended(xp: XP, below: Native, above: Native, weight: Any) -> Native:
 
 
 def _interpolated(xp: XP, lanes: Native, count: Any, q: Native, method: Method, weak: bool, linear: bool) -> Native:
-    """Compute quantiles of sorted lanes on the device, for counts that differ or quantiles not known now.
+    """Compute quantiles of sorted lanes on the device, if the counts of the lanes differ or the quantiles are not known now.
 
     ``count`` is an int or, for each lane, an int64 in a last axis of length 1; ``q`` is 1-d.
     """
@@ -290,7 +290,7 @@ def _interpolated(xp: XP, lanes: Native, count: Any, q: Native, method: Method, 
     fraction = xp.subtract(index, left)
     weight = xp.prim.astype(method.weight(xp, fraction, index), xp.dtype_of(index))
     below, above = _along(xp, lanes, left, last), _along(xp, lanes, xp.add(left, 1), last)
-    if weak:  # of a Python scalar: it has no say in the dtype of the result
+    if weak:  # a Python scalar does not affect the dtype of the result
         weight = xp.prim.astype(weight, dtypes.inexact(xp.dtype_of(lanes)))
     return _blended(xp, below, above, weight)
 
@@ -325,7 +325,7 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
     undefined = xp.logical_not(xp.logical_and(xp.isfinite(total), xp.not_equal(total, 0)))
     if known_any(xp, undefined if lost is None else xp.logical_and(undefined, xp.logical_not(lost))):
         raise ValueError("Weights included NaN, inf or were all zero.")
-    with np.errstate(invalid="ignore"):  # 0/0 of a lane without any weight
+    with np.errstate(invalid="ignore"):  # a lane without any weight gives 0/0
         cdf = xp.true_divide(cdf, total)
     kind = q.dtype if isinstance(q, np.ndarray) else xp.dtype_of(q)
     if kind.kind == "f":

@@ -1,4 +1,4 @@
-"""Views that repeat memory (``numpy.lib.stride_tricks``): the ghosts know their strides, the bodies gather."""
+"""Views that repeat memory (``numpy.lib.stride_tricks``): ghosts describe their strides, and the bodies gather the elements."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def sliding_window_view(
     """`numpy.lib.stride_tricks.sliding_window_view`."""
     x = xp.asarray(x)
     shape = xp.shape_of(x)
-    _numpy_windows(np.broadcast_to(np.empty(()), shape), window_shape, axis)  # NumPy's own errors
+    _numpy_windows(np.broadcast_to(np.empty(()), shape), window_shape, axis)  # raises NumPy's own errors
     windows = tuple(window_shape) if np.iterable(window_shape) else (window_shape,)
     axes = range(len(shape)) if axis is None else normalize_axis_tuple(axis, len(shape), allow_duplicate=True)
     for at, n in zip(axes, windows):
         starts = counting(xp, xp.shape_of(x)[at] - n + 1, x)
         places = xp.add(xp.prim.reshape(starts, (-1, 1)), counting(xp, n, x))
-        # The windows' axis comes last, as the next one must find its own axis where it was.
+        # The axis of the windows is moved to the end, so that the next axis is still at its place.
         x = xp.moveaxis(xp.take(x, places, axis=at), at + 1, -1)
     return x

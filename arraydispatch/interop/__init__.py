@@ -1,8 +1,8 @@
 """Arrays and other packages: SciPy, xarray, dask, and PyTorch's ``asarray``.
 
-SciPy's functions do not dispatch on their arguments, and some packages look at the class of an array where no protocol can
-answer. So functions of theirs are exchanged for functions that take arrays, while somebody has asked for it: a run of the
-launcher, and in library use :func:`install`, or :func:`installed` for a block. ``import arraydispatch`` changes nothing.
+SciPy's functions do not dispatch on their arguments, and some packages look at the class of an array, where no protocol can
+answer. So functions of theirs are exchanged for functions that take arrays, but only on request: while the launcher runs, and
+in library use after :func:`install`, or :func:`installed` for a block. ``import arraydispatch`` exchanges nothing.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from . import import_notices
-
-__all__ = ["install", "installed", "uninstall"]
 
 _installed: list[bool] = []
 

@@ -1,7 +1,7 @@
-"""Notices of imports: SciPy, dask, xarray and PyTorch are opened for arrays when they are there, and not imported for it.
+"""Callbacks for imports: exchange functions of SciPy, dask, xarray and PyTorch once they are imported, without importing them.
 
-While a request is in force (:func:`begin`), one finder stands before the others. It finds nothing itself; once one of the
-modules whose functions are to take arrays has run, it calls :mod:`arraydispatch.interop.scipy_stand_ins`.
+While a request is in force (:func:`begin`), a finder stands before the others on ``sys.meta_path``. It finds nothing itself, but
+calls :mod:`arraydispatch.interop.scipy_stand_ins` once a module has run whose functions are to be exchanged.
 """
 
 from __future__ import annotations
@@ -16,23 +16,21 @@ from typing import Any
 from ..common.process_state import process
 from ..common.signal_safety import imported
 
-__all__ = ["WATCHED", "begin", "end", "follow"]
-
 WATCHED = frozenset(
     "cloudpickle.cloudpickle dask.utils joblib.externals.cloudpickle.cloudpickle scipy.cluster.hierarchy scipy.cluster.vq"
     " scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize scipy.signal scipy.signal.windows scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats torch"
     " xarray".split()
 )
 """The modules that :data:`arraydispatch.scipy_support.MODULES` and :data:`arraydispatch.interop.packages.MODULES` list, which a test compares:
-naming them must not load those."""
+this module must not load those two."""
 
 _changing = threading.RLock()
 _followers: list[Callable[[], None]] = []
-"""Functions that open what this package itself offers to others, such as sparse arrays."""
+"""Functions to call when a request begins, for parts of this package such as sparse arrays."""
 
 
 class _Finder:
-    """A finder that leaves the finding to the others."""
+    """Finder that finds no module itself, but notices which are imported."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -53,9 +51,8 @@ class _Finder:
         def exec_module(module: ModuleType) -> None:
             vars(loader).pop("exec_module", None)
             real(module)
-            imported(
-                "arraydispatch.interop.scipy_stand_ins", alone="arraydispatch.fastpath.recorded" in sys.modules
-            )  # this thread holds an import
+            # This thread is importing.
+            imported("arraydispatch.interop.scipy_stand_ins", alone="arraydispatch.fastpath.recorded" in sys.modules)
             from .scipy_stand_ins import open_module
 
             if process.interop:
@@ -66,7 +63,7 @@ class _Finder:
 
 
 def begin() -> None:
-    """Open the modules that have been imported, and those that will be, until :func:`end` has been called as often."""
+    """Exchange functions of modules that are or will be imported, until :func:`end` has been called as many times."""
     with _changing:
         process.add("interop", 1)
         if _Finder not in sys.meta_path:
@@ -81,7 +78,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """Withdraw a request; with the last one, everything is the packages' own again."""
+    """Withdraw a request; the last one restores the packages' own functions."""
     with _changing:
         process.add("interop", -1)
         if process.interop:
@@ -94,7 +91,7 @@ def end() -> None:
 
 
 def follow(opener: Callable[[], None]) -> None:
-    """Have a function called whenever a request comes into force, and now if one is."""
+    """Call a function whenever a request comes into force, and now if one is in force."""
     with _changing:
         _followers.append(opener)
         if process.interop:

@@ -8,9 +8,9 @@ functions dispatch by NEP 13 and NEP 18; arrays of an array-API namespace keep t
 
 *dask* looks up the functions for a chunk by the chunk's class: for an `Array` it finds those for ndarrays.
 
-*cloudpickle* pickles a function by value unless it finds it by its name: the stand-in for a function of SciPy's is pickled by name.
+*cloudpickle* pickles a function by value unless it finds it by name; stand-ins for SciPy's functions are pickled by name.
 
-*torch.asarray* reads any object with the buffer protocol as bytes of ``float32``: it gets the tensor that ``as_tensor`` makes.
+*torch.asarray* reads an object with the buffer protocol as ``float32``, so an `Array` is first converted by ``as_tensor``.
 """
 
 from __future__ import annotations
@@ -27,8 +27,6 @@ from .._core.callable_proxy import StandIn
 from .._core.handles import Handle
 from ..backends import loader
 from ..common.patching import Exchange
-
-__all__ = ["MODULES", "exchanges"]
 
 _NUMPYS = np.empty(0)
 
@@ -57,7 +55,7 @@ def _indexing(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def adapter(array: Any) -> Any:
-        """Choose NumPy's indexing for an `Array`: by several arrays at once, with 0-d arrays as results."""
+        """Choose NumPy's indexing for an `Array`, that is by several index arrays at once, with 0-d arrays as results."""
         return (numpys if isinstance(array, Handle) and not array._kind.standard else real)(array)
 
     return adapter
@@ -88,7 +86,7 @@ def _gradient(exchange: Exchange) -> Any:
 
 
 class _Answering:
-    """Wrapper of a user's function that returns ndarrays in place of arrays; it can be pickled if the function can."""
+    """Wrapper of a user's function that returns ndarrays in place of arrays; it can be pickled if the user's function can."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
@@ -134,7 +132,7 @@ def _registering(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def register(self: Any, type: Any, *args: Any, **kwargs: Any) -> Any:
-        """Register for ndarrays too, if a launched program says ``np.ndarray``."""
+        """Register for ndarrays too if a launched program registers for its ``np.ndarray``."""
         return real(self, _told_of(type), *args, **kwargs)
 
     return register

@@ -1,8 +1,8 @@
 """SciPy's compiled functions that accept ndarrays only, or write into the memory of other arrays: they get ndarrays.
 
-LAPACK and BLAS routines copy an ndarray before they write into it, but take the result of ``__array__`` for a copy already. The
-objects that ``splu`` returns accept ndarrays by type. Results go back to the backend of the arrays, as for all host calls, and
-arguments that a routine was told to overwrite are overwritten.
+LAPACK and BLAS routines copy an ndarray before they write into it, but assume that the result of ``__array__`` is a copy already.
+The objects that ``splu`` returns check the type of their arguments. Results go back to the backend of the arrays, as for all host
+calls, and arguments that a routine may overwrite are overwritten.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ _OF_TREES = ("query", "query_ball_point", "query_ball_tree", "query_pairs", "cou
 
 
 class _AsReal(type):
-    """Metaclass of a stand-in for a class whose methods cannot be replaced: instances of either are instances."""
+    """Metaclass of a stand-in for a class whose methods cannot be replaced: instances of that class are its instances too."""
 
     def _asked(cls) -> type:
         return cls.__mro__[1] if "_stands_in" in vars(cls) else cls
@@ -180,7 +180,7 @@ HELD: dict[str, dict[str, Callable[[Exchange], Any]]] = {
     "scipy.spatial": {"cKDTree": _tree},
     "scipy.sparse.linalg": {"factorized": _making(()), "spilu": _making(("solve",)), "splu": _making(("solve",))},
 }
-"""Module -> compiled function or class, or one that returns compiled objects -> factory of its replacement."""
+"""Module -> name of a compiled function or class, or of a function that returns compiled objects -> factory of its replacement."""
 
 
 def exchanges(module: ModuleType) -> Iterator[Exchange]:

@@ -1,9 +1,9 @@
 """Installation of the stand-ins for SciPy's functions where users look them up, as soon as SciPy has been imported.
 
-A stand-in (:mod:`arraydispatch.scipy_support`) takes the place of a public function in the module that users import it from, and of the
-methods of the classes there. SciPy's own modules have its functions from where they are defined, so within SciPy nothing changes.
-Names under which a program's modules (not a library's) had imported a function before are exchanged as well. If SciPy itself
-accepts arrays of any library (``SCIPY_ARRAY_API=1``), it is left alone.
+A stand-in (:mod:`arraydispatch.scipy_support`) replaces a public function in the module that users import it from, and the
+methods of the classes there. SciPy's own modules import functions from where they are defined, so nothing changes within SciPy.
+If a program's module (not a library's) has imported a function before, its name there is exchanged as well. If SciPy itself
+accepts arrays of any library (``SCIPY_ARRAY_API=1``), nothing is exchanged.
 
 The exchanges of :mod:`arraydispatch.interop.packages` are installed here too. All are in one list, :data:`EXCHANGES`, which
 :func:`close` undoes.
@@ -24,8 +24,6 @@ from ..common.patching import Exchange, Exchanges
 from ..common.signal_safety import imported
 from . import packages, scipy_compiled
 
-__all__ = ["EXCHANGES", "close", "open_all", "open_module"]
-
 EXCHANGES = Exchanges()
 _opened: dict[str, list[Exchange]] = {}
 _opening = threading.RLock()
@@ -35,7 +33,7 @@ _OF_MATRICES = frozenset(
     "dot multiply maximum minimum __matmul__ __rmatmul__ __mul__ __rmul__ __truediv__ __rtruediv__ __add__ __radd__ __sub__ __rsub__"
     " __eq__ __ne__ __lt__ __le__ __gt__ __ge__ __getitem__ __setitem__".split()
 )
-"""Methods of sparse matrices that accept arrays; constructors copy an array to the host, where the matrix is."""
+"""Methods of sparse matrices that accept arrays. (Constructors copy an array to the host, where the matrix is.)"""
 _LEFT = frozenset({"rvs", "interval", "test"})
 _OF_ANY = frozenset({"MultiUFunc", "NDInterpolatorBase"})
 """Classes whose objects are functions of any number of arrays."""
@@ -44,7 +42,7 @@ _OF_ANY = frozenset({"MultiUFunc", "NDInterpolatorBase"})
 def open_all() -> None:
     """Install the exchanges for all modules that have been imported."""
     for name in (*scipy_support.imported(), *packages.MODULES.intersection(sys.modules)):
-        module: Any = sys.modules[name]  # None of what is not to be imported
+        module: Any = sys.modules[name]  # None if the import of the module is blocked
         if module is not None and not getattr(module.__spec__, "_initializing", False):
             open_module(module)
 

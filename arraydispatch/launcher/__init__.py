@@ -1,1 +1,1 @@
-"""Launcher: runs an unchanged NumPy script on a backend, with the import facade for user files and the runner around it."""
+"""Launcher: runs an unchanged NumPy script on a backend. User files import a stand-in for NumPy, the facade."""

@@ -1,7 +1,7 @@
 """Activation of the stand-ins for NumPy in this process: the one mechanism of the command, notebooks, pytest and library use.
 
 While at least one :class:`Activation` is open, the import hook, the patches of other packages and the settings that make arrays
-look like ndarrays to user code are in place. Which code is user code is the union of what the open activations say. Activations
+look like ndarrays to user code are in place. User code is the union of what the open activations declare as user code. Activations
 may be opened and closed in any order and by any thread; the last one that closes undoes everything.
 """
 
@@ -18,20 +18,18 @@ from ..common.process_state import process
 from . import array_methods, facade, import_hook, numpy_classes, numpy_warnings, package_patches, tracebacks
 from .user_files import AllUsers, UserFiles, of_namespace
 
-__all__ = ["Activation", "begin", "count_importer", "has_stand_in", "in_run"]
-
 _changing = threading.RLock()
 _open: list[Activation] = []
 _in_place: list[ExitStack] = []
-"""Undoes what the open activations share; empty while none is open."""
+"""Stack that undoes the changes that all open activations share; empty while none is open."""
 _users = AllUsers()
 """User code of the open activations."""
 _importing = AllUsers()
-"""The part of it whose ``import numpy`` gives the stand-in."""
+"""User code whose ``import numpy`` gives the stand-in."""
 
 
 class Activation:
-    """One request that the stand-ins be in place, from :meth:`begin` to :meth:`end`.
+    """Request to have the stand-ins in place from :meth:`begin` to :meth:`end`.
 
     Parameters
     ----------
@@ -60,7 +58,7 @@ class Activation:
         return self
 
     def end(self) -> None:
-        """Withdraw the request; a second call has no effect."""
+        """Withdraw the request; further calls have no effect."""
         with _changing:
             if self in _open:
                 _open.remove(self)
@@ -76,7 +74,7 @@ class Activation:
 
 
 def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None) -> None:
-    """Make arrays the ``np.ndarray`` of user code, and the ones that libraries hand over adopted."""
+    """Present arrays as ``np.ndarray`` to user code, and have ndarrays that libraries hand over adopted."""
     opened.open_all()
     process.change(users=users, observer=observer, wrapper=numpy_classes.make, natives_first=True)
     take_for_ndarrays(True)
@@ -112,7 +110,7 @@ _around: list[UserFiles] = []
 
 
 def _follow() -> None:
-    """Adjust the shared rules to the activations that are open."""
+    """Set the shared rules for user code to the union of those of the open activations."""
     _users.rules = (*_around, *(each.users for each in _open))
     _importing.rules = (*_around, *(each.users for each in _open if each._imports))
     if not _open:
@@ -125,11 +123,11 @@ def _follow() -> None:
 
 _importers = AllUsers()
 _importers_named: list[Activation] = []
-"""The activation of the modules that import ``arraydispatch.numpy``, once there is one; it is never closed."""
+"""Activation of the modules that import ``arraydispatch.numpy``, if there are any; it is never closed."""
 
 
 def count_importer(namespace: dict[str, Any]) -> None:
-    """Count a module, given by its globals, as user code from now on: it has imported ``arraydispatch.numpy``."""
+    """Count a module, given by its globals, as user code from now on, because it has imported ``arraydispatch.numpy``."""
     with _changing:
         if not _importers._says(namespace):
             _importers.rules = (*_importers.rules, of_namespace(namespace))
@@ -138,10 +136,10 @@ def count_importer(namespace: dict[str, Any]) -> None:
 
 
 def has_stand_in(namespace: dict[str, Any]) -> bool:
-    """Whether a module, given by its globals, is handed the stand-in by its imports, by whatever name."""
+    """Whether imports of NumPy, under any name, give a module (its globals) the stand-in."""
     return bool(_importers._says(namespace) or _importing._says(namespace))
 
 
 def in_run() -> bool:
-    """Whether a command, a notebook's magic or pytest runs user code, and so has chosen how it runs."""
+    """Whether user code runs under a command, a notebook's magic or pytest, which have chosen its settings."""
     return bool(_around) or any(each._observer is not None for each in _open)

@@ -2,12 +2,12 @@
 
 Data from a library (``load_digits()``, pandas, h5py) is an ndarray, and NumPy never dispatches on those. So
 a pure function or ufunc called from a user file moves them to the backend (*adopts* them) and calls the real function
-with ``Array`` arguments, which then dispatch by protocol. Some ndarrays are not adopted: those that are
-written into, those of which the result would be a view, and those of dtypes that no backend has.
+with ``Array`` arguments, which then dispatch by protocol. Some ndarrays are not adopted: those that the function writes to, those
+that the result would be a view of, and those of dtypes that no backend has.
 
-A stand-in compares and hashes equal to its function, so tables keyed by NumPy functions (pandas' aggregation names) find it; it
-pickles by name, and ``inspect`` treats it as the function. A function has one stand-in, whatever its names, and the protocols of
-user classes are passed it (:mod:`arraydispatch.launcher.array_methods`), so that ``is`` holds there too.
+A stand-in compares and hashes equal to its function, so tables keyed by NumPy functions (pandas' aggregation names) find it. It
+pickles by name, and ``inspect`` treats it as the function. A function has only one stand-in, even if it has several names, and
+user classes get it passed to their protocol methods (:mod:`arraydispatch.launcher.array_methods`), so that ``is`` holds there too.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ __all__ = [
 ]
 
 _ndarray = np.ndarray
-# Only these types can hold an ndarray to adopt; all others pass at the cost of one set lookup.
+# Only these types can hold an ndarray to adopt; a value of another type costs one set lookup.
 _LOOK = frozenset({np.ndarray, np.memmap, list, tuple})
 _ARRAYS = frozenset({np.ndarray, np.memmap})
 _NESTS = (list, tuple)
@@ -106,7 +106,7 @@ def name_of(real: Any) -> str:
 
 
 def adopt(x: np.ndarray[Any, Any]) -> Any:
-    """Copy an ndarray that came from a library to an ``Array``; its owner may write to the ndarray later."""
+    """Copy an ndarray that came from a library to an ``Array``; it is copied because its owner may write to it later."""
     if process.observer is not None:
         process.observer(x)
     native = x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
@@ -114,7 +114,7 @@ def adopt(x: np.ndarray[Any, Any]) -> Any:
 
 
 def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
-    """Move a new host array to the default backend, floats at the precision in force; host-only dtypes stay."""
+    """Move a new host array to the default backend, with floats in the precision in force; arrays of host-only dtypes stay."""
     if not movable(host):
         left(what, dtypes.only_on_host(host.dtype))
         return host
@@ -137,9 +137,9 @@ def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
 
 
 def on_memory(x: np.ndarray[Any, Any]) -> Any:
-    """Return an array on the memory of an ndarray that others may write, which has the values that are there when it is read.
+    """Return an array on the memory of an ndarray that others may write; reading it gives the values that are in the memory then.
 
-    None where the backend cannot share the memory, or might read it otherwise than NumPy: a boolean byte that is 2 is true.
+    Return None if the backend cannot share the memory, or might read it differently from NumPy, for which a boolean byte of 2 is true.
     """
     if x.dtype == bool or not x.flags.aligned or any(step % (x.itemsize or 1) for step in x.strides):
         return None
@@ -147,7 +147,7 @@ def on_memory(x: np.ndarray[Any, Any]) -> Any:
 
 
 def is_window(x: np.ndarray[Any, Any]) -> bool:
-    """Whether an ndarray is a window on memory it does not own: that of a buffer, a file, a record or a subclass."""
+    """Whether an ndarray is a view of memory that it does not own: of a buffer, a file, a record or a subclass."""
     seen: Any = x
     while isinstance(seen, _ndarray):
         if type(seen) is not _ndarray or seen.dtype.kind == "V":
@@ -209,21 +209,21 @@ def _all_movable(value: Any) -> bool:
 
 
 def _gathered(value: Any) -> Any:
-    """Stack a list of arrays where NumPy expects one array; NumPy would do so on the host."""
+    """Stack a list of arrays that NumPy takes for one array; NumPy would stack them on the host."""
     if isinstance(value, _NESTS) and holds_array(value) and _all_movable(value):
         return ad.asarray(value)
     return value
 
 
 def _is_view(result: np.ndarray[Any, Any], values: Sequence[Any]) -> bool:
-    """Whether NumPy's result is a view of memory it does not own: a writable buffer's, or that of a guest among the arguments."""
+    """Whether NumPy's result is a view of memory that it does not own: of a writable buffer, or of a foreign object among the arguments."""
     memory = memory_of(result)
     guests = (value for value in values if isinstance(value, _ndarray))
     return (result.flags.writeable and is_window(result)) or any(memory_of(guest) is memory for guest in guests)
 
 
 def not_of_others(x: Any) -> Any:
-    """Convert an array of another library than the launched program's to an ndarray."""
+    """Convert an array to an ndarray if its library is not the backend of the launched program."""
     if isinstance(x, _ndarray | np.generic | ad.Array):
         return x
     found = loader.backend_of(x)
@@ -241,7 +241,7 @@ def _shared(result: Any, what: str) -> Any:
 
 
 def speaks(values: Any, depth: int = _DEPTH) -> bool:
-    """Whether one of some values implements NumPy's functions itself, and is neither an `Array` nor an ndarray."""
+    """Whether one of the values implements NumPy's functions itself and is neither an `Array` nor an ndarray."""
     return any(
         (depth and speaks(x, depth - 1))
         if isinstance(x, _NESTS)
@@ -256,7 +256,7 @@ def _has_protocol(x: Any) -> bool:
 
 
 _REFUSED = "__array__ method not producing an array"
-"""Message of NumPy for a user's class whose ``__array__`` returns an ``Array``."""
+"""NumPy's error message for a user's class whose ``__array__`` returns an ``Array``."""
 
 
 class Stand(StandIn):
@@ -276,7 +276,7 @@ class Stand(StandIn):
 
 
 def _asked_for_out(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """Warn about ``where=`` without ``out=``: arrays do not learn from NumPy that ``out=None`` was given, which asks for silence."""
+    """Warn about ``where=`` without ``out=``. An explicit ``out=None`` suppresses NumPy's warning, but NumPy does not tell arrays of it."""
     if kwargs.get("where", True) is True or "out" in kwargs or any(x is not None for x in args[ufunc.nin :]):
         return args
     user_warnings.warn(_WITHOUT_OUT, UserWarning)
@@ -305,7 +305,7 @@ class Function(Stand):
             args = _asked_for_out(self.real, args, kwargs)
         try:
             return self._call(args, kwargs)
-        except BackendMismatchError:  # the program's own tensors, whose values NumPy takes
+        except BackendMismatchError:  # the program's own tensors are operands: NumPy takes their values
             return self._call(mapped(not_of_others, args), mapped(not_of_others, kwargs))
         except RecursionError:
             if not circular((*args, *kwargs.values())):
@@ -326,7 +326,7 @@ class Function(Stand):
             if _REFUSED not in str(error):
                 raise
             result = self._asking(args, kwargs)
-        # From scalars alone NumPy makes a fresh array.
+        # NumPy makes a fresh array if all arguments are scalars.
         return (
             self._moved(result, args, kwargs)
             if type(result) is _ndarray and asked_by_user(2 + views.frames)
@@ -343,7 +343,7 @@ class Function(Stand):
         return move(result, self._what)
 
     def _of_foreign(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Return NumPy's result for arguments converted by ``__array__``, of whose memory it may be a view."""
+        """Return NumPy's result for arguments converted by ``__array__``; it may be a view of their memory."""
         return _shared(result, self._what)
 
     def _asking(self, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -412,7 +412,7 @@ class Sequences(Function):
 
 
 class Views(Function):
-    """Stand-in for a function whose result may be a view: a view of an ndarray stays one, or writes to it would be lost."""
+    """Stand-in for a function whose result may be a view: a view of an ndarray remains an ndarray, or writes to it would be lost."""
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not asked_by_user(3 + views.frames) or traced():
@@ -433,7 +433,7 @@ class ViewsOfMany(Views):
 
 
 class Made(Stand):
-    """Stand-in for a function that makes arrays on the host by NumPy's own algorithm; the result is moved."""
+    """Stand-in for a function that makes arrays on the host with NumPy's own algorithm; the result is moved."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the NumPy function by this class's rule."""
@@ -442,18 +442,18 @@ class Made(Stand):
 
 
 class Special(Stand):
-    """Stand-in for a function with an implementation here: creation on the backend, and functions with a rule of their own."""
+    """Stand-in for a function that this package implements: creation functions, and functions with a special rule."""
 
     _all: ClassVar[weakref.WeakValueDictionary[int, Special]] = weakref.WeakValueDictionary()
 
     def __init__(self, real: Any, answer: Callable[..., Any], module: str, name: str) -> None:
         super().__init__(real, module, name)
         self._answer = answer
-        self._all[id(self)] = self  # also objects that compare equal
+        self._all[id(self)] = self  # by identity, because different objects may compare equal
         self._follow()
 
     def _follow(self) -> None:
-        """Call the implementation; where a library traces the program's functions, call NumPy's own inside the trace."""
+        """Call the implementation, or NumPy's own function inside a trace of the program's functions by a library."""
         self.target = self._answer if process.visited is None else self._watched
 
     def _watched(self, *args: Any, **kwargs: Any) -> Any:
@@ -467,7 +467,7 @@ def _follow() -> None:
 
 
 class Output(Stand):
-    """Stand-in for a function that writes files or only inspects: it takes host arrays by nature."""
+    """Stand-in for a function that writes files or only inspects its arguments, and so takes host arrays."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the NumPy function by this class's rule."""
@@ -505,7 +505,8 @@ class _OfAnyUfunc:
         method = getattr(ufunc, self.__name__)
         if not isinstance(method, Function):
             return method(*args, **kwargs)
-        return (method._unless_circular if views.frames else method._call)(args, kwargs)  # as many frames as usual
+        # The call must have as many frames as usual.
+        return (method._unless_circular if views.frames else method._call)(args, kwargs)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else getattr(instance.real, self.__name__)
@@ -524,7 +525,7 @@ class _OfAnyUfunc:
 
 
 class UfuncType(type):
-    """Type of the facade's ``np.ufunc``, of which NumPy's own ufuncs are instances too."""
+    """Type of the facade's ``np.ufunc``; NumPy's own ufuncs are instances too."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Raise NumPy's error: no ufunc is made this way."""
@@ -542,7 +543,7 @@ class UfuncType(type):
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, np.ufunc) or super().__subclasscheck__(subclass)
 
-    # As for np.ndarray: ``type(f) == np.ufunc`` holds for the ufuncs that no facade has, such as SciPy's.
+    # ``type(f) == np.ufunc`` must also hold for ufuncs without a stand-in, such as SciPy's (as with np.ndarray).
     def __eq__(cls, other: object) -> bool:
         return other is cls or (other is np.ufunc and asked_by_user(1))
 

@@ -1,6 +1,6 @@
-"""Arrays that a program loads from pickles and from other libraries' files, which are its ``np.ndarray``.
+"""Arrays that a program loads from pickles and with other libraries: they become instances of the program's ``np.ndarray``.
 
-Nobody else has the memory of such an array. The functions return ndarrays to a library that loads for itself.
+No other code holds the memory of such an array. If a library calls these functions for itself, they return ndarrays.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from ..common.patching import Exchange
 from ..common.process_state import process
 from ..common.pytrees import mapped
 from .adoption import move, on_memory
-
-__all__ = ["METHODS", "method", "function"]
 
 METHODS: dict[str, tuple[str, ...]] = {
     "h5py._hl.dataset": ("Dataset.__getitem__", "AstypeWrapper.__getitem__"),

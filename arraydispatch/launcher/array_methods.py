@@ -1,10 +1,10 @@
 """Methods of user classes that NumPy's C code calls: ``__array__``, ``__array_ufunc__`` and ``__array_function__``.
 
-``__array__`` returns an `Array` where C code accepts only an ndarray. A class made with such a method by a class statement in a
-user file, or by ``types.new_class``, gets a method that inspects its caller: code that names the method gets the user's result,
-and C code, which calls it from ``np.asarray`` and the like, gets that as an ndarray. The other two methods are passed the function
-that the user file has by its name, so that ``is`` and ``isinstance`` hold there. A class that gets its method later, or from
-``type(name, bases, names)``, is not noticed.
+A user's ``__array__`` may return an `Array`, but C code accepts only an ndarray. So a class with such a method that is made by a
+class statement in a user file, or by ``types.new_class``, gets a method that inspects its caller: code that calls the method by
+name gets the user's result, and C code (of ``np.asarray`` and the like) gets that result as an ndarray. The other two methods get
+the function that the user file has under NumPy's name, so that ``is`` and ``isinstance`` hold there. A class that gets its method
+later, or from ``type(name, bases, names)``, is not noticed.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ from ..memory import views
 from ..memory.roots import memory_of
 from .user_files import UserFiles
 
-__all__ = ["for_c_code", "hand_twins", "is_copy"]
-
 _NAME = "__array__"
 _NESTS = frozenset({tuple, list, dict})
 _HANDED = ("__array_ufunc__", "__array_function__")
@@ -37,13 +35,13 @@ _copies: weakref.WeakValueDictionary[int, np.ndarray[Any, Any]] = weakref.WeakVa
 
 
 def is_copy(seen: Any) -> bool:
-    """Whether an ndarray lies in the copy of an `Array` that C code got."""
+    """Whether the memory of an ndarray belongs to the copy of an `Array` that C code got."""
     memory = memory_of(seen)
     return _copies.get(id(memory)) is memory
 
 
 def for_c_code(users: UserFiles, exchanges: Exchanges, twins: dict[Any, Any]) -> None:
-    """Give classes that are made in user files these methods.
+    """Replace these methods in classes that are made in user files.
 
     ``twins``: NumPy's function -> the one that user files have by its name.
     """
@@ -77,13 +75,13 @@ def _new_class(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> A
 
 
 def _have_method(users: UserFiles, twins: dict[Any, Any], made: Any, body: Any, frame: FrameType) -> None:
-    """Give a new class the methods; the class was made from a frame, by a function that fills it."""
+    """Replace the methods in a new class. ``frame`` made the class, and the function ``body`` filled its namespace."""
     if not isinstance(made, type):
         return
     found = vars(made).get(_NAME)
     writer = found if type(found) is FunctionType else body
     if found is not None and users.owns_globals(getattr(writer, "__globals__", None), frame):
-        with suppress(AttributeError, TypeError):  # a metaclass that lets nobody change its classes
+        with suppress(AttributeError, TypeError):  # the metaclass does not allow changes of its classes
             setattr(made, _NAME, _in_place_of(found))
     hand_twins(made, twins, lambda method: users.owns_globals(method.__globals__, frame))
 
@@ -104,7 +102,7 @@ def _itself(value: Any) -> Any:
 
 
 def hand_twins(made: type, twins: dict[Any, Any], is_users: Callable[[FunctionType], bool]) -> None:
-    """Wrap the protocols that a class itself has and the user wrote: they are passed the user file's functions for NumPy's."""
+    """Wrap the protocol methods that the user wrote in a class, so that they get the user file's functions in place of NumPy's."""
     for name in _HANDED:
         found = vars(made).get(name)
         if type(found) is FunctionType and not hasattr(found, host_fallback.OF_THE_PROGRAM) and is_users(found):

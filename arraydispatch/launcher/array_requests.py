@@ -7,8 +7,6 @@ from types import FrameType
 from ..common.callers import is_core, is_installed, is_library
 from ..common.process_state import process
 
-__all__ = ["TAKE_ARRAYS", "expects_ndarrays"]
-
 TAKE_ARRAYS = frozenset(
     "IPython _pytest array_api_compat array_api_extra cloudpickle cv2 dask dill h5py jax jaxlib joblib keras matplotlib mpl_toolkits"
     " numba numexpr pandas PIL pytest scipy sklearn tensorflow torch xarray".split()
@@ -18,10 +16,10 @@ TAKE_ARRAYS = frozenset(
 
 
 def expects_ndarrays(frame: FrameType) -> bool:
-    """Whether ``isinstance`` reports an ``Array`` as an ndarray to the code of a frame: true for any other library.
+    """Whether ``isinstance`` reports an ``Array`` as an ndarray to the code of a frame: true in all libraries but :data:`TAKE_ARRAYS`.
 
-    Many libraries take other objects for scalars or sequences, and silently compute something else. An ``Array`` has all that they
-    then use of an ndarray. To programs it is an instance of their own ``np.ndarray``; Python's standard library goes by types.
+    Many libraries take other objects for scalars or sequences, and silently compute something else. An ``Array`` has all members of
+    an ndarray that they use. In programs it is an instance of their own ``np.ndarray``; Python's standard library looks at types.
     """
     file, name = frame.f_code.co_filename, frame.f_globals.get("__name__")
     return (

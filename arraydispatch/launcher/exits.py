@@ -13,14 +13,12 @@ from typing import Any
 
 from ..common.patching import Exchange, Exchanges
 
-__all__ = ["INTERRUPTED", "Endings", "Interrupted", "ended_with"]
-
 INTERRUPTED = 130
 """Exit code of a program ended by Ctrl-C, as shells report it."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C ended the program and has been shown; the process must still die of the signal, so that a loop in a shell ends too."""
+    """Raised when Ctrl-C has ended the program and was shown; the process must still die of the signal, so that a shell's loop ends too."""
 
 
 exit_code: int | None = None
@@ -36,7 +34,7 @@ def ended_with(code: int) -> None:
 class Endings:
     """Listener that calls ``finish(flush, complete)`` before the process ends, and in its forks before these end.
 
-    ``flush``: whether Python flushes its streams now; ``complete``: whether the program came to an end of its own.
+    ``flush``: whether Python flushes its streams now; ``complete``: whether the program ended by itself.
     """
 
     def __init__(self, finish: Callable[[bool, bool], None]) -> None:
@@ -49,8 +47,8 @@ class Endings:
     def listen(self, termination: bool = True) -> None:
         """Begin to listen; with ``termination`` to ``SIGTERM`` too.
 
-        Python runs a handler when its main thread returns to the interpreter loop, which a thread that has just begun to wait
-        for a lock does not. So processes that are ended by ``SIGTERM`` and waited for, as those of pools, cannot listen to it.
+        Python runs a handler when its main thread returns to the interpreter loop, and a thread that waits for a lock does not
+        return. So processes that are ended by ``SIGTERM`` and waited for, as those of pools, cannot listen to it.
         """
         # Python waits for the program's threads and runs its exit handlers after its last line. All of it is still the
         # program's run, so the handler that was registered first, and therefore runs last, ends it.
@@ -75,7 +73,7 @@ class Endings:
         self._end(True, True)
 
     def _end(self, flush: bool, complete: bool) -> None:
-        """Finish; a signal to end the process that arrives meanwhile, as from a pool, waits for it."""
+        """Finish, while a signal to end the process, as from a pool, has to wait."""
         self._finishing = True
         try:
             self._finish(flush, complete)
@@ -124,7 +122,7 @@ class Endings:
 
         listen()
         if hasattr(os, "register_at_fork"):
-            # Python drops a signal that a handler has caught before the fork: the child begins without one.
-            # A child made by another thread of the parent inherits the handler, and removes it.
+            # A child has no pending signal: Python drops one that a handler caught before the fork. A child that another
+            # thread of the parent made inherits the handler, and removes it here.
             os.register_at_fork(before=default, after_in_parent=listen, after_in_child=default)
         self._put_back.append(default)

@@ -1,9 +1,8 @@
 """Exchanges for extension modules that user files call directly: their C code accepts only ndarrays.
 
-C code of installed libraries is mostly called by their Python code, which calls ``np.asarray`` first. A user's own extension
-modules are called by user files, and some libraries have a public interface in C. Their functions get
-ndarrays that share the memory of arrays, so that writes reach the arrays; so do the methods of their classes, if Python can
-inherit from these.
+C code of installed libraries is mostly called by their Python code, which calls ``np.asarray`` first. But user files call their own
+extension modules directly, and some libraries have a public interface in C. The functions of these modules get ndarrays that share
+the memory of arrays, so that writes reach the arrays; so do the methods of their classes, if Python can inherit from these.
 """
 
 from __future__ import annotations
@@ -17,8 +16,6 @@ from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
 from .user_compilers import numpys_own
 from .user_files import UserFiles
-
-__all__ = ["LIBRARIES", "doors", "open_compiled"]
 
 LIBRARIES = frozenset({"cv2"})
 """Libraries whose public interface is in C."""
@@ -46,7 +43,7 @@ def _handing(exchange: Exchange) -> Any:
 
 
 class _Standing(type):
-    """Metaclass of the stand-in for a class written in C: all objects of that class are instances."""
+    """Metaclass of the stand-in for a class written in C: instances of that class are instances of the stand-in."""
 
     _real: type
 
@@ -62,7 +59,7 @@ class _Standing(type):
 
 
 def _inheriting(exchange: Exchange) -> Any:
-    """Make a subclass of a class written in C, whose own methods cannot be exchanged."""
+    """Make a subclass of a class written in C, because the methods of the class itself cannot be exchanged."""
     real: Any = exchange.real
 
     def method(name: str) -> Any:
@@ -83,7 +80,7 @@ def _inheriting(exchange: Exchange) -> Any:
     about = {"__module__": real.__module__, "__qualname__": real.__qualname__, "__doc__": real.__doc__}
     try:
         return _Standing(real.__name__, (real,), {**body, **about, "__slots__": (), "_real": real})
-    except TypeError:  # it cannot be inherited from, or has a metaclass of its own
+    except TypeError:  # the class cannot be inherited from, or has its own metaclass
         return real
 
 

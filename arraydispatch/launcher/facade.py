@@ -1,7 +1,7 @@
 """Facade: the ``numpy`` that user files import, with creation on the backend, adoption of ndarrays, and NumPy's own otherwise.
 
-A facade is a module object whose attributes are made on first use and are plain attributes from then on (8 ns; a
-module ``__getattr__`` that inspects its caller costs 2.8 µs).
+A facade is a module object. Its attributes are made on first use and are plain attributes from then on, which takes 8 ns for each
+access; a module ``__getattr__`` that inspects its caller would take 2.8 µs.
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ from ..api import creation
 from ..functions.registry import facts_of, spec_of
 from . import adoption, array_methods, numpy_classes, numpy_names, numpy_random
 
-__all__ = ["Facade", "counterpart", "give_back", "original", "renew", "substitute", "take", "take_out", "twins"]
-
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
     """Return the stand-in for a function; None if user files get the function itself."""
@@ -35,7 +33,8 @@ def _rule(real: Any) -> type[adoption.Stand] | None:
         return adoption.Made
     if facts.files:
         return adoption.Output
-    if facts.looks or mode in ("meta", "update"):  # an ndarray need not be moved for these, or is written in place
+    if facts.looks or mode in ("meta", "update"):
+        # These functions read no values, or write in place: do not move the ndarray.
         return None
     if spec is not None and mode in ("view", "attribute") and spec.views.view_if is None:
         return adoption.ViewsOfMany if facts.sequence else adoption.Views
@@ -46,7 +45,9 @@ def _rule(real: Any) -> type[adoption.Stand] | None:
 
 @cache
 def _dispatched() -> set[Any]:
-    """Return the functions that ask ``__array_function__``, as ``numpy.testing.overrides`` lists them; importing that takes a fifth of NumPy's start."""
+    """Return the functions that dispatch by ``__array_function__``, without importing ``numpy.testing.overrides``, which takes a fifth of
+    the import of NumPy.
+    """
     known: set[Any] | None = getattr(np._core.overrides, "ARRAY_FUNCTIONS", None)  # type: ignore[attr-defined]
     if known is not None:
         return known
@@ -79,7 +80,7 @@ _held: Any = vars(ModuleType)["__dict__"]
 _OWN = frozenset({"_real_module", "_unpatched"})
 """Attributes that a facade has and NumPy's module lacks."""
 _stands: dict[int, tuple[Any, Any]] = {}
-"""id of an object of NumPy's modules -> the object, and its one stand-in, whatever names and modules have it."""
+"""id of an object of NumPy's modules -> the object and its stand-in, which is the same under all names and in all modules."""
 
 
 def _names(facade: ModuleType) -> dict[str, Any]:
@@ -89,21 +90,21 @@ def _names(facade: ModuleType) -> dict[str, Any]:
 
 
 def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
-    """Make an attribute that a facade does not hold yet; also return whether it may keep it."""
+    """Make an attribute that a facade does not hold yet; also return whether the facade may keep it."""
     own = _names(facade)
     real: ModuleType = own["_real_module"]
     value = getattr(real, name)  # NumPy's own message for a missing attribute
     if name.startswith("__") and name.endswith("__"):
         return value, False
     if own["_unpatched"].get(name, value) is not value:
-        return value, False  # patched into NumPy, and may be removed again
+        return value, False  # somebody has put it into NumPy and may remove it again
     if id(value) not in _stands:
         _stands.setdefault(id(value), (value, _stands_for(value, *_home(value, real, name))))
     return _stands[id(value)][1], True
 
 
 def _home(value: Any, module: ModuleType, name: str) -> tuple[str, str]:
-    """Return the module and the name by which plain Python shows an object that several modules and names have."""
+    """Return the module and the name under which plain Python shows an object that exists under several names."""
     shown = getattr(value, "__name__", name)
     for each in (np, module):
         if vars(each).get(shown) is value:
@@ -120,7 +121,7 @@ def _made(facade: ModuleType, name: str) -> Any:
 
 
 class _Vars(dict[str, Any]):
-    """``vars(np)``: a copy that writes to the module, so that later changes of libraries to NumPy are still seen."""
+    """Result of ``vars(np)``: a copy, whose writes go to the module, so that later changes of NumPy by libraries are still seen."""
 
     def __init__(self, facade: ModuleType, names: dict[str, Any]) -> None:
         super().__init__(names)
@@ -164,7 +165,7 @@ class Facade(ModuleType):
         return _Vars(self, {**held, **{name: _stand(self, name)[0] for name in new}})
 
     def __setattr__(self, name: str, value: Any) -> None:
-        # A user who patches NumPy (np.int = int, for an old library) means the one that libraries see.
+        # A user who patches NumPy (np.int = int, for an old library) wants to change the module that libraries see.
         own = _names(self)
         setattr(own["_real_module"], name, original(value))
         own[name] = value
@@ -202,7 +203,7 @@ def substitute(module: ModuleType) -> ModuleType:
 
 
 def renew() -> None:
-    """Drop the stand-ins for creation functions, so that they are made again for the current creation functions."""
+    """Drop the stand-ins for creation functions; they are made again on the next use."""
     for facade in list(_facades.values()):
         own = _names(facade)
         for name, value in own.copy().items():
@@ -215,15 +216,15 @@ def renew() -> None:
 
 
 def _numpys_own() -> dict[int, tuple[ModuleType, str]]:
-    """Return, by the id of everything that modules with a facade have, the module and the name."""
+    """Return a table: id of an object in a module with a facade -> the module and the name of the object."""
     loaded = [sys.modules[name] for name in numpy_names.SUBMODULES if name in sys.modules]
     return {id(value): (module, name) for module in loaded for name, value in vars(module).items()}
 
 
 def counterpart(value: Any, numpys: dict[int, tuple[ModuleType, str]] | None = None) -> Any:
-    """Return what the facade has in place of a module, function, class or index object of NumPy's; anything else as it is.
+    """Return the facade's object for a module, function, class or index object of NumPy; return any other value unchanged.
 
-    ``numpys``: what :func:`_numpys_own` returns, for calls in a row.
+    ``numpys``: the table of :func:`_numpys_own`, if the caller has made it for several calls.
     """
     if isinstance(value, ModuleType):
         return substitute(value)
@@ -249,7 +250,7 @@ def original(value: Any) -> Any:
 
 
 _taken: dict[int, tuple[int, dict[str, Any], dict[str, Any]]] = {}
-"""id of the globals of a module -> how many want them exchanged, the globals, and name -> (facade's, NumPy's own)."""
+"""id of the globals of a module -> number of requests to exchange them, the globals, and name -> (the facade's object, NumPy's own)."""
 _taking = threading.Lock()
 
 
@@ -268,7 +269,7 @@ def take(*modules: dict[str, Any]) -> None:
                 if ours is not value:
                     exchanged[name] = ours, value
                     names[name] = ours
-                elif isinstance(value, type):  # made before
+                elif isinstance(value, type):  # a class that was defined before this activation
                     array_methods.hand_twins(value, twins, partial(_is_written_in, names))
 
 
@@ -295,7 +296,7 @@ def give_back(names: dict[str, Any], imported: bool = True) -> None:
 
 
 def take_out(names: dict[str, Any]) -> None:
-    """Put NumPy's own in place of what a module has imported of the facade, unless its names are exchanged."""
+    """Replace the facade's objects that a module has imported by NumPy's own, unless the names of the module are exchanged."""
     with _taking:
         if id(names) not in _taken:
             _put_back(names, {}, True)
@@ -317,4 +318,4 @@ class _Twins(dict[Any, Any]):
 
 
 twins = _Twins()
-"""Functions that methods of user classes are passed in place of NumPy's."""
+"""NumPy function -> function that methods of user classes get in its place."""

@@ -1,7 +1,7 @@
 """Support for forks of a process that runs a script.
 
-A fork inherits everything but threads, so a library with its own threads would wait for them in the child for ever.
-In the child arrays are therefore moved to the host and NumPy computes; the parent says so once.
+A fork inherits everything but threads, so a library with its own threads would wait for them forever in the child. Therefore
+the child's arrays are moved to the host, where NumPy computes; the parent prints that once.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import exits
-
-__all__ = ["survive_forks", "survived"]
 
 
 class _Forks:
@@ -70,7 +68,7 @@ class _Forks:
         self._hosts = []
 
     def leave(self) -> None:
-        """End the process as the last exit handler: a library without its threads may wait for them at its teardown."""
+        """End the process in the last exit handler, because a library without its threads may wait for them in its teardown."""
         if homeless and exits.exit_code is not None:
             with contextlib.suppress(OSError, ValueError):
                 sys.stdout.flush()
@@ -96,11 +94,11 @@ def _bring_home(hosts: list[tuple[Any, Any]]) -> None:
 
 
 _begun: list[_Forks] = []
-"""Handlers once registered; the hooks of forks cannot be removed."""
+"""Handlers that have been registered; Python cannot remove such hooks."""
 
 
 def survive_forks() -> None:
-    """Make forks of this process work whatever libraries it has loaded; called before the program runs."""
+    """Make forks of this process work with every library that it loads; called before the program runs."""
     import atexit
     import warnings
 
@@ -125,5 +123,5 @@ def survived() -> Iterator[None]:
         yield
     finally:
         for each in added:
-            with contextlib.suppress(ValueError):  # removed in the meantime
+            with contextlib.suppress(ValueError):  # another thread has removed it meanwhile
                 filters.remove(each)

@@ -1,8 +1,8 @@
-"""Setting of the C library's allocator by which the process keeps freed memory.
+"""Settings of the C library's allocator that make the process keep freed memory.
 
-The C library of GNU systems gives large blocks back to the system when they are freed, and the next array of that size begins with
-pages that the system fills with zeros one by one: in a chain of NumPy calls on 400 kB to 24 MB that takes three to eight times as
-long as the arithmetic. Under the launcher the process, which is the script's alone, keeps what it has freed for the next array.
+The C library of GNU systems returns large blocks to the system when they are freed, and the next array of that size consists of
+pages that the system first fills with zeros. In a chain of NumPy calls on 400 kB to 24 MB that takes three to eight times as long
+as the arithmetic. Under the launcher, whose process belongs to the script alone, freed memory is kept for the next array.
 """
 
 from __future__ import annotations
@@ -12,19 +12,17 @@ import ctypes
 import importlib
 import os
 
-__all__ = ["keep"]
-
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """Parameters of ``mallopt``, as malloc.h has them."""
 KEPT = 1 << 30
-"""Bytes at the end of the heap from which on some are given back."""
+"""Number of free bytes at the end of the heap above which memory is returned to the system."""
 LARGEST = 1 << 25
 """Bytes of a block from which on it is the system's all the same: the C library takes no more. Of arrays, NumPy's allocator keeps these
 (``_allocator.c``), where it is compiled."""
 LARGE_KEPT = 1 << 29
 """Bytes of these together."""
 _AROUND = 4096
-"""Bytes that the C library may add to a block."""
+"""Number of bytes that the C library may add to a block."""
 _VARIABLES = (
     "MALLOC_TRIM_THRESHOLD_",
     "MALLOC_MMAP_THRESHOLD_",

@@ -1,9 +1,8 @@
 """Import hook: user files that import NumPy get the facade, all other code NumPy itself.
 
-``sys.modules["numpy"]`` stays NumPy's own, so a library never sees the facade. The hook lets the real import do all the
-work and only replaces its result; it keeps no record. That matters because C code imports through
-``builtins.__import__`` too, with the globals of whatever Python frame happens to be running, and then takes its module
-from ``sys.modules`` and discards the result.
+``sys.modules["numpy"]`` stays NumPy's own, so a library never sees the facade. The hook calls the real import and only replaces
+its result; it keeps no state. That matters because C code also imports through ``builtins.__import__``, with the globals of the
+Python frame that happens to be running, and then takes the module from ``sys.modules`` and discards the result.
 """
 
 from __future__ import annotations
@@ -18,11 +17,8 @@ from typing import Any
 from ..common.patching import Exchange, Exchanges
 from .user_files import UserFiles
 
-__all__ = ["STAND_IN", "ImportHook"]
-
-
 STAND_IN = "arraydispatch.numpy"
-"""Name under which a program imports the facade, whoever else has it."""
+"""Name under which a program imports the facade directly."""
 
 _PACKAGE = STAND_IN.partition(".")[0]
 
@@ -30,7 +26,7 @@ _RESOLVERS = frozenset({
     "pkgutil", "unittest.mock", "_pytest.monkeypatch",
     "copy", "dill._dill", "pickle", "multiprocessing.connection", "multiprocessing.queues", "multiprocessing.spawn",
 })  # fmt: skip
-"""Modules that find what a user names by a string, to patch it (``mock.patch("numpy.mean")``), or has pickled."""
+"""Modules that look up an object by a name that the user gives as a string (``mock.patch("numpy.mean")``) or in a pickle."""
 
 
 def _names_stand_in(name: str, fromlist: Sequence[str] | None) -> bool:
@@ -43,7 +39,7 @@ _BETWEEN = f"{__package__}.array_loading"
 
 
 def _asking(frame: FrameType) -> FrameType:
-    """Return the frame that an import from a frame is made for."""
+    """Return the frame of the code on whose behalf a frame imports."""
     between = frame.f_globals.get("__name__") == _BETWEEN and frame.f_back is not None
     return frame.f_back if between else frame  # type: ignore[return-value]
 

@@ -1,8 +1,8 @@
 """Ways in for code that runs already: :func:`install` for a process, :func:`accelerated` and :func:`accelerate` for a module's code.
 
-Each opens an :class:`arraydispatch.launcher.activation.Activation`, as the command and the notebook's magic do, and exchanges the
-names that modules have bound to NumPy. They differ in two things: which code is user code, and whether the backend is a setting of
-the process or of a block.
+Each opens an :class:`arraydispatch.launcher.activation.Activation`, as the command and the notebook's magic do, and exchanges names
+that modules have bound to objects of NumPy. They differ in what counts as user code, and in whether the backend is set for the
+process or for a block.
 """
 
 from __future__ import annotations
@@ -32,13 +32,11 @@ from .activation import Activation, has_stand_in, in_run
 from .options import Choices
 from .user_files import AllUsers, UserFiles, asking, of_command_line, of_namespace
 
-__all__ = ["accelerate", "accelerated", "install", "uninstall"]
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 _changing = threading.RLock()
 _installed: list[ExitStack] = []
-"""Undoes :func:`install`; empty unless it is in force."""
+"""Stack that undoes :func:`install`; empty unless that is in force."""
 
 
 # -- for a process -------------------------------------------------------------------------------------------------------
@@ -58,9 +56,9 @@ def install(
 
     Call it first: in the first cell of a notebook, on the first line of a script, or in ``sitecustomize.py``. Then
     ``import numpy`` in the program's files gives the stand-in for NumPy whose arrays are on the backend. Where modules of
-    the program have imported NumPy already, the names at their top level are exchanged. What other objects hold (a
-    default argument, an attribute of a class, a closure) stays NumPy's own function: it computes with arrays of the
-    backend on the backend, and makes arrays of NumPy's.
+    the program have imported NumPy already, the names at their top level are exchanged. References in other objects (a
+    default argument, an attribute of a class, a closure) remain NumPy's own functions: these compute with arrays of the
+    backend on the backend, and create NumPy arrays.
 
     A second call replaces the settings of the first. Python processes that the program starts run as this one does.
 
@@ -97,7 +95,7 @@ def install(
     users = AllUsers()
     users.rules = (UserFiles([*_roots(include), *_of_program()]), of_namespace(caller, vars(sys.modules["__main__"])))
     with _changing:
-        with _applied(choices, fallback):  # what cannot be is said before anything changes
+        with _applied(choices, fallback):  # raises before anything changes if an option cannot be applied
             pass
         uninstall()
         with ExitStack() as stack:
@@ -113,7 +111,7 @@ def install(
 
 
 def uninstall() -> None:
-    """Undo :func:`install`: settings, imports, and the names of NumPy in the program's modules are what they were.
+    """Undo :func:`install`: restore settings, imports, and the names of NumPy in the program's modules.
 
     Arrays stay where they are, and objects that hold a function of the stand-in keep it; it still works. Without
     :func:`install` before, nothing happens. Modules that import ``arraydispatch.numpy`` are not concerned.
@@ -125,7 +123,7 @@ def uninstall() -> None:
 
 
 def _choices(backend: Any, device: Any, precision: Any, execution: Any, min_size: Any, fallback: Any) -> Choices | None:
-    """Return the choices of a call, checked as far as they can be without the library; None if it makes none in a run."""
+    """Return the options of a call, checked as far as possible without the library; None if it gives none and a run has its own."""
     if backend is not None:
         backend = str(backend)
         loader.check(backend)
@@ -172,7 +170,7 @@ def _roots(include: str | list[str] | tuple[str, ...]) -> list[str]:
 
 
 def _of_program() -> list[str]:
-    """Return the folder of the program: of the script, or the current one of what has no file."""
+    """Return the folder of the program: that of the script, or the current folder if the program has no file."""
     found = of_command_line(UserFiles([]))
     if not found and not hasattr(sys.modules["__main__"], "__file__"):
         found = [os.getcwd()]
@@ -187,7 +185,7 @@ def _modules_of(users: UserFiles) -> list[dict[str, Any]]:
 
 @contextmanager
 def _switched(users: UserFiles, modules_of: Callable[[UserFiles], list[dict[str, Any]]]) -> Iterator[None]:
-    """The stand-ins in place for user code, and under the names that its modules have bound to NumPy."""
+    """Block in which the stand-ins are in place for user code and under the names that its modules have bound to NumPy."""
     with ExitStack() as stack:
         taken: list[dict[str, Any]] = []
         stack.callback(lambda: _put_back(taken, modules_of(users)))
@@ -198,7 +196,7 @@ def _switched(users: UserFiles, modules_of: Callable[[UserFiles], list[dict[str,
 
 
 def _put_back(taken: list[dict[str, Any]], modules: list[dict[str, Any]]) -> None:
-    """Put NumPy's own names back in modules; those that still have the stand-in by another way in keep what they imported."""
+    """Put NumPy's own objects back in modules; a module that has the stand-in for another reason too keeps it."""
     for names in taken:
         facade.give_back(names, imported=not has_stand_in(names))
     for names in modules:

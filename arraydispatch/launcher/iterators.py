@@ -1,4 +1,4 @@
-"""NumPy's iterators and ``np.vectorize`` as user files see them: they walk the memory of arrays."""
+"""Stand-ins for NumPy's iterators and ``np.vectorize`` in user files, which walk the memory of arrays."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _real = np.ndarray
 
 
 def brought(what: str, values: Any) -> Any:
-    """Return a value with its arrays moved to the host, which is reported."""
+    """Return a value with its arrays moved to the host, and report the move."""
     if isinstance(values, ad.Array) or (type(values) in (list, tuple) and holds_array(values)):
         left(what, "it goes element by element, on the host")
     return to_host(values)
 
 
 class ByName(type):
-    """Metaclass of classes that are pickled by the name of NumPy's own."""
+    """Metaclass of stand-ins that are pickled by the name of NumPy's class."""
 
 
 class vectorize(np.vectorize, metaclass=ByName):
@@ -39,7 +39,7 @@ class vectorize(np.vectorize, metaclass=ByName):
 
 
 def _memory(array: Any) -> Any:
-    """Return the ndarray on an array's own memory; None where the host has no access (an accelerator's, a traced one)."""
+    """Return an ndarray on an array's own memory; None if the host cannot access it (on an accelerator, or in a trace)."""
     with views.exchange:
         backend, value = array._kind.backend, views.native(array)
         if not backend.native_is_ndarray:
@@ -64,7 +64,7 @@ _WRITING = frozenset({"readwrite", "writeonly"})
 
 
 class _Iterator:
-    """``np.nditer`` over the memory of arrays, and over copies where the host has none, which are written back at the end."""
+    """``np.nditer`` over the memory of arrays; if the host cannot access it, over copies that are written back at the end."""
 
     def __init__(
         self, iterator: np.nditer, pairs: list[tuple[Any, np.ndarray[Any, Any]]], walked: dict[int, Any]
@@ -109,7 +109,7 @@ class _Iterator:
 
     @property
     def operands(self) -> tuple[Any, ...]:
-        """Return the arrays iterated over, the user's own where they were an ``Array``."""
+        """Return the operands, with the user's own ``Array`` objects among them."""
         mine = {**self._walked, **{id(host): array for array, host in self._pairs}}
         return tuple(mine.get(id(operand), operand) for operand in self._iterator.operands)
 

@@ -1,7 +1,7 @@
 """Access to an array's memory for code that writes it outside NumPy's calls: compiled functions, C code by ctypes.
 
-Such code gets an ndarray that shares the array's memory. Where the host cannot write the library's memory, NumPy holds the
-array from then on, as it does when a user's subclass of ndarray views it.
+Such code gets an ndarray that shares the array's memory. If the host cannot write the library's memory, the array moves to the
+host and stays there, as when a user's subclass of ndarray views it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from ..array.exports import shares_with_host
 from ..common import events
 from ..memory import reshaping, views
 from .adoption import left
-
-__all__ = ["shared"]
 
 
 def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
@@ -30,5 +28,5 @@ def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
             found = found.view()
             found.flags.writeable = False
         return found
-    # NumPy does not allow setting the `writeable` flag of views of memory that the buffer protocol does not export.
+    # NumPy sets the `writeable` flag only of views whose memory comes from an object with the buffer protocol.
     return found if found.flags.owndata else np.asarray(found.data)

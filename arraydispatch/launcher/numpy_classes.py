@@ -1,4 +1,4 @@
-"""NumPy's classes and index objects as user files see them."""
+"""Stand-ins for NumPy's classes and index objects in user files."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ _OF_THE_CLASS: dict[str, tuple[int, Callable[..., Any]]] = {
     "__repr__": (0, lambda: repr(_real)),
     "__str__": (0, lambda: str(_real)),
 }
-"""Methods that Python calls on the class itself by name -> number of arguments, function."""
+"""Name of a method that Python looks up on the class itself -> number of arguments, function."""
 
 
 class _Unbound:
-    """``np.ndarray.sum`` and the like, called with either kind of array."""
+    """``np.ndarray.sum`` and the like, which accept NumPy's arrays and ours."""
 
     __name__: str
     __wrapped__: Any
@@ -100,7 +100,7 @@ class _Unbound:
 
 
 def _unbound(name: str) -> property:
-    """Return ``np.ndarray.<name>``; arrays themselves look among their own methods."""
+    """Return ``np.ndarray.<name>``; attributes of instances are looked up in their own class."""
     return property(
         lambda cls: _Unbound(
             name, vars(cls).get(name) or vars(ad.Array).get(name) or getattr(ad.Array if name in SLOTS else _real, name)
@@ -109,13 +109,13 @@ def _unbound(name: str) -> property:
 
 
 class _NdarrayType(abc.ABCMeta):
-    """Metaclass of the facade's ``np.ndarray``: both kinds of array are instances, and subclasses are NumPy's.
+    """Metaclass of the facade's ``np.ndarray``: NumPy's arrays and ours are instances, and subclasses are subclasses of NumPy's class.
 
     It derives from ``ABCMeta`` so that ``class Field(np.ndarray, SomeAbstractBase)`` has no metaclass conflict.
     """
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
-        if not any(isinstance(base, _NdarrayType) for base in bases):  # named as Python's errors name NumPy's own
+        if not any(isinstance(base, _NdarrayType) for base in bases):  # raise the error with NumPy's name for the class
             return super().__new__(mcls, f"numpy.{name}", bases, namespace, **kwargs)
         # A user's subclass: a true ndarray subclass, which computes on the host as NumPy does.
         bases = tuple(_real if isinstance(base, _NdarrayType) else base for base in bases)
@@ -149,12 +149,12 @@ class _NdarrayType(abc.ABCMeta):
     def __subclasscheck__(cls, subclass: type) -> bool:
         return issubclass(subclass, (_real, ad.Array))
 
-    # To a user, ``type(x) == np.ndarray`` holds for NumPy's own arrays too; to a library, which would hand an Array on to
-    # C code then, the classes differ, as they do in the tables of both.
+    # In user code ``type(x) == np.ndarray`` holds for NumPy's own arrays too. In libraries it does not, because they would
+    # pass an Array on to C code.
     def __eq__(cls, other: object) -> bool:
         return other is cls or (other is _real and asked_by_user(1))
 
-    # The C slot: a Python function would run in every small call, which looks this class up in a set.
+    # Keep the C slot: every small call looks this class up in a set, and would run a Python function for it.
     __hash__ = type.__hash__
 
     def __dir__(cls) -> list[str]:
@@ -172,7 +172,7 @@ _KEPT = frozenset(
     " __subclasshook__ __sizeof__ __format__ __reduce_ex__ __array_ufunc__ __array_function__ __array_namespace__"
     " __dlpack__ __dlpack_device__ __copy__ __deepcopy__".split()
 )
-"""Attributes of ``np.ndarray`` that Python or NumPy look up on the class itself, for its own sake."""
+"""Attributes of ``np.ndarray`` that Python or NumPy look up on the class for the class's own purposes."""
 
 for _name in dir(_real):
     if _name not in _KEPT and callable(getattr(_real, _name)):
@@ -185,7 +185,7 @@ def _is_scalar(instance: Any) -> bool:
 
 
 def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """``ndarray.view``, where ``np.ndarray`` as a user file knows it means NumPy's own class."""
+    """``ndarray.view``: the facade's ``np.ndarray`` as its argument means NumPy's own class."""
     args = tuple(_real if value is ndarray else value for value in args)
     kwargs = {key: _real if value is ndarray else value for key, value in kwargs.items()}
     return _real.view(self, *args, **kwargs)
@@ -202,13 +202,14 @@ def _class_shown(a: Any) -> type:
 
 
 class ndarray(ad.Array, metaclass=_NdarrayType):
-    # The very type of every array made while a launcher runs, so that ``type(x) is np.ndarray`` holds.
+    # Every array made while a launcher runs has exactly this type, so that ``type(x) is np.ndarray`` holds.
     __slots__ = ()
     __module__ = "numpy"
     __doc__ = _real.__doc__
     stands_for_ndarray = True
 
-    # Which a user's subclass calls with itself. Python sees that it is no method of this class, and does not make arrays by it.
+    # A user's subclass calls this with itself. Python sees that it belongs to another class, and does not create arrays of
+    # this class with it.
     __new__ = _real.__new__  # type: ignore[assignment]
     __class_getitem__ = _real.__class_getitem__
 
@@ -232,9 +233,9 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         return super()._lent(flags)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """View as ``ndarray.view`` does; NumPy holds the memory from then on if an ndarray could not share it otherwise.
+        """View as ``ndarray.view`` does; the array moves to the host for good if an ndarray can share its memory only there.
 
-        That ndarray is an instance of a user's subclass, or has a dtype that exists only on the host.
+        A view is an ndarray if it is of a user's subclass or has a dtype that exists only on the host.
         """
         held = self._kind.backend
         if not held.hosted and (stays := _stays(dtype) or _stays(type)) and asked_by_user(1):
@@ -253,7 +254,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
 
 
 def _stays(wanted: Any) -> str:
-    """Describe a view that must be NumPy's own by its subclass or dtype; return nothing if it can be an `Array`."""
+    """Return the reason why a view must be an ndarray (its subclass or dtype); an empty string if it can be an `Array`."""
     if isinstance(wanted, builtins.type) and issubclass(wanted, _real | ad.Array):
         return wanted.__name__ if issubclass(wanted, _real) else ""
     if wanted is None or dtypes.category(dtype := np.dtype(wanted)) != "other" or dtype.hasobject:
@@ -264,14 +265,14 @@ def _stays(wanted: Any) -> str:
 make = handles.maker(ndarray)
 """Constructor of every array while a launcher runs (:data:`arraydispatch.memory.views.wrapper`)."""
 
-loader.set_wrapper(ad.Array)  # libraries learn of the subclass
+loader.set_wrapper(ad.Array)  # backends register the subclass with their libraries
 
 
 def _reduce_class(cls: type) -> Any:
     return by_name("numpy", cls.__name__) if cls in CLASSES.values() else cls.__qualname__
 
 
-# The processes of a run hand on arrays of ours.
+# Processes of a run pass arrays of this class to each other.
 ForkingPickler.register(ndarray, ad.Array.__reduce__)
 
 
@@ -290,7 +291,7 @@ for _metaclass in (_NdarrayType, UfuncType, *METACLASSES):
 
 
 class _IndexObject:
-    """``np.r_`` and its like: NumPy's result on the host is moved."""
+    """``np.r_`` and its like, which compute on the host and move the result."""
 
     def __init__(self, real: Any, name: str) -> None:
         self._real = real
@@ -333,7 +334,7 @@ class _Joiner(_IndexObject):
         return np.concatenate(pieces, axis=-1 if self._columns else 0)
 
     def _pieces(self, items: tuple[Any, ...]) -> list[Any] | None:
-        """Return the pieces to concatenate; None where only NumPy's own code can tell (directives, Python scalars' weak dtypes)."""
+        """Return the pieces to concatenate; None if only NumPy's own code can do that (directives, Python scalars, which are weak)."""
         pieces = []
         for item in items:
             if isinstance(item, ad.Array):
@@ -389,7 +390,7 @@ _Archive.__module__ = np.lib.npyio.NpzFile.__module__
 
 
 def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """``np.load``: arrays are moved, a memory map stays what it is."""
+    """``np.load``: arrays are moved to the backend, but a memory map stays one."""
     result = np.load(file, mmap_mode, *args, **kwargs)
     if type(result) is np.lib.npyio.NpzFile:
         result.__class__ = _Archive
@@ -401,14 +402,14 @@ def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
 
 
 def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None) -> Any:
-    """Return NumPy's conversion of an object: a window on changing memory stays one, all else is moved, with its read-only flag."""
+    """Return NumPy's conversion of an object, moved to the backend with its read-only flag; a view of memory that may change stays."""
     if (made.flags.writeable or copy is False) and is_window(made):
         kept = on_memory(made) if made.flags.writeable and type(made) is _real else None
         if kept is not None:
             return kept
         left(name, "it is a window on a writable buffer" if made.flags.writeable else "copy=False: it is a window")
         return made
-    # Any byte but 0 is true, but not to every library: Pillow's are 255.
+    # NumPy takes any nonzero byte for True, but some libraries take only 1; Pillow writes 255.
     moved = move(np.asarray(made.view(np.uint8) != 0) if made.dtype == bool else made, name)
     if isinstance(moved, ad.Array) and not made.flags.writeable:
         views.ghost(moved).flags.writeable = False
@@ -416,17 +417,17 @@ def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None
 
 
 def frombuffer(buffer: Any, *args: Any, **kwargs: Any) -> Any:
-    """``np.frombuffer``: moved when the buffer cannot change, a window on it otherwise."""
+    """``np.frombuffer``: the result is moved if the buffer cannot change; otherwise it stays a view of the buffer."""
     made: Any = np.frombuffer(buffer, *args, **kwargs)
     return _from_memory(made, "numpy.frombuffer") if isinstance(made, _real) else made
 
 
 _WITHOUT_MEMORY = frozenset({list, tuple, range, bool, int, float, complex, str, bytes, type(None)})
-"""Types of which NumPy makes an array without looking at their memory."""
+"""Types from which NumPy makes an array without reading their memory."""
 
 
 def _shows_memory(x: Any) -> bool:
-    """Whether NumPy makes a window on an object: it has Python's buffer protocol or ``__array_interface__``, and is no array."""
+    """Whether NumPy would view the memory of an object that is not an array: by the buffer protocol or ``__array_interface__``."""
     if hasattr(type(x), "__array__"):
         return False
     try:
@@ -437,7 +438,7 @@ def _shows_memory(x: Any) -> bool:
 
 
 def _not_copied(seen: np.ndarray[Any, Any], x: np.ndarray[Any, Any], name: str) -> Any:
-    """Convert an ndarray without a copy: return itself if it is a window, else an array that shares its memory.
+    """Convert an ndarray without a copy: return it if it is a view of foreign memory, otherwise an array that shares its memory.
 
     Return None if that is impossible: an accelerator shares no memory with the host, and another precision needs a copy.
     """
@@ -448,7 +449,7 @@ def _not_copied(seen: np.ndarray[Any, Any], x: np.ndarray[Any, Any], name: str) 
 
 
 def _from_data(name: str) -> Callable[..., Any]:
-    """``np.asarray`` and its like: NumPy looks at what shows its memory, all else goes to the backend."""
+    """``np.asarray`` and its like: NumPy views objects that expose their memory, and any other value goes to the backend."""
     real, parameter = getattr(np, name), "object" if name == "array" else "a"
 
     def made(*args: Any, **kwargs: Any) -> Any:
@@ -475,7 +476,7 @@ def _from_data(name: str) -> Callable[..., Any]:
                 return seen
         dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
         given = from_protocol(x, dtype)
-        if given is not x:  # once, as NumPy asks
+        if given is not x:  # called only once, as NumPy does
             args, kwargs = ((given, *args[1:]), kwargs) if args else (args, {**kwargs, parameter: given})
         if isinstance(given, _real) and copy is None:
             seen = real(*args, **{key: value for key, value in kwargs.items() if key != "like"})
@@ -498,7 +499,7 @@ def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
 
 
 def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
-    """``as_strided``: of an ``Array``, a view, as long as it stays inside."""
+    """``as_strided``: a view of an ``Array``, if it stays inside of its memory."""
     if not isinstance(x, ad.Array):
         return np.lib.stride_tricks.as_strided(x, *args, **kwargs)
     seen = np.lib.stride_tricks.as_strided(views.ghost(x), *args, **kwargs)
@@ -511,7 +512,7 @@ def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _window(given: dict[str, Any]) -> Any:
-    """``np.ndarray(shape, dtype, buffer=x)`` of an ``Array``: a view of it."""
+    """``np.ndarray(shape, dtype, buffer=x)`` for an ``Array``, which gives a view of it."""
     array = given.pop("buffer")
     if not array._kind.backend.holds(np.dtype(given.get("dtype") or float)):
         left("numpy.ndarray", "a dtype that exists only on the host looks at the memory of the array")
@@ -520,7 +521,7 @@ def _window(given: dict[str, Any]) -> Any:
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    """``np.require``: of NumPy's own arrays, whatever NumPy makes of them."""
+    """``np.require``, which for NumPy's own arrays returns NumPy's result."""
     if like is not None and fastpath.meets_foreign(np.require, (), {"like": like}):
         return np.require(a, dtype, requirements, like=like)
     foreign = not isinstance(a, _real)
@@ -538,7 +539,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    """``np.asarray_chkfinite``: the check runs where the array is."""
+    """``np.asarray_chkfinite``, which checks the values on the array's device."""
     array = FUNCTIONS["asarray"](a, dtype, order)
     if array.dtype.kind in "fc" and not np.isfinite(array).all():
         raise ValueError("array must not contain infs or NaNs")
@@ -546,7 +547,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 
 
 def isscalar(element: Any) -> bool:
-    """``np.isscalar``, where a scalar that sits on a device is one too."""
+    """``np.isscalar``, which is also true for a device scalar."""
     return np.isscalar(element) or _is_scalar(element)
 
 
@@ -561,4 +562,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "as_strided": as_strided,
     "isscalar": isscalar,
 }
-"""Functions with a rule of their own, by name."""
+"""Name -> function, for functions with a special rule."""

@@ -1,4 +1,4 @@
-"""Names in NumPy's modules that no other module classifies: the tables behind :mod:`arraydispatch.launcher.facade`.
+"""Tables for :mod:`arraydispatch.launcher.facade`: names in NumPy's modules that no other module classifies.
 
 The facade's rule for a function that NumPy dispatches is declared where the function is implemented (:mod:`arraydispatch.functions.specs`),
 and creation functions are in :mod:`arraydispatch.api.creation`. A test checks every name in NumPy's modules against these, so a new
@@ -6,8 +6,6 @@ one is noticed.
 """
 
 from __future__ import annotations
-
-__all__ = ["INDEX_OBJECTS", "REAL", "SUBMODULES"]
 
 SUBMODULES: frozenset[str] = frozenset(
     "numpy numpy.fft numpy.lib numpy.lib.scimath numpy.lib.stride_tricks numpy.linalg numpy.random numpy.testing".split()
@@ -24,4 +22,4 @@ REAL: frozenset[str] = frozenset(
     " geterrcall info isdtype isfortran issubdtype iterable mintypecode printoptions promote_types"
     " set_printoptions setbufsize seterr seterrcall show_config show_runtime test typename".split()
 )
-"""Functions without an array argument that could be moved, or without an array result."""
+"""Functions of NumPy that user files get themselves: they have no array argument to move, or no array result."""

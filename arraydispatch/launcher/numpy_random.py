@@ -1,8 +1,8 @@
-"""``np.random`` as user files see it: NumPy's own bits, results on the backend.
+"""Stand-in for ``np.random`` in user files: NumPy draws the numbers, and results are moved to the backend.
 
-Every number comes from NumPy's own generators, so a seeded script prints what it prints on plain NumPy. What is drawn
-for a user file is moved; what a library draws from a generator that the user handed it stays an ndarray. Functions that
-shuffle or permute an ``Array`` draw the order on the host and move the rows on the backend.
+Every number comes from NumPy's own generators, so a seeded script prints what it prints with plain NumPy. Numbers drawn for a user
+file are moved to the backend; those that a library draws from a generator of the user stay in an ndarray. Functions that shuffle
+or permute an ``Array`` draw the order on the host and move the rows on the backend.
 
 With ``--rng device`` normal and uniform numbers come from the library's own generator instead: faster where arrays are
 large, but other numbers.
@@ -26,6 +26,7 @@ from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..engine import draws
 from ..memory import views
+from . import ranks
 from .adoption import Stand, asked_by_user, by_name, move, to_host
 
 __all__ = ["attributes"]
@@ -40,7 +41,7 @@ _KEPT = frozenset({"bytes", "get_bit_generator", "get_state", "seed", "set_bit_g
 def _lines(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.ndarray[Any, Any], int]:
     """Return indices along the axis of an array to shuffle, with as many axes as the array; and that axis.
 
-    With them in its place, NumPy draws the same numbers and raises the same errors.
+    If NumPy shuffles these instead of the array, it draws the same numbers and raises the same errors.
     """
     shape = x.shape
     if 0 in shape:
@@ -55,8 +56,8 @@ def _lines(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.nd
 
 
 def _shuffle(real: Any, x: Any, *args: Any, **kwargs: Any) -> None:
-    """Shuffle an ``Array``: NumPy swaps ``x[i], x[j]`` on what is not an ndarray, which would duplicate rows of views."""
-    if type(x._v) is np.ndarray and x._kind.backend.hosted:  # on the host already: NumPy shuffles its memory
+    """Shuffle an ``Array``. NumPy would swap ``x[i], x[j]``, as for any object that is not an ndarray, and so duplicate rows."""
+    if type(x._v) is np.ndarray and x._kind.backend.hosted:  # the array is on the host: NumPy shuffles its memory
         views.run_readers(x)
         real.shuffle(x._v, *args, **kwargs)
         views.owner(x)._writes += 1
@@ -97,12 +98,13 @@ def _draw(real: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
     if args and isinstance(args[0], ad.Array) and (name != "permutation" or args[0].ndim):
         if name in _BY_LINES:
             return _BY_LINES[name](real, *args, **kwargs)
-    elif name == "shuffle" and args:  # a list, perhaps of arrays, which are not converted
+    elif name == "shuffle" and args:  # the argument is a list, perhaps of arrays; these are not converted
         return real.shuffle(args[0], *map(to_host, args[1:]), **{key: to_host(value) for key, value in kwargs.items()})
     out = kwargs.get("out")
     if isinstance(out, ad.Array):
         lies = views.ghost(out)
-        buffer = np.empty_like(lies) if lies.flags.forc else lies  # in the order of memory; NumPy refuses one with gaps
+        # Keep the memory order; NumPy refuses an `out` with gaps.
+        buffer = np.empty_like(lies) if lies.flags.forc else lies
         buffer.flags.writeable = views.writeable(out)
         getattr(real, name)(*map(to_host, args), **{**kwargs, "out": buffer})
         out[...] = buffer
@@ -148,15 +150,20 @@ class _Seed(Stand):
 
 
 class _GeneratorType(type):
-    """Metaclass by which generators made by a library are instances too."""
+    """Metaclass that makes generators created by a library instances of the stand-in."""
 
     _counterpart: type
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if ranks.mine is not None and not kwargs and args in ((), (None,)) and issubclass(cls, np.random.RandomState):
+            args = (np.random.MT19937(ranks.fresh_seed()),)
+        return super().__call__(*args, **kwargs)
 
     def __instancecheck__(cls, instance: object) -> bool:
         return cls.__subclasscheck__(type(instance))
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        # A user's subclass is not a stand-in.
+        # A user's subclass of a stand-in is not itself a stand-in.
         stands = "_counterpart" in vars(cls)
         return issubclass(subclass, cls._counterpart) if stands else super().__subclasscheck__(subclass)
 
@@ -165,7 +172,8 @@ def _method(counterpart: Any, name: str) -> Any:
     plain, what = getattr(counterpart, name), f"numpy.random.{name}"
     at = draws.METHODS.get(name, -1) if counterpart is np.random.Generator else -1
 
-    @functools.wraps(plain, assigned=("__name__", "__qualname__", "__doc__"))  # by which pickle finds it in this module
+    # Pickle finds the function in this module by these.
+    @functools.wraps(plain, assigned=("__name__", "__qualname__", "__doc__"))
     def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
         if fastpath.takes(args, kwargs) and not process.draws_on_device:
             result = DECLINED
@@ -213,7 +221,7 @@ def _subclass(counterpart: Any) -> type:
     body["__module__"] = counterpart.__module__
     body["__doc__"] = counterpart.__doc__
 
-    # By the class's name, NumPy's own outside a launcher: a reader of the pickle may not have this package.
+    # Pickle the class by name, which is NumPy's own class outside a launcher: a reader of the pickle may not have this package.
     def __reduce__(self: Any) -> Any:
         return made, (self._bit_generator,), _state_of(self)
 
@@ -237,17 +245,21 @@ class _DefaultRng(Stand):
     """``np.random.default_rng``."""
 
     def __call__(self, seed: Any = None) -> Any:
-        made = self.real(to_host(seed))
+        made = self.real(ranks.fresh_seed() if seed is None else to_host(seed))
         if process.draws_on_device and isinstance(seed, (int, np.integer)):
             ad.default_backend().seed(int(seed))
         return Generator(made.bit_generator) if type(made) is np.random.Generator else made
 
 
 class _SeededType(_GeneratorType):
-    """Bit generators and seed sequences: NumPy's own objects, made from an ``Array`` too."""
+    """Type of stand-ins for bit generators and seed sequences, which also accept an ``Array`` and create NumPy's own objects."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        make: Any = cls._counterpart if "_counterpart" in vars(cls) else super().__call__
+        stands = "_counterpart" in vars(cls)
+        make: Any = cls._counterpart if stands else super().__call__
+        if stands and ranks.mine is not None and not kwargs and args in ((), (None,)):  # the same numbers in each rank
+            fresh = ranks.fresh_seed()
+            return fresh if make is np.random.SeedSequence else make(fresh)
         return make(*map(to_host, args), **{key: to_host(value) for key, value in kwargs.items()})
 
 
@@ -265,7 +277,7 @@ copyreg.pickle(_SeededType, _reduce_class)
 
 
 def attributes(module: ModuleType) -> dict[str, Any]:
-    """Return the attributes that the facade of ``numpy.random`` has instead of NumPy's own."""
+    """Return the attributes of the facade of ``numpy.random`` that replace NumPy's own."""
     found: dict[str, Any] = {"Generator": Generator, "RandomState": RandomState}
     for name in module.__all__:
         value = getattr(module, name)
@@ -282,7 +294,7 @@ def attributes(module: ModuleType) -> dict[str, Any]:
 
 
 def _device_draw(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Draw numbers from the library's generator; return None where NumPy has to draw them (scalars, other distributions)."""
+    """Draw numbers from the library's generator; return None if NumPy has to draw them (scalars, other distributions)."""
     if kwargs.get("out") is not None:
         return None
     if name in ("rand", "randn"):
@@ -304,7 +316,7 @@ def _device_draw(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
     shape = tuple(int(n) for n in shape) if isinstance(shape, (tuple, list)) else (int(shape),)
     backend = ad.default_backend()
     normal = name in ("randn", "normal", "standard_normal")
-    empty: Any = creation.empty(0)  # its dtype and device are those of a float under the settings in force
+    empty: Any = creation.empty(0)  # this array has the dtype and device that a float gets under the settings in force
     device = backend.device_of(empty.native)
     drawn: Any = ad.wrap(backend.random("normal" if normal else "uniform", shape, empty.dtype, device))
     if name == "normal":

@@ -1,10 +1,10 @@
-"""Attribution of NumPy's warnings to the line at which plain Python reports them; no warning names a line of this package.
+"""Attribution of NumPy's warnings to the line at which plain Python would report them, not to a line of this package.
 
-Where NumPy itself computes (small arrays, the NumPy backend), it reports a division by zero at the calling line, which
-is in this package, and an empty slice at a line of its own where a method of ndarray reports the user's. Every warning that is
-shown or recorded passes through ``warnings._showwarnmsg``. There such a warning is issued again for the line of the user's
-file, so that the user's filters and registry apply to that line. Modules in which Python would otherwise
-register the warning keep no registry (``__warningregistry__ = None``).
+If NumPy itself computes (small arrays, the NumPy backend), it reports a division by zero at the calling line, which is in this
+package. It reports an empty slice at a line of NumPy's, where a method of ndarray would report the user's line. Every warning that
+is shown or recorded passes through ``warnings._showwarnmsg``. There such a warning is issued again for the line of the user's file,
+so that the user's filters and registry apply to that line. Modules in which Python would otherwise remember the warning keep no
+registry (``__warningregistry__ = None``).
 """
 
 from __future__ import annotations
@@ -21,8 +21,6 @@ from .._core.handles import general
 from ..array import Array
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
-
-__all__ = ["at_user_lines"]
 
 _CATEGORIES = (RuntimeWarning, np.exceptions.ComplexWarning, np.exceptions.VisibleDeprecationWarning)
 """Categories of NumPy's warnings; warnings of libraries about themselves keep their line."""
@@ -55,7 +53,7 @@ def _showing(exchange: Exchange) -> Any:
 
 
 def _method_codes() -> frozenset[CodeType]:
-    """Return the code of the methods and operators of arrays that users call by name, not of the protocols that NumPy calls."""
+    """Return the code objects of the methods and operators of arrays that users call, without those of the protocols that NumPy calls."""
     named = {name: value for name, value in {**vars(Array), **general}.items() if not name.startswith("__array_")}
     return frozenset(value.__code__ for value in named.values() if hasattr(value, "__code__"))
 
@@ -74,15 +72,15 @@ def _user_frame(
     elif frame.f_back is None or not callers.is_ours(frame.f_back.f_code.co_filename):
         return None
     elif message.filename == _BEHIND_METHODS:
-        return None  # plain Python reports it there too: the methods of ndarrays are implemented there
+        return None  # plain Python reports this line too, because the methods of ndarrays are implemented there
     by_method = False
     found: FrameType | None = frame
     while found is not None and callers.is_core(found.f_code.co_filename):
         by_method = by_method or found.f_code in methods
         found = found.f_back
     if not ours:
-        # What an array's method does, NumPy's function of that name does for us, and was warned of where the user would be:
-        # it must not be remembered there, or the next line would be silent.
+        # A method of an array calls NumPy's function of that name, which warns in the place of the user's line. Python must
+        # not remember the warning for that place, or the next line of the user would not warn.
         if not by_method:
             return None
         registry = frame.f_globals.get("__warningregistry__") or {}

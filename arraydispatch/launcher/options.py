@@ -11,11 +11,9 @@ from typing import Any, NamedTuple
 
 from ..api import public
 from ..backends import loader
-from ..common.errors import ArrayDispatchError
+from ..common.errors import ArrayDispatchError, OptionError
 from ..runtime import execution_policy, hardware, settings, threads
-from . import heap
-
-__all__ = ["ENVIRONMENT", "PRECISIONS", "Choices", "default_backend"]
+from . import heap, ranks
 
 ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
 """Environment variable that names the backend if no option does."""
@@ -31,12 +29,12 @@ class Chosen(NamedTuple):
 
     backend: str
     device: str | None
-    """None: the library's own default."""
+    """Device; None for the library's own default."""
     why: str
 
 
 def default_backend(device: str | None = None) -> Chosen:
-    """Choose the backend of a run that names none: the one in use, the environment's, or by what is installed.
+    """Choose the backend of a run that names none: the one in use, that of the environment variable, or one of those installed.
 
     Parameters
     ----------
@@ -65,10 +63,10 @@ def default_backend(device: str | None = None) -> Chosen:
 
 
 def _device(name: str) -> str | None:
-    """Return the accelerator of a library that was built for one; "" if that is its default anyway, None if it finds none."""
+    """Return the accelerator that a library was built for; "" if it is the library's default device, None if the library finds none."""
     try:
         there = loader.load(name).devices()
-    except (ArrayDispatchError, ImportError, RuntimeError):  # built for another version of the driver
+    except (ArrayDispatchError, ImportError, RuntimeError):  # the library was built for another version of the driver
         return None
     found = next((each.name for each in there if each.kind != "CPU"), None)
     return "" if found == there[0].name else found
@@ -87,6 +85,8 @@ class Choices:
     on_fallback: str = "warn"
     rng: str = "numpy"
     threads: int | None = None
+    mesh: str | None = None
+    simulated: bool = False
     why: str = ""
     """Reason for the backend, if it was not named."""
     by_policy: bool = False
@@ -99,6 +99,8 @@ class Choices:
         calls = any((made.precision, made.device, getattr(options, "verify", False)))
         library, cpu = (made.backend or default_backend(made.device).backend) != "numpy", not hardware.accelerators()
         asked: Any = made.execution
+        if made.mesh is not None:
+            library, cpu, asked = True, False, asked or "compiled"
         policy = execution_policy.defaults(library, cpu, asked, made.min_size, calls=calls)
         by_policy = not (calls or asked or made.min_size is not None)
         return replace(made, execution=policy.execution, min_size=policy.min_size, by_policy=by_policy)
@@ -108,6 +110,10 @@ class Choices:
         if self.backend is not None:
             return self
         found = default_backend(self.device)
+        if self.mesh is not None and not loader.KNOWN[found.backend].several:
+            able = [name for name in loader.CHEAPEST if loader.KNOWN[name].several and loader.installed(name)]
+            if able and found.why != _BY_ENVIRONMENT:
+                return replace(self, backend=able[0], why="chosen for the mesh")
         if found.why == _BY_ENVIRONMENT:
             try:
                 loader.check(found.backend)
@@ -120,20 +126,20 @@ class Choices:
         return json.dumps(asdict(self))
 
     def apply(self) -> None:
-        """Make them the defaults of this process; raise as :func:`arraydispatch.use` does."""
+        """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does."""
         self._use()
         heap.keep()
-        # The whole process belongs to the script, so a library that hides 64-bit types enables them globally: no switch per call.
+        # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.
         loader.when_loaded(
             settings.default.backend,
             lambda backend: backend.configure(enable_x64=True) if "enable_x64" in backend.OPTIONS else None,
         )
-        if self.threads is not None:  # for libraries loaded later, and for other processes
+        if self.threads is not None:  # also applies to libraries loaded later, and to other processes
             os.environ.update(dict.fromkeys(threads.VARIABLES, str(self.threads)))
 
     @contextmanager
     def applied(self) -> Iterator[None]:
-        """Make them the defaults for a block, in a process shared with other code; raise as :meth:`apply` does."""
+        """Make the options the defaults for a block, in a process shared with other code; raise as :meth:`apply` does."""
         with settings.kept(), threads.kept():
             self._use()
             yield
@@ -145,19 +151,29 @@ class Choices:
             given["precision"] = None if self.precision == "none" else self.precision
         name, device = (chosen := self.settled()).backend, chosen.device
         assert name is not None
+        if self.mesh is not None:
+            least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
+            wanted = given["mesh"] = public.mesh(self.mesh, min_size=least)
+            if self.simulated:
+                among = 1 if ranks.mine is None else ranks.mine.count
+                if wanted.count % among:
+                    raise OptionError(f"{among} processes cannot have {wanted.count} devices among them, each as many.")
+                loader.prepare_simulated(name, wanted.count // among)
         if name in loader.KNOWN:
             loader.prepare(name)  # the program may import the library before it is needed
             if self.exact:
                 loader.prepare_exact(name)
-        if device is None and not given:  # no need to ask the library: it is imported when needed
-            loader.check(name)
-            settings.default.backend = name
-        else:
-            public.use(name, device=device, **given)
         if self.threads is None:
             threads.fit()
         else:
             threads.use(self.threads, loader.loaded_one(name))
+        if ranks.mine is not None:
+            ranks.join(name)
+        if device is None and not given:  # do not ask the library: it is imported only when needed
+            loader.check(name)
+            settings.default.backend = name
+        else:
+            public.use(name, device=device, **given)
         least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
         settings.default.change(min_size=0 if self.execution == "eager" else least, by_policy=self.by_policy)
         if fused:

@@ -1,8 +1,8 @@
 """Exchanges for libraries that check types before values, and so reject arrays that they could use.
 
-Most libraries that need an ndarray call ``np.asarray``, which converts an ``Array``. Some call ``isinstance`` first, and take an
-``Array`` for a column's name, a function or a scalar, or leave out the copy that an ndarray would get. Their public
-functions are listed here: once the library is imported, they are passed the ndarray in place of each ``Array``.
+Most libraries that need an ndarray call ``np.asarray``, which converts an ``Array``. Some call ``isinstance`` first, and mistake an
+``Array`` for a column's name, a function or a scalar, or omit the copy that they would make of an ndarray. Their public functions
+are listed here. Once such a library is imported, a *door* replaces each function and passes it an ndarray for each ``Array``.
 """
 
 from __future__ import annotations
@@ -38,8 +38,6 @@ from .adoption import holds_array
 from .memory_writes import shared
 from .user_files import UserFiles
 
-__all__ = ["LIBRARIES", "Doors", "finding"]
-
 _SURFACES: dict[str, tuple[str, ...]] = {
     "pandas": (
         "pandas", "pandas.arrays", "pandas.api.extensions", "pandas.api.indexers", "pandas.api.typing",
@@ -58,7 +56,7 @@ _CALLED: dict[str, tuple[str, ...]] = {
         "hough_ellipse",
         "hough_line",
         "probabilistic_hough_line",
-    ),  # what Cython declares an ndarray
+    ),  # Cython declares their argument an ndarray
     "sklearn.model_selection": ("ParameterGrid.__init__", "ParameterSampler.__init__"),
 }
 """Module -> the only functions and methods of it that check types."""
@@ -69,20 +67,20 @@ _SEEDS = {"scipy": "scipy._lib._util", "sklearn": "sklearn.utils.validation"}
 _SEED = "check_random_state"
 
 _PICKLERS = {"joblib.numpy_pickle": "NumpyPickler", "joblib.hashing": "NumpyHasher"}
-"""Module -> its pickler, whose ``save`` does for ndarrays what no ``__reduce__`` could: files to map, hashes of memory."""
+"""Module -> its pickler, whose ``save`` treats ndarrays as no ``__reduce__`` could: it maps files, or hashes memory."""
 
 _MAPPING = ("joblib.pool", "joblib.executor")
-"""Modules with a ``get_memmapping_reducers``: by the type of an array they find what puts large ones into files for the workers."""
+"""Modules with a ``get_memmapping_reducers``, which returns, by type of array, functions that put large arrays into files for workers."""
 
 _BY_VALUE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
-"""Modules whose ``CloudPickler`` pickles by value what it cannot find by name, for processes that have not imported it."""
+"""Modules whose ``CloudPickler`` pickles objects by value if it cannot find them by name, for processes that have not imported them."""
 _DILL = "dill._dill"
-"""Another such module, with ``MetaCatchingDict`` and a ``Pickler``."""
+"""Module that pickles by value too, with a ``MetaCatchingDict`` and a ``Pickler``."""
 
 _BACKENDS = {row.library: name for name, row in loader.KNOWN.items()}
 """Library -> backend."""
 _IN_C = "from_numpy"
-"""Function of a backend's library, written in C, that accepts only an ndarray."""
+"""Name of a function that a backend's library writes in C and that accepts only an ndarray."""
 
 _OTHERS = "cloudpickle dill joblib skimage xarray".split()
 LIBRARIES = frozenset(
@@ -109,12 +107,12 @@ _INSIDE = frozenset(
     "apply_if_callable hash_array hash_pandas_object is_bool_indexer _clip_with_one_bound _get_setitem_indexer _set_item"
     " _set_values _set_with_engine _setitem_array _setitem_frame _setitem_with_indexer _where".split()
 )
-"""Functions that do the work of others that are not exchanged: pandas functions that count the references to their object, which
-a frame in between would increase, and those reached by a module's ``__getattr__``."""
+"""Functions that are exchanged in place of public ones: for pandas functions that count the references to their object, which another
+frame would increase, and for functions that a module finds by ``__getattr__``."""
 _COUNTS = "getrefcount"
 
 _RUNS = frozenset("agg aggregate apply eval map pipe query transform".split())
-"""Functions that pass their arguments to a user's function, or look names up in the user's frame."""
+"""Functions that pass arguments to a user's function, or look up names in the user's frame."""
 
 _MARK = "_arraydispatch_door"
 
@@ -124,7 +122,7 @@ _FILLS = frozenset({"read_direct"})
 
 
 class _Kinds(dict[type, bool]):
-    """Whether a value of this type can be, or hold, an ``Array``, or be its class, or a module of the facade."""
+    """Type -> whether a value of it can be or contain an ``Array``, its class, or a module of the facade."""
 
     def __missing__(self, kind: type) -> bool:
         found = self[kind] = issubclass(kind, (ad.Array, list, tuple, dict, type, ModuleType))
@@ -145,7 +143,7 @@ def _hosted(value: Any, deep: bool = True) -> Any:
 
 
 def _numpys_name(value: Any) -> Any:
-    """A module of the facade as NumPy's, the class of arrays as ndarray."""
+    """Return NumPy's object for a module of the facade, and ndarray for the class of arrays."""
     if isinstance(value, ModuleType):
         return facade.original(value)
     return np.ndarray if isinstance(value, type) and issubclass(value, ad.Array) else value
@@ -164,7 +162,7 @@ def _named(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _from_outside() -> bool:
-    """Whether the library is called from outside, not by itself, so that long lists are searched only once."""
+    """Whether the library is called from outside: when it calls itself, long lists need not be searched again."""
     answer: FrameType = sys._getframe(2)
     asks, asked = answer.f_back, answer.f_globals["__name__"]
     return asks is None or _root(asks.f_globals.get("__name__", "")) != _root(asked)
@@ -175,7 +173,7 @@ def _root(module: str) -> str:
 
 
 def _saving(exchange: Exchange) -> Any:
-    """``save`` of a pickler, which sees each part of an object, arrays as ndarrays."""
+    """Return a pickler's ``save`` that converts arrays to ndarrays; it is called with each part of an object."""
     return _door(exchange.real, _given_alone)
 
 
@@ -186,7 +184,7 @@ def _given_alone(args: tuple[Any, ...]) -> Sequence[Any]:
 
 
 def _mapping(exchange: Exchange) -> Any:
-    """``get_memmapping_reducers``: what goes to workers is put into files as ndarrays are, each array once however often it goes."""
+    """Return a ``get_memmapping_reducers`` that puts arrays for workers into files as it does ndarrays, and each array only once."""
     real = exchange.real
 
     @functools.wraps(real)
@@ -200,7 +198,7 @@ def _mapping(exchange: Exchange) -> Any:
 
 
 def _reducing(exchange: Exchange) -> Any:
-    """``reducer_override`` of a pickler: classes that stand for NumPy's say by their metaclass that they go as NumPy's."""
+    """Return a pickler's ``reducer_override`` that pickles stand-ins for NumPy's classes, known by their metaclass, as NumPy's classes."""
     real = exchange.real
 
     @functools.wraps(real)
@@ -216,12 +214,12 @@ def _reducing(exchange: Exchange) -> Any:
 
 
 def _of_a_stand(obj: Any) -> bool:
-    """Whether it is a method of an object that stands for one of NumPy's, and goes as NumPy's: by its name."""
+    """Whether a value is a method of a stand-in for an object of NumPy, which is pickled by the name of NumPy's object."""
     return type(obj) is MethodType and type(type(obj.__self__)) in copyreg.dispatch_table
 
 
 def _saving_methods(exchange: Exchange) -> Any:
-    """Replace ``save`` of a pickler that pickles the functions of methods by value and goes by the names of classes."""
+    """Return a ``save`` for a pickler that pickles functions of methods by value and looks at the names of classes."""
     real = exchange.real
 
     @functools.wraps(real)
@@ -236,9 +234,9 @@ def _saving_methods(exchange: Exchange) -> Any:
 
 
 def _looking(exchange: Exchange) -> Any:
-    """Look-up in a pickler's table that raises KeyError for metaclasses that :mod:`copyreg` has.
+    """Return a look-up in a pickler's table that raises KeyError for metaclasses that :mod:`copyreg` knows.
 
-    The table of cloudpickle has a function for every class; by the KeyError the pickler goes on to ``copyreg``'s.
+    The table of cloudpickle has a function for every class. After a KeyError the pickler asks ``copyreg``.
     """
     real = exchange.real
 
@@ -252,7 +250,7 @@ def _looking(exchange: Exchange) -> Any:
 
 
 def finding(exchange: Exchange) -> Any:
-    """``singledispatch``, which goes by types: where a library has something for ndarrays, it is found for arrays of a program."""
+    """Return a ``singledispatch`` that finds an implementation for ndarrays also for the arrays of a program."""
     real = exchange.real
 
     @functools.wraps(real)
@@ -263,7 +261,7 @@ def finding(exchange: Exchange) -> Any:
 
 
 def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which fills ndarrays whose values go to the arrays then."""
+    """Return a door for a function that fills ndarrays; their values are then copied to the arrays."""
 
     @functools.wraps(real)
     def answer(self: Any, dest: Any, *args: Any, **kwargs: Any) -> Any:
@@ -279,12 +277,12 @@ def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _door(real: Any, given: Any = _given, named: Any = _named) -> Callable[..., Any]:
-    """The function, handed ndarrays; to whoever looks for the first frame outside the library, this one is inside."""
+    """Return the door of a function: it passes ndarrays on, and its frame counts as one of the library's own."""
     return _inside(real, lambda *args, **kwargs: real(*given(args), **(kwargs and named(kwargs))))
 
 
 def _ufunc_door(real: Any) -> Callable[..., Any]:
-    """``__array_ufunc__``, which writes into the very memory of ``out=``, and of the first operand of ``at``."""
+    """Return a door for ``__array_ufunc__`` that shares the memory of ``out=`` and of the first operand of ``at``, which is written."""
     given, named, back = _given_to_ufunc, _named_to_ufunc, _own
     return _inside(real, lambda *args, **kwargs: back(real(*given(args), **(kwargs and named(kwargs))), kwargs))
 
@@ -306,7 +304,7 @@ def _named_to_ufunc(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own(result: Any, kwargs: dict[str, Any]) -> Any:
-    """Return a ufunc's result, with the array in place of its memory that was written."""
+    """Return a ufunc's result, with the array in place of the ndarray on its memory that was written."""
     if type(result) is tuple:
         return tuple([_own(part, kwargs) for part in result])
     outs = kwargs.get("out", ())
@@ -334,7 +332,7 @@ def _door_in_c(real: Any) -> Callable[..., Any]:
 
 
 def _takes(code: CodeType, bound: bool) -> bool:
-    """Whether a function, or a method but for its object, takes arguments."""
+    """Whether a function takes arguments, or a method takes any besides its object."""
     return bool(code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)) or code.co_argcount + code.co_kwonlyargcount > bound
 
 
@@ -389,7 +387,7 @@ def _some(module: ModuleType, members: tuple[str, ...]) -> Iterator[Exchange]:
 
 
 def _keeping(exchange: Exchange) -> Any:
-    """``__setattr__`` of a library's class: what objects of its own classes keep."""
+    """Return a ``__setattr__`` for a library's class that stores ndarrays in place of arrays."""
     real, library = exchange.real, _root(exchange.holder.__module__)
 
     def keep(self: Any, name: str, value: Any) -> None:
@@ -401,7 +399,7 @@ def _keeping(exchange: Exchange) -> Any:
 
 
 def _seeds(module: ModuleType, library: str) -> Iterator[Exchange]:
-    """``np.random`` given as a seed, which is compared with NumPy's own module."""
+    """Return a function for seeds that takes the facade of ``np.random`` for NumPy's own module."""
     real = getattr(module, _SEED, None)
     make = None if real is None else _door_for(_SEED, real, False)
     if make is not None:
@@ -411,13 +409,13 @@ def _seeds(module: ModuleType, library: str) -> Iterator[Exchange]:
 
 
 _made: dict[tuple[ModuleType, Any], list[Exchange]] = {}
-"""The doors of a module, made once: a notebook opens them for each cell."""
+"""The doors of a module; they are made once, because a notebook opens them for each cell."""
 _visited: set[str] = set()
 """Libraries of backends that user files have imported in this process."""
 
 
 def _is_begun(module: ModuleType) -> bool:
-    """Whether a module is still being imported."""
+    """Whether the import of a module has begun but not ended."""
     return bool(getattr(module.__spec__, "_initializing", False))
 
 
@@ -449,7 +447,8 @@ class Doors:
         """Number of modules at the last check, and the last of them."""
         self._awaited: set[str] = set()
         """Modules that were being imported at that time."""
-        # Held while doors are opened, so that an importing thread continues only when they are open, whichever thread opens them.
+        # This lock is held while doors are opened: a thread that imports continues only when they are open, even if another
+        # thread opens them.
         self._opening = threading.RLock()
 
     def open_all(self, imported: str = "", by_user: bool = False) -> None:
@@ -473,7 +472,7 @@ class Doors:
                 self._receive(_BACKENDS[library])
 
     def _is_news(self, by_user: bool) -> bool:
-        """Whether something may have been imported that is looked for: a package imports the same few modules a thousand times."""
+        """Whether a module of :data:`_LOOKED_FOR` may have been imported since; quick, because packages import known modules again and again."""
         try:
             (before, last), self._modules = self._modules, (len(sys.modules), next(reversed(sys.modules), ""))
             if (before, last) == self._modules:
@@ -482,14 +481,14 @@ class Doors:
                 return True
             else:
                 new = list(itertools.islice(reversed(sys.modules), len(sys.modules) - before))
-        except RuntimeError:  # another thread imports
+        except RuntimeError:  # another thread has imported meanwhile
             return True
         return not _LOOKED_FOR.isdisjoint(new) or any(
             name not in sys.modules or not _is_begun(sys.modules[name]) for name in self._awaited
         )
 
     def _receive(self, name: str) -> None:
-        """Make arrays ndarrays to a backend's library that the program uses by itself."""
+        """Make a backend's library treat arrays as ndarrays, because the program uses it directly."""
         if importlib.util.find_spec(f"{loader.__package__}.{name}.direct_use"):
             direct_use = importlib.import_module(f"{loader.__package__}.{name}.direct_use")
             direct_use.receive(numpy_classes.ndarray, user_compilers.numpys_own, self._exchanges)
@@ -497,7 +496,7 @@ class Doors:
                 process.visited = direct_use.is_tracing
 
     def _news(self, library: str, names: tuple[str, ...]) -> Iterator[ModuleType]:
-        """Those of a library's modules that have been imported since, the library itself being there."""
+        """Return the modules of an imported library that have been imported since the last call."""
         for name in (library, *names):
             module = sys.modules.get(name)
             if module is None or _is_begun(module):

@@ -1,4 +1,4 @@
-"""Run of the program by plain Python, for ``--compare``, and the time of whole processes."""
+"""Run of the program with plain Python for ``--compare``, and the times of whole processes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import subprocess
 import sys
 import time
 
-__all__ = ["seconds_by_plain_python", "seconds_since_start"]
-
 _BEGAN = time.perf_counter()
 
 
 def seconds_since_start() -> float:
-    """Return the seconds since this process began; where the system does not say it, since this module was imported."""
+    """Return the seconds since this process began, or since this module was imported if the system does not tell."""
     try:
         with open("/proc/self/stat", encoding="utf-8") as stream:
             ticks = int(stream.read().rpartition(")")[2].split()[19])
@@ -23,7 +21,7 @@ def seconds_since_start() -> float:
 
 
 def seconds_by_plain_python(program: list[str]) -> float | None:
-    """Run a script or a module by plain Python, without its output; return the seconds of the process, None if it fails.
+    """Run a script or a module with plain Python and discard its output; return the seconds of the process, None if it fails.
 
     Parameters
     ----------

@@ -21,10 +21,8 @@ from .exits import Endings
 
 _PREFIX = "arraydispatch-counts-"
 
-__all__ = ["Saver", "collect", "count_here", "make_folder", "remove_folder"]
-
 _SPARING = 20
-"""Saving takes at most one part in this many of a busy process's time."""
+"""Inverse of the largest share of a busy process's time that saving may take."""
 
 
 def make_folder() -> str:
@@ -41,7 +39,7 @@ def _lives(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except PermissionError:  # somebody else's
+    except PermissionError:  # the process belongs to another user
         pass
     return True
 
@@ -121,7 +119,7 @@ class Saver:
         counted = tally.to_json()
         if any(counted.values()):
             path = os.path.join(self._folder, self._name)
-            with contextlib.suppress(OSError):  # the run is over, and its folder gone
+            with contextlib.suppress(OSError):  # the run has ended, and its folder was removed
                 with open(f"{path}.part", "w", encoding="utf-8") as stream:
                     json.dump(counted, stream)
                 os.replace(f"{path}.part", f"{path}.json")

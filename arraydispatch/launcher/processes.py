@@ -18,8 +18,6 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-__all__ = ["continue_run", "inherit", "inherited"]
-
 _RUN = "ARRAYDISPATCH_RUN"
 """Environment variable with the options of the parent's run and its user files."""
 
@@ -51,7 +49,7 @@ def inherit(choices: Any, roots: list[str], counts: str | None = None, each: boo
 
 @contextmanager
 def inherited(choices: Any, roots: list[str]) -> Iterator[None]:
-    """Have Python processes that are started in the block run as this one does, as :func:`inherit` has it for good."""
+    """Make Python processes that are started in the block run as this one does; :func:`inherit` does that permanently."""
     before = {name: os.environ.get(name) for name in (_RUN, "PYTHONPATH")}
     inherit(choices, roots)
     try:
@@ -65,7 +63,7 @@ def inherited(choices: Any, roots: list[str]) -> Iterator[None]:
 
 
 def continue_run() -> None:
-    """Give the user code of a starting child process the facade, as in its parent."""
+    """Give the facade to the user code of a child process that starts, as in its parent."""
     told = os.environ.get(_RUN)
     if not told:
         return
@@ -78,7 +76,7 @@ def continue_run() -> None:
     users = UserFiles(run["roots"])
     for root in of_command_line(users):
         users.add_root(root)
-    users.add_namespace(vars(sys.modules["__main__"]))  # for `-c` and standard input, which have no file
+    users.add_namespace(vars(sys.modules["__main__"]))  # code of `-c` and of standard input has no file
     waiting = [run["choices"]]
     exchanges = Exchanges()  # never removed: the process ends with its program
     opened = package_patches.Doors(exchanges, users)

@@ -15,8 +15,6 @@ from typing import Any
 
 from ..profiling.recorder import Profile
 
-__all__ = ["Progress"]
-
 _AFTER = 5.0
 """Seconds that a program runs before the line appears."""
 _SAVE, _RESTORE, _ERASE = "\x1b7", "\x1b8", "\x1b[2K"
@@ -44,7 +42,7 @@ class Progress:
         """Whether standard error is a terminal that supports it."""
         try:
             terminal = sys.stderr is not None and sys.stderr.isatty()
-        except ValueError:  # closed
+        except ValueError:  # the stream is closed
             return False
         return terminal and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "") and os.name == "posix"
 
@@ -61,7 +59,7 @@ class Progress:
                 return
             out = ""
             if size.lines != self._rows:  # make room below what was printed, then let the rest scroll above
-                # Up before the cursor is saved: some terminals restore it within the scrolling region, others to where it was.
+                # Move up before the cursor is saved: some terminals restore it relative to the scrolling region, others to where it was.
                 out = f"\n\x1b[1A{_SAVE}\x1b[1;{size.lines - 1}r{_RESTORE}"
                 self._rows = size.lines
             line = self._render(self._text(seconds), size.columns)
@@ -76,7 +74,7 @@ class Progress:
                 self._rows = 0
 
     def _write(self, text: str) -> None:
-        # Written past Python's buffers, so that the program's unfinished line is not flushed.
+        # Write past Python's buffers, so that the program's unfinished line is not flushed.
         os.write(sys.stderr.fileno(), text.encode(errors="replace"))
 
     def _text(self, seconds: float) -> str:

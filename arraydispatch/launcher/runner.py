@@ -17,18 +17,6 @@ from typing import Any
 from . import exits, tracebacks
 from .user_files import UserFiles
 
-__all__ = [
-    "NotFound",
-    "Program",
-    "exit_code",
-    "include_root",
-    "include_roots",
-    "locate_module",
-    "locate_script",
-    "module_root",
-    "run",
-]
-
 
 class NotFound(Exception):
     """Error for a missing script, module or package; the message is one sentence with the remedy."""
@@ -173,7 +161,7 @@ def include_root(name: str) -> str:
     if os.path.exists(name):
         return os.path.abspath(name)
     top, *rest = name.split(".")
-    # Only the top-level spec is looked up: finding a submodule imports its parents, before the hook is in place.
+    # Look up only the top-level spec: finding a submodule would import its parents before the hook is in place.
     spec = importlib.util.find_spec(top) if top.isidentifier() else None
     if spec is None or (spec.origin is None and not spec.submodule_search_locations):
         raise NotFound(f"--include {name!r} is neither a path nor an installed package; check the spelling.")
@@ -209,9 +197,9 @@ def run(program: Program, arguments: list[str], users: UserFiles, unfit: Callabl
     if not program.has_file:
         users.add_namespace(vars(module))
     sys.argv[:] = [program.argv0, *arguments]
-    # A real module: what the script defines pickles by reference, and a spawned child finds the script by its file.
+    # It must be a real module, so that what the script defines pickles by reference and a spawned child finds its file.
     sys.modules["__main__"] = module
-    # The name in pickles of spawned children: multiprocessing set it when it was imported, to this package's main module.
+    # Pickles of spawned children use this name. On its import, multiprocessing set it to this package's main module.
     if "__mp_main__" in sys.modules:
         sys.modules["__mp_main__"] = module
     tracebacks.hide_callers()

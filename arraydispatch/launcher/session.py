@@ -1,7 +1,7 @@
 """Run of the launcher, from its first line to its report, however it ends.
 
-Every end that :mod:`arraydispatch.launcher.exits` notices produces the report. A program that crashes in native code, or is killed,
-cannot be noticed; for these the report file is rewritten regularly while the program runs.
+Every end of the program that :mod:`arraydispatch.launcher.exits` notices produces the report. It cannot notice a crash in native code
+or a kill; for these the report file is rewritten regularly while the program runs.
 """
 
 from __future__ import annotations
@@ -27,14 +27,12 @@ from .exits import Endings
 from .plain_run import seconds_since_start
 from .progress import Progress
 
-__all__ = ["Session", "Spoken"]
-
 _FIRST_SAVE, _LONGEST_WAIT = 2.0, 60.0
-"""Seconds before the first report of a running program, and the most between two of them."""
+"""Seconds before the first report of a running program, and the largest number of seconds between two reports."""
 
 
 class Spoken(Profile):
-    """Profile of the launcher, which announces each line that falls back to the host once, as it happens.
+    """Profile of the launcher, which prints a message once for each line that falls back to the host, when that happens.
 
     It prints the message itself, not through ``warnings``: a script that turns warnings into errors must not see it.
     """
@@ -94,6 +92,8 @@ class Session:
         Tells whether a file name is the user's.
     plain : float, optional
         Seconds of the program by plain Python, which ran before, while this process waited.
+    quiet : bool
+        Whether another process of several reports.
     """
 
     def __init__(
@@ -110,16 +110,17 @@ class Session:
         verify: bool = False,
         owns: Any = None,
         plain: float | None = None,
+        quiet: bool = False,
     ) -> None:
         self._program, self._device, self._why, self._rng = program, device, why, rng
-        self._plain = plain
+        self._plain, self._quiet = plain, quiet
         self._report_to, self._trace_to, self._full = report_to, trace_to, full
         timed = full or report_to is not None or trace_to is not None
         each = trace_to is not None or (report_to or "").endswith(".html")
         self.profile = Spoken(aloud, owns=owns, trace=each, synchronize=timed)
         self.profile.each = timed or verify
         self._verification = _verification(owns) if verify else None
-        self._progress = Progress(self.profile) if Progress.possible() else None
+        self._progress = Progress(self.profile) if Progress.possible() and not quiet else None
         self._process = os.getpid()
         self._over = threading.Event()
         self._ended = threading.Lock()
@@ -166,13 +167,19 @@ class Session:
 
     def _run(self, complete: bool) -> report.Run:
         name = settings.current_name()
-        backend = loader.loaded_one(name)  # a library that was not needed is not loaded for the report
+        backend = loader.loaded_one(name)  # do not load a library only for the report
         device = self._device or ("cpu" if backend is None else backend.devices()[0].name)
+        place, programs = settings.default.devices.get(name), None
+        meshes = None if backend is None or place is None or not place.mesh else backend.meshes
+        if place is not None and meshes is not None:
+            device = place.name
+            if complete and (self._full or self._report_to is not None):  # to list them takes compiling them once more
+                programs = meshes.programs()
         found = None if self._verification is None else self._verification.as_dict()
         process = None if self._plain is None else seconds_since_start() - self._plain
         return report.Run(
             name, loader.version(name), device, public.get_precision(), self.profile.wall, self._rng,
-            self._program, complete, found, self._why, self._plain, process,
+            self._program, complete, found, self._why, self._plain, process, programs,
         )  # fmt: skip
 
     def _write(self, path: str, complete: bool) -> None:
@@ -215,6 +222,8 @@ class Session:
             if self._trace_to is not None:
                 said.append(self._save(self._trace_to, report.write_trace, run))
             with contextlib.suppress(OSError, ValueError):
+                if self._quiet:
+                    return
                 report.print_report(self.profile, run, sys.stderr, full=self._full)
                 print(*said, sep="", end="", file=sys.stderr)
 

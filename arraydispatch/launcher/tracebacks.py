@@ -1,4 +1,4 @@
-"""Tracebacks without this package's frames: for the exception that ends a program, and for those that the program prints.
+"""Tracebacks without this package's frames, for the exception that ends a program and for those that the program prints.
 
 Python's own hook shows all frames of an exception, so they are removed from it. Everything that :mod:`traceback` shows (and
 :mod:`logging` through it) passes through one method of ``StackSummary``, which is exchanged while a program runs.
@@ -21,8 +21,6 @@ from typing import Any, TypeVar
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
 
-__all__ = ["FULL", "hide_callers", "hide_ours", "hide_ours_at_the_end", "strip"]
-
 FULL = "ARRAYDISPATCH_TRACEBACK"
 """Environment variable: when set to ``full``, tracebacks keep this package's own frames."""
 _RUNNER = os.path.join(callers.OURS, "launcher", "runner.py")
@@ -44,9 +42,9 @@ def _ours(frame: FrameType) -> bool:
 
 
 def _shown(parts: list[tuple[FrameType, T]]) -> list[tuple[FrameType, T]]:
-    """Return the entries of a traceback outside this package; the last one if all are inside, because callers expect one.
+    """Return the entries of a traceback outside of this package; if all are inside, the last one, because callers expect an entry.
 
-    For a program that does not compile Python shows none, and so does this.
+    Python shows no entries for a program that does not compile, and neither does this.
     """
     kept = [part for part in parts if not _ours(part[0])]
     return kept or [part for part in parts[-1:] if part[0].f_code.co_filename != _RUNNER]
@@ -85,7 +83,7 @@ def _parts(tb: TracebackType | None) -> Iterator[TracebackType]:
 
 
 def hide_callers() -> None:
-    """Hide our callers too: the command that starts the launcher is not part of the program."""
+    """Hide the frames that called the launcher too, because the command is not part of the program."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         _callers.add(frame.f_code)
@@ -103,7 +101,7 @@ def hide_ours(exchanges: Exchanges) -> None:
 
 def _extracting(exchange: Exchange) -> Any:
     def extract(cls: Any, frames: Any, /, **kwargs: Any) -> Any:
-        # A caller that asks for one frame, as pytest does for each entry, means that frame. Frames are filtered here:
+        # A caller that asks for one frame, as pytest does for each entry, gets that frame. Filter here, because
         # `walk_stack` counts the frames between itself and its caller.
         if exchange.on:
             frames = list(islice(frames, 1)) if kwargs.get("limit") == 1 else _shown(list(frames))

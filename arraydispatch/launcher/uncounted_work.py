@@ -1,5 +1,5 @@
-"""Work that a report cannot count: that of ndarrays made by libraries, whose operators and methods are NumPy's own, and that of
-modules that are neither the user's nor installed.
+"""Work that a report cannot count: of ndarrays that libraries made, whose operators and methods are NumPy's own, and of modules that
+are neither the user's nor installed.
 
 At the end of a program, the ndarrays among its globals that never came to the backend are looked up in its source.
 """
@@ -21,8 +21,6 @@ from ..profiling.records import Note
 from .adoption import is_window, movable
 from .user_files import UserFiles
 
-__all__ = ["left_to_numpy", "work_of_ndarrays"]
-
 
 def left_to_numpy(users: UserFiles) -> list[Note]:
     """Return the folders of modules that use NumPy itself although they are not installed; ``--include`` would accelerate them."""
@@ -31,7 +29,7 @@ def left_to_numpy(users: UserFiles) -> list[Note]:
         file = getattr(module, "__file__", None)
         if type(file) is not str or not file.endswith(".py") or np not in _modules_in(module):
             continue
-        if module.__name__.partition(".")[0] == "numpy":  # wherever it is installed
+        if module.__name__.partition(".")[0] == "numpy":  # by name, wherever NumPy is installed
             continue
         if not users.has_file(file) and not users.is_installed(file):
             folder, name = os.path.split(os.path.realpath(file))
@@ -56,7 +54,7 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
         Tells whether an ndarray is large enough to mention and never came to the backend.
     """
     values = vars(module).copy().items()
-    # np.asarray does not convert a writable window on memory either.
+    # A writable view of another object's memory is not converted by np.asarray either.
     names = {
         name: "window" if x.flags.writeable and is_window(x) else "ndarray"
         for name, x in values
@@ -67,7 +65,7 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
     try:
         source = inspect.getsource(module)
         found = _operations(ast.parse(source))
-    except (OSError, TypeError, SyntaxError):  # from standard input, or compiled
+    except (OSError, TypeError, SyntaxError):  # the module comes from standard input, or is compiled
         return []
     lines: dict[tuple[int, str], list[str]] = {}
     for name, line in found:
@@ -80,7 +78,7 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
 
 
 def _operations(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """(name, line) for each operator and each method called on a plain name that is one of the module's."""
+    """Yield (name, line) for each operator and method that is applied to a name of the module."""
     return _operations_of(tree, frozenset())
 
 
@@ -88,7 +86,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.
 
 
 def _operations_of(node: ast.AST, others: frozenset[str]) -> Iterator[tuple[str, int]]:
-    """As :func:`_operations`, where some names are those of functions around it."""
+    """Yield as :func:`_operations` does, without names that are local to enclosing functions."""
     if isinstance(node, _SCOPES):
         others = (others | _bound(node)) - _declared_global(node)
     operands: list[ast.AST] = []
@@ -110,7 +108,7 @@ def _operations_of(node: ast.AST, others: frozenset[str]) -> Iterator[tuple[str,
 
 
 def _in_scope(scope: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function, without those of functions in it."""
+    """Yield the nodes of a function, without those of nested functions."""
     for child in ast.iter_child_nodes(scope):
         yield child
         if not isinstance(child, _SCOPES):
@@ -118,7 +116,7 @@ def _in_scope(scope: ast.AST) -> Iterator[ast.AST]:
 
 
 def _bound(scope: ast.AST) -> set[str]:
-    """The names that a function, or a comprehension, has as its own: parameters, and what is assigned, imported or defined in it."""
+    """Return the local names of a function or comprehension: its parameters, and the names assigned, imported or defined in it."""
     found = set()
     for node in _in_scope(scope):
         if isinstance(node, ast.arg):

@@ -1,4 +1,4 @@
-"""Exchanges for compilers of user functions, which see NumPy's own module, and whose functions are called with ndarrays.
+"""Exchanges for compilers of user functions: they get NumPy's own module, and the functions they compile get ndarrays.
 
 numba reads a function's globals and closure, and would find the facade, whose functions it does not know. Compiled code reads
 and writes memory, so it gets the ndarray that shares an array's (:func:`arraydispatch.launcher.memory_writes.shared`).
@@ -20,11 +20,9 @@ from . import facade
 from .adoption import Stand
 from .memory_writes import shared
 
-__all__ = ["LIBRARIES", "OPEN", "numpys_own"]
-
 
 class _Kinds(dict[type, bool]):
-    """Whether a value of this type is, or may contain, an `Array` or an object of the facade."""
+    """Type -> whether a value of it is, or may contain, an `Array` or an object of the facade."""
 
     def __missing__(self, kind: type) -> bool:
         ours = (ad.Array, Stand, list, tuple, dict, type, ModuleType)
@@ -64,7 +62,7 @@ def _put_back(values: tuple[Any, ...], given: tuple[Any, ...]) -> None:
 
 
 def _compiled(exchange: Exchange) -> Any:
-    """``Dispatcher.__call__`` and its like."""
+    """Return a replacement for ``Dispatcher.__call__`` and its like, which passes ndarrays."""
     real = exchange.real
 
     @wraps(real)
@@ -82,7 +80,7 @@ def _compiled(exchange: Exchange) -> Any:
 
 
 def _found(exchange: Exchange) -> Any:
-    """``get_global_value`` and its like."""
+    """Return a replacement for ``get_global_value`` and its like, which finds NumPy's own objects."""
     real = exchange.real
 
     @wraps(real)
@@ -94,7 +92,7 @@ def _found(exchange: Exchange) -> Any:
 
 
 def _lowered(exchange: Exchange) -> Any:
-    """``lower_global``: a constant, where it is another value than code would find as it runs."""
+    """Return a replacement for ``lower_global``: a global becomes a constant if running code would find another value."""
     real = exchange.real
 
     @wraps(real)
@@ -136,7 +134,7 @@ def _open_numba(exchanges: Exchanges) -> None:
 
 
 def _evaluating(exchange: Exchange) -> Any:
-    """``evaluate``, whose result goes into ``out``; it looks its operands up in the frame that calls it."""
+    """Return a replacement for ``evaluate``, which looks up its operands in the frame that calls it and writes its result to ``out``."""
     real = exchange.real
 
     @wraps(real)

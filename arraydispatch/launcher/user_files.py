@@ -17,8 +17,6 @@ from typing import Any
 
 from ..common.callers import INSTALLED, OURS, is_ours
 
-__all__ = ["AllUsers", "UserFiles", "asking", "of_command_line", "of_namespace"]
-
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 _EXTENSIONS = (".so", ".pyd", ".dll", ".dylib")
 _PACKAGE = os.path.realpath(OURS)
@@ -63,7 +61,7 @@ class UserFiles:
 
     @property
     def namespaces(self) -> list[dict[str, Any]]:
-        """Globals that are the user's whatever they say of themselves."""
+        """Globals that are the user's, whatever their ``__file__`` is."""
         return list(self._namespaces)
 
     def is_installed(self, file: str) -> bool:
@@ -110,7 +108,7 @@ class UserFiles:
         if any(namespace is mine for mine in self._namespaces):
             return True
         spec = namespace.get("__spec__")
-        if spec is not None:  # frozen or built in
+        if spec is not None:  # the module is frozen or built in
             return bool(spec.origin) and self.has_file(spec.origin)
         return None
 
@@ -146,7 +144,7 @@ class AllUsers(UserFiles):
 
     @property
     def namespaces(self) -> list[dict[str, Any]]:
-        """Globals that are the user's whatever they say of themselves."""
+        """Globals that are the user's, whatever their ``__file__`` is."""
         return [names for rule in self.rules for names in rule.namespaces]
 
     def has_file(self, file: str) -> bool:
@@ -159,7 +157,7 @@ class AllUsers(UserFiles):
 
 
 def of_namespace(*namespaces: dict[str, Any]) -> UserFiles:
-    """Return the rule that the code of these modules, given by their globals, is user code, and no other."""
+    """Return the rule by which only the code of these modules (given by their globals) is user code."""
     users = UserFiles([])
     for namespace in namespaces:
         file = namespace.get("__file__")
@@ -171,10 +169,10 @@ def of_namespace(*namespaces: dict[str, Any]) -> UserFiles:
 
 
 def of_command_line(users: UserFiles) -> list[str]:
-    """Return the roots that the command line of this interpreter names: the folder of its script, or the current one of ``-m``."""
+    """Return the roots that the command line of this interpreter names: the folder of its script, or the current folder for ``-m``."""
     try:
         here = [os.getcwd()]
-    except OSError:  # the folder has been deleted, and its modules with it
+    except OSError:  # the folder and its modules have been deleted
         here = []
     words = iter(sys.orig_argv[1:])
     for word in words:
@@ -189,7 +187,7 @@ def of_command_line(users: UserFiles) -> list[str]:
 
 
 _PASSING = frozenset({"contextlib", "functools", "importlib"})
-"""Modules of Python's that call on behalf of others."""
+"""Modules of the standard library that call functions on behalf of their callers."""
 
 
 def asking(frame: FrameType) -> dict[str, Any]:

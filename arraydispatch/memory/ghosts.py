@@ -1,7 +1,7 @@
 """Ghosts: ndarrays that stand for arrays in NumPy's own functions, and whose memory is never touched.
 
-``np.empty`` uses no memory either until it is written, but the system may refuse to reserve that much. In that case a
-ghost is a range of read-only addresses, which no system counts as memory: a ghost of 64 GiB fits on the smallest host.
+An array of ``np.empty`` uses no memory until it is written, but the system may refuse to reserve that much. In that case a
+ghost is a range of read-only addresses, which no system counts as memory, so a ghost of 64 GiB fits on the smallest host.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
-__all__ = ["Ghost", "memory_order", "shown", "stand_in", "stand_in_like"]
 
 Ghost = np.ndarray[Any, Any]
 
@@ -44,8 +42,8 @@ def stand_in_like(given: Ghost, dtype: Any = None, order: Any = "K", shape: tupl
 def _addresses(shape: tuple[int, ...], dtype: np.dtype[Any], axes: Sequence[int]) -> Ghost:
     """Return an ndarray on a range of addresses; ``axes`` lists the axes from the slowest to the fastest.
 
-    Its flags say writeable, as for the memory it stands for, but it cannot be written: the system counts no memory for
-    read-only pages.
+    Its flags say that it is writeable, like the memory that it stands for, but its pages are read-only, because the system
+    counts no memory for these.
     """
     strides, size = [0] * len(shape), dtype.itemsize
     for axis in reversed(axes):
@@ -79,7 +77,7 @@ _LARGE = 1 << 16
 
 
 def shown(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Apply a function that makes views to ghosts; if it would copy a large one, return a stand-in for the copy."""
+    """Apply a function that returns views to ghosts; if it would copy a large ghost, return a stand-in for the copy."""
     if args and (func is np.reshape or func is np.ravel):
         a = args[0]
         if isinstance(a, np.ndarray) and a.nbytes > _LARGE:
@@ -96,7 +94,7 @@ def _reshaped(func: Callable[..., Any], a: Ghost, args: Sequence[Any], kwargs: d
     options = {key: x for key, x in kwargs.items() if key != "copy"}
     shape = func(empty, *args[1:], **options).shape  # raises NumPy's own error
     fortran = order in ("F", "f") or (order in ("A", "a") and a.flags.fnc)
-    if func is np.ravel:  # its views are contiguous, those of reshape need not be
+    if func is np.ravel:  # views that ravel returns are contiguous; those of reshape need not be
         if a.flags.f_contiguous if fortran else a.flags.c_contiguous:
             return func(*args, **kwargs)
     elif not kwargs.get("copy"):

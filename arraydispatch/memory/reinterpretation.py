@@ -9,8 +9,6 @@ import numpy as np
 from ..backends.base import Backend, Native, Unsupported
 from ..backends.kinds import Kind
 
-__all__ = ["Placement", "component", "items", "reread"]
-
 Placement = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Offset, shape and strides of a view, in units of its own elements."""
 _BYTE = np.dtype(np.uint8)

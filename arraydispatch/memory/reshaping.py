@@ -17,8 +17,6 @@ from . import views
 from .ghosts import memory_order, stand_in
 from .views import ghost, native
 
-__all__ = ["hold_on_host", "resize", "set_dtype", "set_shape", "settle", "views_of"]
-
 
 def set_shape(a: Handle, shape: Any) -> None:
     """Implement ``a.shape = shape``."""
@@ -39,7 +37,7 @@ def set_shape(a: Handle, shape: Any) -> None:
         a._writes += 1
     if backend.native_is_ndarray:
         a._ghost = None
-    else:  # views of this array find their place by the address of its ghost
+    else:  # change it in place: views of this array find their place by the address of its ghost
         ours.shape = made.shape
 
 
@@ -62,7 +60,7 @@ def set_dtype(a: Handle, dtype: Any) -> None:
         a._writes += 1
     if backend.native_is_ndarray:
         a._ghost = None
-    else:  # in place, as for the shape
+    else:  # change it in place, as for the shape
         ghost(a).dtype = seen.dtype  # type: ignore[misc]
 
 
@@ -74,7 +72,8 @@ def _become(a: Handle, made: Handle) -> None:
 
 def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
     """Implement ``a.resize(shape)``."""
-    asked = np.empty(0, np.dtype([]))  # elements of zero bytes: NumPy reads the arguments and raises its errors
+    # With elements of zero bytes NumPy only checks the arguments and raises its errors.
+    asked = np.empty(0, np.dtype([]))
     asked.resize(shape, refcheck=refcheck)
     if shape is None:
         return
@@ -116,7 +115,7 @@ def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
 
 
 def settle(a: Handle, why: str) -> None:
-    """Bring the value of an array, of its root and of the root's other views into the host state.
+    """Move the values of an array, of its root and of the root's other views to the host state.
 
     If the host may write the library's memory, the library shares it from now on. Otherwise the host gets a copy, and
     the value is kept for the library until the array is written.
@@ -138,7 +137,7 @@ def settle(a: Handle, why: str) -> None:
 def _share_all(root: Handle) -> None:
     """Give a root and its views host views of the root's memory.
 
-    A view with a native array of its own is shared through that; the address of its ghost places any other.
+    A view that holds a native array is shared through it; any other is located by the address of its ghost.
     """
     whole = ghost(root)
     start = whole.__array_interface__["data"][0]
@@ -167,7 +166,7 @@ def _share(a: Handle) -> None:
 
 
 def _put_on_host(a: Handle, seen: np.ndarray[Any, Any], kind: Kind) -> None:
-    """Replace an array's value in one step for other threads, which may run during any call: freeing the old value is one."""
+    """Replace an array's value in one step, because other threads may run during any call, such as the freeing of the old value."""
     before = a._v, a._kind, a._root, a._ghost
     a._v, a._kind, a._root, a._ghost = seen, kind, None, seen
     views.has_settled()
@@ -181,7 +180,7 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
     memory[...] = values
     line = memory.transpose(memory_order(memory))
     start = whole.__array_interface__["data"][0]
-    places = [memory]  # all created before one is locked: a view created before its root was locked stays writeable
+    places = [memory]  # create all views before locking one: a view created before its root was locked stays writeable
     for each in derived:
         g = ghost(each)
         offset = g.__array_interface__["data"][0] - start if g.size else 0
@@ -197,8 +196,8 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
 def views_of(root: Handle) -> list[Handle]:
     """Find the arrays that are views of one, by asking the garbage collector.
 
-    The collector walks its lists meanwhile. Some libraries' objects allocate while they are visited (TensorFlow's
-    handles); a collection that begins then changes these lists during the walk and crashes the process.
+    The collector walks its lists meanwhile. Some objects allocate memory while they are visited (TensorFlow's handles); a collection
+    that starts then would change the lists during the walk and crash the process, so collection is off meanwhile.
     """
     begins_by_itself = gc.isenabled()
     gc.disable()

@@ -9,8 +9,6 @@ from typing import Any
 
 from numpy import ndarray
 
-__all__ = ["memory_of"]
-
 
 def memory_of(g: Any) -> Any:
     """Return the ndarray at the root of a chain of views."""

@@ -1,7 +1,7 @@
 """Programs that read and write a view, given by offset, shape and strides, of a root that cannot alias.
 
-A root's value has its logical shape; offsets and strides refer to its memory, which is in C order unless a *layout*
-(the root's own strides, for example of an array created with ``order="F"``) says otherwise.
+The value of a root has its logical shape. Offsets and strides refer to its memory, which is in C order unless a *layout* is
+given: the root's own strides, for example of an array created with ``order="F"``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ViewProgram(NamedTuple):
     ones: tuple[int, ...]  # 6: reshape to this, with new axes of length 1
     shape: tuple[int, ...]  # 7: broadcast
     gather: np.ndarray[Any, Any] | None = (
-        None  # instead of 1 to 7: flat positions in the root, if no slice describes the view
+        None  # used instead of steps 1 to 7 if no slice describes the view: flat positions in the root
     )
     sparse: bool = False  # whether writing through a slice would copy far more than the view
     order: tuple[int, ...] | None = None  # 0: transpose the root to the order of its memory
@@ -90,7 +90,7 @@ class ViewProgram(NamedTuple):
         )
 
     def spreads(self) -> bool:
-        """Whether a reshape of the root, or the window spanned by the steps of a slice, is large compared with the view."""
+        """Whether a reshape of the root, or the window that a slice with steps spans, is large compared with the view."""
         if self.factors == self.root_shape:
             if all(part.step == 1 for part in self.key):
                 return False
@@ -191,7 +191,7 @@ def _radices(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _factorings(root_shape: tuple[int, ...], steps: list[int]) -> list[tuple[int, ...]]:
-    """Return shapes under which to look at the root's memory: its own, the one that the view's strides suggest, and flat."""
+    """Return shapes to try for the root's memory: its own shape, the shape that the view's strides suggest, and a flat one."""
     size = int(np.prod(root_shape))
     found = [root_shape]
     radix, factors = size, []

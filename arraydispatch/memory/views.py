@@ -6,8 +6,8 @@ reshaping the ghost shows whether NumPy would alias or copy, and with which stri
 
 If native arrays can alias (numpy, torch), a view holds a native view. Otherwise, and for negative strides on torch, a
 view is read by *compiling* its description into slices, flips, transposes and reshapes of the root (a gather if no
-simpler steps exist). The value is cached until the root is written, and a write goes through to the root. Depth does
-not grow with the number of view steps: a view of a view has the same root.
+simpler steps exist). The value is cached until the root is written, and a write to the view goes through to the root. A view
+of a view has the same root, so views of views cost no more.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def native(a: Handle) -> Native:
     root = a._root
     if root is None:
         return a._v
-    writes = root._writes  # read first: a write during the read makes the next access read again
+    writes = root._writes  # read before the value: if a write comes meanwhile, the next access reads again
     if a._seen != writes:
         value = root._v
         try:
@@ -80,13 +80,13 @@ def native(a: Handle) -> Native:
         with exchange:
             if a._root is root:  # otherwise another thread has moved it to the host meanwhile
                 a._v = read
-                # On a mutable backend the root may change without notice: read again next time.
+                # On a mutable backend the root may change without notice, so the next access reads again.
                 a._seen = NEVER if a._kind.backend.mutable else writes
     return a._v
 
 
 def held(a: Handle) -> tuple[Kind, Native]:
-    """Return kind and native value of the same moment: another thread may move the value to the host in between."""
+    """Return kind and native value of one moment, since another thread may move the value to the host between two reads."""
     kind, value = a._kind, native(a)
     while a._kind is not kind:
         kind, value = a._kind, native(a)
@@ -95,7 +95,7 @@ def held(a: Handle) -> tuple[Kind, Native]:
 
 NEVER = -1
 INSIDE = -2
-"""Value of a root's ``_seen``: it was wrapped while its library traced a user function, and belongs to that trace."""
+"""Value of ``_seen`` of a root that was wrapped while its library traced a user function: it belongs to that trace."""
 
 exchange = threading.RLock()
 """Lock held while a root's buffer is donated and replaced, and while a buffer is exposed."""
@@ -103,7 +103,7 @@ exchange = threading.RLock()
 
 settled: tuple[int, float] = (0, -1.0)
 """The thread that last moved a value to the host, and the time."""
-_A_CALL = 0.5  # seconds: calls that began before that have ended
+_A_CALL = 0.5  # seconds after which a call has certainly ended
 
 
 def has_settled() -> None:
@@ -150,17 +150,17 @@ def lifted(a: Handle, device: Any = None) -> Native:
     known = getattr(a, "_twin", None)
     if known is not None:
         twin, seen, asked, place = known
-        # A result of the library knows its device; an array created without one next to it does not.
+        # A result of the library has a known device; an array created without another one beside it has none.
         if seen == writes and root._owned and (device is asked or (device is not None and device == place)):
             return twin
     made = conversion.lift(backend, value, device)
-    if root._owned and backend.is_concrete(made):  # otherwise it belongs to the program being traced
+    if root._owned and backend.is_concrete(made):  # otherwise the array belongs to the program being traced
         a._twin = made, writes, device, backend.device_of(made)
     return made
 
 
 def replaced(a: Handle, value: Native) -> bool:
-    """Whether another thread has written the array since ``value`` was read, so that its buffer may be gone: read again."""
+    """Whether another thread has written the array since ``value`` was read, so that its buffer may be gone and must be read again."""
     if a._kind.backend.mutable:
         return False
     with exchange:
@@ -215,7 +215,8 @@ def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
         offset = 0
     flat = whole.base if isinstance(whole.base, np.ndarray) else whole
     locked = not flat.flags.writeable
-    if locked:  # after the view was made of a writeable array: views of read-only arrays are made through ghosts only
+    if locked:
+        # Set after the view was made from a writeable array: views of read-only arrays are made only through ghosts.
         flat.flags.writeable = True
     made: Ghost = np.ndarray(
         backend.shape_of(a._v),
@@ -236,7 +237,7 @@ def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: n
         return plain
     span = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
     made: Ghost = np.ndarray(shape, dtype, stand_in((span,), dtype), 0, in_bytes)
-    return stand_in_like(made) if span == made.size else made  # it has these strides and owns its memory
+    return stand_in_like(made) if span == made.size else made  # `made` has these strides and owns its memory
 
 
 def _alike(one: Ghost, other: Ghost) -> bool:
@@ -270,7 +271,7 @@ def lay_out(a: Any, like: Ghost) -> Any:
             lines = backend.prim.copy(backend.prim.transpose(a._v, order))
             a._v = backend.prim.transpose(lines, tuple(int(i) for i in np.argsort(order)))
         a._ghost = None
-    else:  # the value keeps its logical shape: only its description differs
+    else:  # the value keeps its logical shape; only the description of its memory changes
         a._ghost = stand_in_like(like, a._kind.dtype)
     return a
 
@@ -474,7 +475,7 @@ def readers(root: Handle) -> list[Handle]:
 
 
 def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) -> Any:
-    """Turn the result of a NumPy view function on ghosts into views; ``copied()`` computes it where NumPy copied."""
+    """Turn the ghosts that a NumPy function returned into views; ``copied()`` computes the results that NumPy would copy."""
     roots = {id(memory_of(ghost(a))): a for a in arrays}
 
     def turn(g: Any) -> Any:

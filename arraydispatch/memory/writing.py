@@ -21,8 +21,6 @@ from .roots import memory_of
 from .view_programs import compile_view
 from .views import alias_of, derive, exchange, ghost, layout_of, native, owner, placement_of
 
-__all__ = ["assign", "places", "repeats", "update", "write_at"]
-
 
 def assign(a: Handle, value: Native, fresh: bool = False) -> None:
     """Overwrite the whole array, through to its root, with a native value of its shape and dtype.
@@ -114,11 +112,11 @@ def _rescue(root: Handle) -> None:
 
 
 _ALONE = 2
-"""Reference count of a value that only its array holds, while it is queried; a traced program also holds its constants."""
+"""Reference count, while it is queried, of a value that only its array holds. A traced program also holds its constants."""
 
 
 def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
-    """Write ``change(value, donate)`` to a root or view of an immutable backend; ``donate``: it may reuse the buffer.
+    """Write ``change(value, donate)`` to a root or view of an immutable backend; with ``donate``, ``change`` may reuse the buffer.
 
     ``change`` returns the value itself if there was nothing to write, and otherwise a buffer that nothing else refers
     to.
@@ -158,7 +156,7 @@ def repeats(a: Handle) -> bool:
         return False
     g = ghost(a)
     reach = 0
-    if not g.size:  # regardless of its strides
+    if not g.size:  # an empty array has nothing to write, whatever its strides
         return False
     for stride, n in sorted((abs(s), n) for s, n in zip(g.strides, g.shape) if n > 1):
         if stride <= reach:
@@ -168,7 +166,7 @@ def repeats(a: Handle) -> bool:
 
 
 def _write_repeated(a: Handle, value: Native) -> None:
-    """Overwrite a view that repeats elements: of two values for one place, the last is kept."""
+    """Overwrite a view that repeats elements; the last value written to a place is kept."""
     g = ghost(a)
     last = tuple(slice(n - 1 if s == 0 else 0, n, 1) for n, s in zip(g.shape, g.strides))
     once = g[last]
@@ -195,14 +193,13 @@ def _line(root: Handle, dtype: np.dtype[Any]) -> Any:
     """Return a root's memory as a flat array of items of a dtype."""
     whole = ghost(root)
     in_order = whole.transpose(memory_order(whole))
-    line = (
-        in_order.reshape(-1) if in_order.flags.c_contiguous else memory_of(whole)
-    )  # with the gaps between its elements
+    # The memory includes the gaps between elements.
+    line = in_order.reshape(-1) if in_order.flags.c_contiguous else memory_of(whole)
     return derive(root, line.view(dtype))
 
 
 def write_at(a: Handle, positions: np.ndarray[Any, Any], value: Native) -> None:
-    """Write a native value of the positions' shape into the root's memory: of two at one place, the last is kept."""
+    """Write a native value of the positions' shape into the root's memory; the last value written to a place is kept."""
     if not positions.size:
         return
     line, backend = _line(owner(a), a._kind.dtype), a._kind.backend

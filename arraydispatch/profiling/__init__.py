@@ -1,1 +1,1 @@
-"""Profiles of where calls ran: counters, records, reports, verification."""
+"""Profiles, which record where calls ran: counters, records, reports, verification."""

@@ -13,8 +13,6 @@ from typing import IO, Any
 from ..backends import loader
 from . import recorder, report
 
-__all__ = ["Profile", "profile", "profile_function"]
-
 
 class Profile(recorder.Profile):
     """Profile that prints and writes its report; see :class:`arraydispatch.profiling.recorder.Profile`.

@@ -7,8 +7,6 @@ from typing import Any, Self
 
 from .records import Block, Call, Compilation, Note, Part, Transfer
 
-__all__ = ["NOTES", "Tally"]
-
 NOTES = ("transfers", "left", "syncs", "uploads", "returns", "casts")
 """Tables that hold a count and an amount."""
 _TABLES = ("calls", *NOTES, "compilations", "blocks", "parts", "starts")

@@ -36,16 +36,16 @@ __all__ = ["Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "
 _TO_NUMPY = "to_numpy()"
 """Name of the method by which Matplotlib, and users, ask for an ndarray."""
 _IN_C = "an operation of an ndarray's, or an extension module,"
-"""Name for a caller that asks for an ndarray from C, without a frame."""
+"""Name for a request for an ndarray from C code, which has no frame."""
 _SMALL = 1024
-"""Moves of fewer bytes are counted, but give no advice."""
+"""Number of bytes below which moves are counted but give no advice."""
 _MOST_EVENTS = 200_000
 """Number of events that a thread keeps for a trace; later events are counted, not kept."""
 _SAMPLE = 8
 """Interval, in calls, at which the result size of functions that grow arrays in loops is checked."""
 
 
-_getframe = sys._getframe  # called for every call
+_getframe = sys._getframe  # bound once, because it runs in every recorded call
 
 
 def function_name(func: Any) -> str:
@@ -56,7 +56,7 @@ def function_name(func: Any) -> str:
 class Profile(events.Listener):
     """Record of the calls that run while it is installed; ``with ad.profile() as p:``.
 
-    Profiles nest: an inner one passes its events on. The time that a profile itself takes is in none of its figures.
+    Profiles nest: an inner one passes its events on to the outer one. Figures do not include the time that the profile itself takes.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class Profile(events.Listener):
         # id(), because hashing a code object hashes its bytecode; the row keeps the code object alive.
         key = (func, kind, id(code), frame.f_lasti, backend, reason)
         row = tables.calls.get(key)
-        if row is None:  # a new place, or a frame that is not the user's: those have no rows
+        if row is None:  # the place is new, or the frame is not the user's: such frames have no rows
             frame = self.origin(frame)
             code = frame.f_code
             key = (func, kind, id(code), frame.f_lasti, backend, reason)
@@ -233,7 +233,7 @@ class Profile(events.Listener):
                 tables.dropped += 1
 
     def _is_nested(self, frame: FrameType, body: FrameType) -> bool:
-        """Whether a call is made by a body itself, not by a function of the program's that it calls."""
+        """Whether a body itself makes a call, rather than a function of the program that the body calls."""
         internal: Any = self._internal
         at: FrameType | None = frame
         while at is not None and at is not body and internal[at.f_code.co_filename]:
@@ -241,7 +241,7 @@ class Profile(events.Listener):
         return at is body
 
     def host_kernel(self) -> None:
-        """Note that the call that ends next was not computed by the library."""
+        """Record that NumPy, not the library, computed the call that ends next."""
         self._tables().kernel = True
         if self._outer is not None:
             self._outer.host_kernel()
@@ -278,24 +278,25 @@ class Profile(events.Listener):
             moves.append((perf_counter(), direction, nbytes))
         if host is not None and nbytes >= _SMALL:
             tables = self._tables()
-            adopting, arrays = tables.adopting, why == events.HELD  # the program's own array, or parts of it
+            # `arrays`: it is the program's own array, or a part of it.
+            adopting, arrays = tables.adopting, why == events.HELD
             if direction == "to_device" and adopting is not None and not (arrays and adopting.shape != host.shape):
-                host, tables.adopting, arrays = adopting, None, False  # a copy of it moves
+                host, tables.adopting, arrays = adopting, None, False  # a copy of the array is moved
             kept = host.base if isinstance(host.base, np.ndarray) else host
             if direction == "to_host":
                 self._down.add(kept)
-            elif arrays:  # it is an array already: no advice can help
+            elif arrays:  # the value is an array already, so no advice applies
                 self._up.add(kept)
             elif kept in self._down:
                 self._count("returns", ("ndarray", _describe(host)), nbytes)
             elif (again := self._up.again(kept, host)) is not None and not self._between(sys._getframe(1))[0]:
-                # The user cannot prevent what a library moves repeatedly.
+                # Only count what the user's code moves: the user cannot prevent repeated moves by a library.
                 again.count(self._count("uploads", ("ndarray", _describe(host)), nbytes), nbytes)
         if self._outer is not None:
             self._outer.transfer(direction, nbytes, why, host)
 
     def met(self, x: np.ndarray[Any, Any]) -> bool:
-        """Whether an ndarray has been moved to the backend or from there; small ones are not remembered."""
+        """Whether an ndarray has been moved to the backend or from it; small ones are not remembered."""
         return x.nbytes < _SMALL or any(
             part in known for known in (self._up, self._down, self._taken) for part in (x, x.base) if part is not None
         )
@@ -334,7 +335,7 @@ class Profile(events.Listener):
             self._outer.compiled(backend, count, seconds)
 
     def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
-        """Count the import of a library, whose time is not charged to the call that needed it."""
+        """Count the import of a library; its time is not included in the call that needed it."""
         tables = self._tables()
         tables.loading = begin, end
         if mine:
@@ -343,7 +344,7 @@ class Profile(events.Listener):
             self._outer.started(backend, begin, end, mine)
 
     def place(self) -> tuple[CodeType, int]:
-        """Return the line that calls are now filed under."""
+        """Return the user's line to which calls are attributed now."""
         frame = self.origin(sys._getframe(1))
         return frame.f_code, frame.f_lasti
 
@@ -460,11 +461,11 @@ class Profile(events.Listener):
         return self.tally().notes("syncs", self.runs)
 
     def repeated_uploads(self) -> list[Note]:
-        """Return lines that moved an ndarray to the backend that had been moved before."""
+        """Return the lines that moved an ndarray to the backend although it had been moved there before."""
         return self.tally().notes("uploads", self.runs)
 
     def returns(self) -> list[Note]:
-        """Return lines that moved an ndarray to the backend that had come from there."""
+        """Return the lines that moved an ndarray to the backend although it had come from there."""
         return self.tally().notes("returns", self.runs)
 
     def casts(self) -> list[Note]:
@@ -476,8 +477,8 @@ class Profile(events.Listener):
         return self.tally().compilations(self.runs)
 
     def starts(self) -> dict[str, tuple[int, float]]:
-        """Return, for each backend, in how many processes its library was loaded, and the seconds, which are part of no
-        call's time.
+        """Return for each backend the number of processes that loaded its library, and the seconds, which no call's time
+        includes.
         """
         return self.tally().starts()
 
@@ -560,14 +561,14 @@ class Profile(events.Listener):
         return counts
 
     def seconds_by_class(self) -> dict[str, float]:
-        """Return the seconds of the calls of each class; calls that were only counted are in none."""
+        """Return the seconds of the calls of each class, without calls that were only counted."""
         found: dict[str, float] = {}
         for call in self.calls():
             found[call.kind] = found.get(call.kind, 0.0) + call.seconds
         return found
 
     def elements_by_class(self) -> dict[str, int]:
-        """Return the elements of the calls of each class; calls that were only counted are in none."""
+        """Return the elements of the calls of each class, without calls that were only counted."""
         found: dict[str, int] = {}
         for call in self.calls():
             found[call.kind] = found.get(call.kind, 0) + call.elements
@@ -599,14 +600,14 @@ class Profile(events.Listener):
 
     @property
     def wall(self) -> float:
-        """Wall time since the profile began, to its end if it has one; that of one run, if it has several."""
+        """Wall time from the beginning of the profile to now, or to its end; the mean of its runs if it has several."""
         if self.retimed is not None:
             return self.retimed
         return ((perf_counter() if self.ended is None else self.ended) - self.began) / self.runs
 
 
 def elements_of(*arrays: Any) -> int:
-    """Return the number of elements of the largest of these; what is no array has none, a list or tuple those of its items."""
+    """Return the number of elements of the largest array among these values, which may be in lists and tuples; 0 if there is none."""
     most = 0
     for x in arrays:
         shape = getattr(x, "shape", None)
@@ -628,7 +629,7 @@ def _describe(x: np.ndarray[Any, Any]) -> str:
 
 
 def _watch_growth(growth: list[int], backend: str, result: Any) -> None:
-    held = loader.loaded_one(backend)  # host values may not have needed the library
+    held = loader.loaded_one(backend)  # the library may not be loaded if all values are on the host
     native = held is not None and held.is_native(result)
     size = math.prod(held.shape_of(result) if held is not None and native else getattr(result, "shape", ()))
     if size > growth[1] >= 0:
@@ -640,13 +641,13 @@ def _wait(backend: str, result: Any) -> float:
     """Wait for native results and return the seconds it took."""
     start = perf_counter()
     held = loader.loaded_one(backend)
-    if held is None:  # the library is not loaded: no result is its own
+    if held is None:  # the library is not loaded, so no result belongs to it
         return 0.0
     for x in result if isinstance(result, list | tuple) else (result,):
         if held.is_native(x) and held.is_concrete(x):
             try:
                 held.synchronize(x)
             except Exception as error:
-                if not held.gone(error):  # another thread has written it meanwhile, and waits for its own result
+                if not held.gone(error):  # another thread has written over it meanwhile, and waits for its own result
                     raise
     return perf_counter() - start

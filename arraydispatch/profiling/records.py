@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["ON_BACKEND", "Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Transfer"]
-
 ON_BACKEND = frozenset({"override", "native", "composed"})
 """Classes of calls that the backend's library computes."""
 
 LARGE = "it moves, views or writes values, or no block holds it"
-"""Reason for which NumPy runs a call on a large array at once, on the host."""
+"""Reason why NumPy runs a call on a large array immediately on the host."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +26,13 @@ class Call:
     count: int
     seconds: float
     grew: int = 0
-    """Approximate number of calls whose result was larger than the one before (functions that join arrays)."""
+    """Approximate number of calls whose result was larger than that of the call before (functions that join arrays)."""
     elements: int = 0
-    """Sum of the elements of each call: those of its largest operand or result."""
+    """Sum over the calls of the number of elements of the largest operand or result."""
 
     @property
     def on_backend(self) -> bool:
-        """Whether the backend's library did the work; a view takes no work."""
+        """Whether the backend's library did the work; a view is no work."""
         return self.kind in ON_BACKEND
 
 
@@ -75,7 +73,7 @@ class Compilation:
     count: int
     seconds: float
     again: int
-    """Number of calls that compiled although one before them, from the same place, had: for another shape or dtype."""
+    """Number of calls that compiled although an earlier call from the same place had compiled, for another shape or dtype."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class Block:
     tier: str
     """Engine that computed them."""
     why: str
-    """Reason for which they ended."""
+    """Reason why the blocks ended there."""
     file: str
     line: int
     scope: str

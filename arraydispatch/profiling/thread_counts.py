@@ -11,8 +11,6 @@ import numpy as np
 
 from ..common import callers
 
-__all__ = ["Internal", "Rows", "Tables", "items"]
-
 Rows = dict[tuple[Any, ...], list[Any]]
 
 
@@ -37,7 +35,7 @@ class Tables:
         self.starts: Rows = {}
         """Imports of libraries, by their backends' names."""
         self.loading: tuple[float, float] | None = None
-        """Begin and end of the last import, until a call ends that began later."""
+        """Begin and end of the last import of a library, kept until a call that began later has ended."""
         self.events: list[tuple[Any, ...]] = []
         self.moves: list[tuple[float, str, int]] = []
         self.dropped = 0
@@ -47,7 +45,7 @@ class Tables:
         """Whether a host kernel ran in the call that is reported next."""
 
     def without_start(self, seconds: float) -> float:
-        """Return the time of a call that ends now, without the import of a library during it."""
+        """Return the time of a call that ends now, less the time of an import of a library during the call."""
         start, loading = perf_counter() - seconds, self.loading
         if loading is None or start >= loading[1]:
             self.loading = None
@@ -56,7 +54,7 @@ class Tables:
 
 
 class Internal(dict[str, bool]):
-    """File name -> whether calls are not filed there: it belongs to this package, NumPy, Python or an installed package."""
+    """File name -> whether calls are not attributed to it, because it belongs to this package, NumPy, Python or an installed package."""
 
     def __init__(self, owns: Callable[[str], bool] | None) -> None:
         self._owns = owns

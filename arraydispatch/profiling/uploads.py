@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Known"]
-
 _MOST = 512
 """Number of parts of one ndarray that are remembered; of more than that, the oldest are forgotten."""
 _SAMPLE = 64
@@ -27,13 +25,13 @@ class _Seen(weakref.ref[np.ndarray[Any, Any]]):
     counted: dict[int, tuple[list[Any], list[int]]]
 
     def count(self, row: list[Any], nbytes: int) -> None:
-        """Remember that a move counts in a row, (number, bytes)."""
+        """Remember the row (number, bytes) in which a move was counted."""
         mine = self.counted.setdefault(id(row), (row, [0, 0]))[1]
         mine[0] += 1
         mine[1] += nbytes
 
     def take_back(self) -> None:
-        """Withdraw the counts of its moves: its values changed, so moving it once would not have been enough."""
+        """Withdraw the counts of the ndarray's moves, because its values changed and moving it once would not have been enough."""
         self.changed = True
         for row, (count, nbytes) in self.counted.values():
             row[0] -= count
@@ -64,14 +62,14 @@ class Known:
     def again(self, whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> _Seen | None:
         """Note that a part of an ndarray moves; return its record if a single move of the whole would have been enough.
 
-        That is not the case if values change in between, or if each part moves once.
+        A single move is not enough if values change in between, and each part that moves only once needs no advice.
         """
         key = part.__array_interface__["data"][0], part.shape, part.strides, part.dtype.str
         holds = _looked_at(part)
         with self._lock:
             seen = self.add(whole)
             before = seen.parts.pop(key, None)
-            seen.parts[key] = holds  # moved to the end: forgotten last
+            seen.parts[key] = holds  # move it to the end, so that it is forgotten last
             if len(seen.parts) > _MOST:
                 seen.parts.pop(next(iter(seen.parts)), None)
             if before is None:

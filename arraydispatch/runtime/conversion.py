@@ -22,7 +22,7 @@ def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: s
         raise Unsupported(dtypes.only_on_host(x.dtype))
     if device is None and not backend.native_is_ndarray:
         device = default_device(backend)
-    if x.dtype.char in "qQ":  # C's long long: equal to int64 and uint64, but distinct types
+    if x.dtype.char in "qQ":  # C's long long, whose dtypes equal int64 and uint64 but are distinct types
         x = x.view(np.dtype(x.dtype.str))
     made = backend.from_numpy(x, device, copy)
     _remembered(made, x)
@@ -32,7 +32,7 @@ def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: s
 
 
 def _remembered(made: Native, x: np.ndarray[Any, Any]) -> None:
-    """Report to the innermost running trace host values that may decide a shape."""
+    """Report host values that may decide a shape to the innermost running trace."""
     if tracing.running and x.dtype.kind in "biu":
         tracing.remember(made, x.copy())
 
@@ -68,7 +68,7 @@ def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
 
 
 class _OfAProgram(Exception):
-    """Signal that an array is a constant of a program being traced, meaningless outside of it, and must not be cached."""
+    """Raised for a constant of a program that is being traced: it has no meaning outside of the program and must not be cached."""
 
 
 @lru_cache(maxsize=256)
@@ -97,8 +97,8 @@ def download(backend: Backend, a: Native, why: str = "") -> np.ndarray[Any, Any]
 
 
 def beginning(size: int, dtype: np.dtype[Any]) -> Backend:
-    """Return the backend that holds the value of a new array: the host state where there is one, on a CPU or for small
-    arrays.
+    """Return the backend that holds the value of a new array: the host state on a CPU or for a small array, if the backend
+    has one.
 
     The library need not have been imported for that. Arrays of dtypes for which NumPy has no arithmetic start in the
     library.
@@ -115,7 +115,8 @@ def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
     arrays.
     """
     seen = backend.to_numpy(a)
-    if not seen.flags.c_contiguous:  # NumPy asks the memory's owner whether a contiguous array may be made writeable
+    if not seen.flags.c_contiguous:
+        # Only for a contiguous array does NumPy ask the owner of the memory whether it may be made writeable.
         order = sorted(range(seen.ndim), key=lambda i: -seen.strides[i])
         lines = seen.transpose(order)
         if lines.flags.c_contiguous:

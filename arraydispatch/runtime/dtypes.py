@@ -28,7 +28,7 @@ COMPLEX128 = np.dtype(np.complex128)
 
 
 class OnlyOnHost(str):
-    """Reason for calls that no device could run: on strings, dates, Python objects, files. They are not fallbacks."""
+    """Reason for the host of calls that no device could run: on strings, dates, Python objects, files. They are not host fallbacks."""
 
     __slots__ = ()
 
@@ -92,7 +92,7 @@ def apply_precision(dtype: DType, precision: Precision) -> DType:
 
 
 def widen_half(dtype: DType) -> DType:
-    """Return float32 for 16-bit floats, which have no kernels for linear algebra and FFT, and other dtypes unchanged."""
+    """Return float32 for 16-bit floats, which have no kernels for linear algebra and FFT, and any other dtype unchanged."""
     return FLOAT32 if category(dtype) == "float" and dtype.itemsize == 2 else dtype
 
 
@@ -142,7 +142,7 @@ def loop_dtypes(
         row = _bfloat16_row(operands)
         try:
             return ufunc.resolve_dtypes(row + (None,) * ufunc.nout, casting=casting, **keywords)  # type: ignore[arg-type]
-        except TypeError:  # ml_dtypes has no such loop (ldexp): computed in float32
+        except TypeError:  # ml_dtypes has no such loop (ldexp): compute in float32
             operands = tuple(FLOAT32 if isinstance(t, np.dtype) and is_bfloat16(t) else t for t in operands)
     return ufunc.resolve_dtypes(operands + (None,) * ufunc.nout, casting=casting, **keywords)  # type: ignore[arg-type]
 

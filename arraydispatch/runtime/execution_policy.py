@@ -1,15 +1,13 @@
-"""Policy of execution: who computes a call, by the library in force, its device, the execution and the number of elements.
+"""Policy of execution: decides by library, device, execution mode and number of elements which engine computes a call.
 
-This is the one place that decides it. The launcher takes its defaults from :func:`defaults`, ``arraydispatch.use`` does under a
-launcher, and reports and ``--verify`` explain with :func:`tier` why NumPy or the library computed.
+No other module decides it. The launcher, and ``arraydispatch.use`` under a launcher, take their defaults from :func:`defaults`.
+Reports and ``--verify`` use :func:`tier` to explain why NumPy or the library computed.
 """
 
 from __future__ import annotations
 
 from enum import Enum
 from typing import Literal, NamedTuple
-
-__all__ = ["FUSED_FROM", "LIBRARY_FROM", "NAMED_ON_CPU", "Execution", "Policy", "Tier", "defaults", "tier"]
 
 Execution = Literal["eager", "fused", "compiled"] | None
 

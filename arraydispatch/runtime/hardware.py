@@ -11,8 +11,6 @@ import shutil
 
 from ..backends import loader
 
-__all__ = ["AMD", "NVIDIA", "TPU", "accelerators", "reaches"]
-
 NVIDIA, AMD, TPU = "NVIDIA GPU", "AMD GPU", "TPU"
 
 _HIDING = {

@@ -53,7 +53,7 @@ def of(a: Native, backend: Backend) -> Device:
 
 
 def of_new(name: str) -> Device:
-    """The device that new arrays of a backend go to; its library is imported only where that may be another than the CPU."""
+    """Return the device of new arrays of a backend; its library is imported only if that device may not be the CPU."""
     chosen: Device | None = settings.default.devices.get(name)
     if chosen is not None:
         return chosen
@@ -65,7 +65,7 @@ def of_new(name: str) -> Device:
 
 @cache
 def _is_the_cpu(name: str) -> bool:
-    """Whether the library can have no device here but one CPU, by what the system and the environment show."""
+    """Whether one CPU is the library's only possible device, as far as the system and the environment show."""
     kinds = hardware.accelerators()
     return not loader.several_cpus(name) and not any(hardware.reaches(name, kind) for kind in kinds)
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Rules(NamedTuple):
-    """Rules that every result obeys, in one object, so that a call makes one look-up."""
+    """Rules that apply to every result, in one object, so that a call looks up only one."""
 
     precision: Precision
     scalars: Literal["numpy", "device"]
@@ -142,7 +142,7 @@ def set_execution(way: Execution) -> None:
 
 
 def _execute(usual: Execution, executions: tuple[execution, ...]) -> None:
-    """Make calls run as the innermost of the blocks says."""
+    """Set the execution of calls to that of the innermost block."""
     way = executions[-1].way if executions else usual
     least, lent = default.min_size, default.lent
     if way == "fused" and not least:
@@ -154,7 +154,7 @@ def _execute(usual: Execution, executions: tuple[execution, ...]) -> None:
 
 @process.follows("execution", "traces")
 def _follow() -> None:
-    """Defer values from now on, or none: while a library traces, what it computes belongs to its program."""
+    """Switch deferred values on or off; they are off while a library traces, because everything computed then belongs to its program."""
     global _deferring
     _deferring = defer if process.execution == "compiled" and not process.traces else None
 
@@ -230,7 +230,7 @@ def current_rules() -> Rules:
 
 
 def only_values_decide() -> bool:
-    """Whether no rule is in force in any thread and no thread requires the general path, so that calls may take shortcuts."""
+    """Whether calls may take shortcuts, because no rule is in force and no thread requires the general path."""
     return not process.suspended and not process.overrides and process.rules is NO_POLICY
 
 
@@ -252,7 +252,7 @@ class Override:
     """
 
     ruling = False
-    """Whether the setting is one of the rules that every result obeys."""
+    """Whether the setting is one of the :class:`Rules`."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -335,7 +335,7 @@ def precision_context(bits: Any) -> Any:
 
 
 def current_fallback() -> Fallback:
-    """Return the effect of a host fallback in force: warn, raise, or nothing."""
+    """Return the effect that a host fallback has now: warn, raise, or nothing."""
     value: Fallback = _innermost(_overrides.get(), fallback)
     return default.fallback if value is UNSET else value
 
@@ -375,7 +375,7 @@ class traced:
     """Settings while a function is traced: scalars stay on the device, and host fallbacks are refused with a message
     for tracing.
 
-    The caller counts it among ``process.overrides``, in one step with the other changes of a trace.
+    The caller counts this block in ``process.overrides``, together with the other changes of a trace.
     """
 
     __slots__ = ("_tokens",)

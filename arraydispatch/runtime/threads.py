@@ -1,7 +1,7 @@
 """Thread counts of the libraries on the CPU, limited to the processors that this process may use.
 
-By default, libraries count the processors they see. That is too many in a container with a quota, where the system
-stops the whole process when its quota is used up, and when the pools of two libraries work at the same time.
+By default, libraries use as many threads as they see processors. That is too many in a container with a quota, whose
+system stops the whole process when the quota is used up, and it is too many if pools of two libraries work at the same time.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from ..backends.base import Backend
 from ..backends.devices import processors
 from ..common.errors import OptionError, SettingError
 from ..common.process_state import process
-
-__all__ = ["VARIABLES", "available", "check", "fit", "kept", "use"]
 
 VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """Environment variables from which libraries take their number of threads when they are loaded."""
@@ -39,7 +37,7 @@ def _quota() -> float | None:
     found = []
     for line in _read("/proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)
-        if not controllers:  # the single group of version 2
+        if not controllers:  # cgroups version 2 has a single group
             found += [_quota_of(*_read(f"{folder}/cpu.max").split()) for folder in _folders(_V2, path)]
         elif "cpu" in controllers.split(","):
             names = "cpu.cfs_quota_us", "cpu.cfs_period_us"

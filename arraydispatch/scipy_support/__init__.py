@@ -33,21 +33,6 @@ from ..common.arguments import PLAIN
 from ..functions import registry
 from ..functions.registry import METHODS, SCIENTIFIC
 
-__all__ = [
-    "MODULES",
-    "Front",
-    "arrays_among",
-    "by_scipy_itself",
-    "front",
-    "implements",
-    "is_function",
-    "load",
-    "method_stand_in",
-    "public",
-    "real_of",
-    "stand_in",
-]
-
 B = TypeVar("B", bound=Callable[..., Any])
 
 MODULES: dict[str, str] = {

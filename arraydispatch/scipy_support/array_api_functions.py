@@ -26,8 +26,6 @@ from ..memory import views
 from ..runtime import conversion
 from . import implements, stand_in
 
-__all__ = ["by_the_standard", "ours", "plain_result", "restore_switch"]
-
 _inside: ContextVar[bool] = ContextVar("_inside", default=False)
 
 

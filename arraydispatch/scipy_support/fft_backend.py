@@ -7,8 +7,6 @@ from typing import Any
 
 from . import arrays_among, load, stand_in
 
-__all__ = ["Backend", "register"]
-
 
 class Backend:
     """uarray backend that ``scipy.fft`` asks before SciPy's own functions; it declines calls without an `Array`."""

@@ -16,8 +16,6 @@ from ..functions.registry import XP
 from ..runtime import dtypes
 from .operand_checks import array, only, plain, row_of
 
-__all__ = ["MOST_TAPS", "along", "axes_of", "beyond", "checked_dtype", "each", "padding", "stored", "taken", "through"]
-
 PADDED = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "nearest": "edge", "mirror": "reflect", "wrap": "wrap",
     "grid-wrap": "wrap", "constant": "constant", "grid-constant": "constant",

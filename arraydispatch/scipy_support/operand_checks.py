@@ -11,8 +11,6 @@ from ..functions.factorizations import is_true
 from ..functions.registry import XP
 from ..runtime import dtypes
 
-__all__ = ["array", "checked", "every", "floats", "lapack", "number", "only", "plain", "row_of"]
-
 
 def only(condition: bool, why: str) -> None:
     """Leave a call to SciPy itself, for the reason ``why``, unless the condition holds."""

@@ -179,9 +179,8 @@ def lu(
         return _rows(xp, lower, place), upper
     if p_indices:
         return xp.prim.astype(place, np.dtype(np.int32 if shape[0] > 1 else np.int64)), lower, upper
-    kept = (
-        xp.dtype_of(factors) if shape[0] == 1 else real_of(xp.dtype_of(factors))
-    )  # for a single number SciPy keeps the dtype
+    # For a single number SciPy keeps the dtype.
+    kept = xp.dtype_of(factors) if shape[0] == 1 else real_of(xp.dtype_of(factors))
     real = identity(xp, shape, kept, factors)
     return xp.prim.take(real, place, 0), lower, upper
 

@@ -28,8 +28,6 @@ from ..transforms.flattening import is_array
 from . import krylov
 from .linear_operators import Preconditioner, System
 
-__all__ = ["SolveResult", "linear_solve"]
-
 METHODS: dict[str, Callable[..., krylov.Method]] = {
     "cg": krylov.Conjugate,
     "cg-adaptive": krylov.Adaptive,

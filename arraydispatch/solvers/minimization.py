@@ -16,8 +16,6 @@ from ..common.signal_safety import imported
 from ..transforms.derivatives import hessian, jacobian, value_and_grad
 from ..transforms.flattening import is_array, library_of
 
-__all__ = ["minimize"]
-
 _WITHOUT = frozenset({"nelder-mead", "powell", "cobyla", "cobyqa"})
 """SciPy methods that use no derivatives."""
 _SECOND = frozenset({"newton-cg", "dogleg", "trust-ncg", "trust-krylov", "trust-exact", "trust-constr"})

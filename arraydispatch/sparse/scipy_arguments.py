@@ -22,8 +22,6 @@ from ..scipy_support import MATRICES
 from .construction import from_scipy
 from .sparse_array import SparseArray
 
-__all__ = ["called"]
-
 _KEPT = frozenset({"aslinearoperator"})
 _WHY = "it is SciPy's own code, on matrices of its own"
 

@@ -19,8 +19,6 @@ from ..transforms.flattening import is_array
 from . import native_products, structure
 from .structure import Structure
 
-__all__ = ["SparseArray", "is_sparse"]
-
 Shape = tuple[int, ...]
 
 

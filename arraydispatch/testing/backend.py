@@ -19,8 +19,6 @@ from ..backends import loader
 from ..backends.base import PRIMITIVES, Backend, Unsupported
 from ..common.errors import ArrayDispatchError, HostFallbackError
 
-__all__ = ["Result", "check", "main"]
-
 _DTYPES = [
     np.dtype(name) for name in "bool int8 int16 int32 int64 uint8 uint32 float32 float64 complex64 complex128".split()
 ]

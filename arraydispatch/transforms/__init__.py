@@ -4,7 +4,7 @@ A transform flattens the user's arguments (:mod:`arraydispatch.common.pytrees`),
 (:mod:`arraydispatch.transforms.flattening`), calls the library's own transform (``backends/<name>/transforms.py``), and rebuilds the
 result. Only the backend knows what is traced and how.
 
-So pytrees, aliases, leaks and messages are handled once, and each library needs a short function for each transform:
+So pytrees, aliases, leaks and messages are handled here for all libraries, and each library needs one short function per transform:
 
 ================  ==========================  =================================================  =======================
 transform         JAX                         PyTorch                                            TensorFlow
@@ -18,15 +18,15 @@ derivatives       ``jax.vjp``                 autograd; ``torch.func.vjp`` insid
 ``host_call``     ``pure_callback``           a custom operator                                  ``tf.numpy_function``
 ================  ==========================  =================================================  =======================
 
-The function runs on the library's tracers rather than on a recorder of this package: fused execution records calls on host values and
-knows nothing that a derivative needs, and each library's tracer knows its own control flow, dtypes and devices. ``torch.compile``
-itself is not used, because it reads the bytecode of the function, and with it that of NumPy and of this package; ``ad.jit`` checks at
-each call what its guards would check. Autograd is used rather than ``torch.func``, which takes twice as long and hides values.
-A program that PyTorch recorded of a derivative holds the computed values, cut where autograd keeps values, and holds nothing of a
-user's own gradient; so a derivative around such a program runs the function instead. Derivatives take known values, so a function may
-branch on them; in a program a value that is read is an error with its line. ``matrix_from_function`` needs no library: an
-array type of its own follows NumPy's calls by the same two protocols.
+The function runs on the library's tracers, not on a recorder of this package: fused execution records calls on host values and
+nothing that a derivative needs, and each library's tracer knows its own control flow, dtypes and devices. ``torch.compile``
+itself is not used, because it would also read the bytecode of NumPy and of this package; ``ad.jit`` checks at each call what its
+guards would check. Autograd is used rather than ``torch.func``, which takes twice as long and hides values. If PyTorch records a
+program of a derivative, the program does not depend on its arguments where autograd keeps values, and a user's own gradient is not
+recorded; so a derivative around such a program runs the function instead. Derivatives are taken at known values, so a function may
+branch on them; in a program, reading a value is an error that names the line. ``matrix_from_function`` needs no library: its own
+array type follows NumPy's calls by the same two protocols.
 
-While a program is made, a write to most of an array is a choice for each element, which XLA computes in one loop with the written
-values; a write to a smaller part is the library's update.
+In a program, a write to most of an array selects each element from the array or the written values, which XLA computes in one loop
+with these; a write to a smaller part is the library's update.
 """

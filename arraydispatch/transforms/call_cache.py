@@ -1,6 +1,6 @@
 """Fast path for repeated calls of a ``jit`` function whose arguments are only arrays of its library and numbers.
 
-The module is compiled, since its work is what ``ad.jit`` adds to each call of a program.
+The module is compiled, because ``ad.jit`` adds its work to each call of a program.
 """
 
 from __future__ import annotations
@@ -20,8 +20,6 @@ from ..runtime import conversion
 from ..runtime.settings import context_rules
 from .flattening import Body, Traced, finished, native_of
 
-__all__ = ["Met", "again", "kind_of_call"]
-
 _exchange = views.exchange
 _waiting = views.waiting
 _rules_here = context_rules.get
@@ -38,10 +36,12 @@ def again(met: dict[Any, Met], args: tuple[Any, ...]) -> tuple[Any] | None:
 
 
 def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] | None:
-    """Return the key of a call with only arrays of the library and numbers, None for others; its values are added to ``natives``."""
+    """Return the key of a call whose arguments are only arrays of the library and numbers, and append their values to ``natives``;
+    return None for any other call.
+    """
     parts: list[Any] = [_rules_here() or process.rules]
     arrays = 0
-    if _waiting:  # before the lock is taken, which the threads that run them may need
+    if _waiting:  # run them before taking the lock, which the threads that run them may need
         for x in args:
             if isinstance(x, Handle):
                 views.run_readers(x)
@@ -49,7 +49,7 @@ def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] |
         for x in args:
             if isinstance(x, Handle):
                 a: Handle = x
-                kind: Any = a._kind  # the node of a pending value
+                kind: Any = a._kind  # of a pending value, this is its node
                 if type(kind) is not Kind or kind.backend.hosted or kind.backend.defers:
                     return None
                 backend = kind.backend

@@ -21,8 +21,6 @@ from .call_cache import Met, again, kind_of_call
 from .flattening import Body, Input, Same, finished, library_of, name_of, native_of
 from .weak_scalars import weak
 
-__all__ = ["jit"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -149,7 +147,7 @@ class _Jitted:
     def _key(
         self, leaves: list[Any], structure: Structure, backend: Backend
     ) -> tuple[Any, list[Native], dict[int, int]]:
-        """Return the key of the program, the native arguments, and which leaves are the same array as an earlier one."""
+        """Return the key of the program, the native arguments, and the leaves that are the same array as an earlier leaf."""
         parts: list[Any] = []
         natives: list[Native] = []
         seen: dict[int, int] = {}
@@ -241,7 +239,7 @@ def _said(leaves: list[Any]) -> str:
 def _static(
     fun: Callable[..., Any], static_argnums: int | Sequence[int], static_argnames: str | Sequence[str]
 ) -> tuple[frozenset[int], frozenset[str]]:
-    """Return positions and names of the static parameters; one given in either way is in both."""
+    """Return positions and names of the static parameters; a parameter given by position or by name is in both."""
     places = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
     names = {static_argnames} if isinstance(static_argnames, str) else set(static_argnames)
     if not places and not names:

@@ -1,4 +1,4 @@
-"""``stop_gradient`` and ``is_traced``: the role of a value in the transforms that run."""
+"""``stop_gradient`` and ``is_traced``: functions for values inside a running transform."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from ..array.scalar import Scalar
 from ..backends import loader
 from ..common.pytrees import tree_leaves, tree_map
 from ..memory import views
-
-__all__ = ["is_traced", "stop_gradient"]
 
 
 def stop_gradient(x: Any) -> Any:
@@ -41,7 +39,7 @@ def _stopped(x: Any) -> Any:
 
 
 def is_traced(x: Any) -> bool:
-    """Whether a transform follows a value, so that it is unknown or must not be read.
+    """Whether a transform traces a value, so that it is not known or must not be read.
 
     Parameters
     ----------

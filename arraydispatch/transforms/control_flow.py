@@ -15,8 +15,6 @@ from ..memory import views
 from ..runtime import conversion
 from .flattening import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
 
-__all__ = ["host_call", "while_loop"]
-
 
 def while_loop(
     going: Callable[[Any], Any],
@@ -24,7 +22,7 @@ def while_loop(
     state: Any,
     max_iter: int | Sequence[int] | None = None,
 ) -> Any:
-    """Run ``while going(state): state = step(state)``; where values are not known, as a loop of the library's.
+    """Run ``while going(state): state = step(state)``; if values are not known, as a loop of the library.
 
     Parameters
     ----------
@@ -89,7 +87,7 @@ def _steps(max_iter: int | Sequence[int] | None) -> tuple[int | None, list[int] 
 
 
 def _is_known(leaves: Sequence[Any], backend: Backend) -> bool:
-    """Whether Python can run a loop here, whichever values it reads."""
+    """Whether Python can run a loop here, because every value that the loop may read is known."""
     if backend.native_is_ndarray:
         return True
     if any(t.staged and t.backend is backend for t in tracing.entered()):
@@ -265,7 +263,7 @@ def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
 
 
 def _as_told(x: Any, spec: tuple[tuple[int, ...], np.dtype[Any]], lead: int, fun: Any) -> np.ndarray[Any, Any]:
-    """Check a result against its declaration, with this many leading batch axes."""
+    """Check that a result has the declared shape and dtype, after this many leading batch axes."""
     made, (shape, dtype) = np.asarray(x), spec
     if made.shape[lead:] != shape or made.ndim != lead + len(shape) or not np.can_cast(made.dtype, dtype, "same_kind"):
         raise TypeError(

@@ -14,11 +14,9 @@ from ..common.pytrees import tree_flatten, tree_leaves, tree_paths, tree_unflatt
 from .constants import is_traced
 from .flattening import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
 
-__all__ = ["custom_gradient"]
-
 
 def custom_gradient(fun: Callable[..., Any], gradient: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a function a derivative of its own, in place of the library's.
+    """Give a function a user-defined derivative, in place of the library's.
 
     Parameters
     ----------
@@ -65,7 +63,7 @@ class _Call:
         self.gradient, self.args, self.leaves, self.backend = gradient, args, leaves, backend
         slots = [Input.of(x) if is_array(x) or isinstance(x, float | complex) else x for x in leaves]
         self.body = Body(fun, "ad.custom_gradient", structure, slots, backend, _is_staged())
-        self.body.ends = False  # the values end with the derivative around this call, which may be the library's own
+        self.body.ends = False  # the values live until the enclosing derivative ends, which may be the library's own
         self.natives = [native_of(leaves[i], backend) for i in self.body.inputs]
 
     def __call__(self) -> Any:
@@ -73,7 +71,7 @@ class _Call:
         return self._result(outs)
 
     def _forward(self, natives: list[Native]) -> tuple[list[Native], list[Native]]:
-        """Return the results, with those that are arguments among them."""
+        """Return the results, including those that are arguments."""
         outs, written = self.body(natives)
         if self.body.written:
             raise TypeError(

@@ -16,8 +16,6 @@ from ..backends.base import Backend, Native
 from ..common.pytrees import Structure, flatten_call, leaves_of, parts_of, tree_leaves, tree_paths, tree_unflatten
 from .flattening import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
 
-__all__ = ["grad", "hessian", "jacobian", "value_and_grad"]
-
 Argnums = int | Sequence[int]
 
 
@@ -290,13 +288,13 @@ class _Derivative:
         return _Arguments(backend, structure, chosen, [parts_of_args[i] for i in places], every, inputs)
 
     def _is_one_of(self, leaf: Any, every: list[int]) -> bool:
-        """Whether an ndarray is also differentiated with respect to; that array would not see what the function writes to this one."""
+        """Whether an ndarray shares memory with an array to differentiate with respect to, which would not see writes to the ndarray."""
         return isinstance(leaf, np.ndarray) and any(
             isinstance(self.leaves[k], np.ndarray) and np.may_share_memory(leaf, self.leaves[k]) for k in every
         )
 
     def _lasting(self, known: _Arguments) -> bool:
-        """Whether all calls with arrays of these kinds are alike: neither a default backend nor a value decided."""
+        """Whether what follows from these kinds of arrays holds for all such calls: neither a default backend nor a value decided it."""
         return all(
             self.leaves[i]._kind.backend.home is known.backend
             if isinstance(self.leaves[i], Handle)
@@ -503,7 +501,7 @@ def _rows(run: _Derivative, outs: list[Native], pull: Callable[..., list[Native]
 def _cotangents(
     backend: Backend, outs: list[Native], blocks: list[tuple[int, complex]], ends: list[int]
 ) -> list[Native]:
-    """Return one row for each element of each block, along a new first axis: the block's unit at that element, zeros elsewhere."""
+    """Return one row for each element of each block, along a new first axis: 1 (or i) at that element, zeros elsewhere."""
     made = []
     for j, y in enumerate(outs):
         shape, dtype = backend.shape_of(y), backend.dtype_of(y)

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["masked", "nonzero", "unique"]
-
 
 def nonzero(x: Any, *, size: int, fill_value: int = 0) -> tuple[Any, ...]:
     """Return the indices of the first ``size`` nonzero elements, in C order: ``np.nonzero`` with a fixed length.
@@ -126,7 +124,7 @@ def _checked(size: int) -> int:
 
 
 def _first(mask: Any, size: int) -> tuple[Any, Any]:
-    """Return the first indices at which a 1-d array of bools is true, then others; and which of them are true."""
+    """Return ``size`` indices, first those at which a 1-d array of bools is true, and a mask of the indices at which it is true."""
     order = np.argsort(~mask, kind="stable")[:size]
     short = size - order.shape[0]
     if short:

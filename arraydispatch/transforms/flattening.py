@@ -1,4 +1,4 @@
-"""A user's function on pytrees of arrays as a function of native arrays, which is what a library's transform takes."""
+"""Conversion of a user's function on pytrees of arrays to a function of native arrays, which a library's transform accepts."""
 
 from __future__ import annotations
 
@@ -59,12 +59,13 @@ class Input(NamedTuple):
     scalar: bool
     """Whether it is a scalar: a number, one of NumPy's, or one on a device."""
     make: Callable[[Native, Kind], Any] | None = None
-    """Function that wraps it, if it is not the class of arrays or of scalars."""
+    """Function that wraps the native array, if that is not the class of arrays or of scalars."""
 
     @classmethod
     def of(cls, x: Any) -> Input:
         """Describe a leaf as the function sees it."""
-        if isinstance(x, Handle):  # asked by itself: of an array each other question costs a look at what it passes for
+        if isinstance(x, Handle):
+            # Test this first and alone: other isinstance checks of an array look up which class it presents.
             return cls(x._kind.standard, isinstance(x, Scalar))
         return cls(False, isinstance(x, np.generic | int | float | complex))
 
@@ -89,11 +90,11 @@ class Given(NamedTuple):
 
     at: int
     counts: bool = False
-    """Whether its native array is among the results all the same."""
+    """Whether its native array is also among the results."""
 
 
 class Fixed(NamedTuple):
-    """A leaf of a result that no trace knows of."""
+    """A leaf of a result that does not depend on the trace."""
 
     value: Any
 
@@ -145,7 +146,7 @@ class Body:
         self.parts = parts
         self.among = among
         self.ends = True
-        """Whether the values are unknown once the function has returned."""
+        """Whether the values cannot be read any more once the function has returned."""
         self.written: list[int] = []
         """Inputs that the function wrote in the last run."""
         self._structures: list[Structure] = []
@@ -276,7 +277,7 @@ def _told_apart(leaves: list[Any], outputs: list[Any]) -> list[Any]:
 
 
 class _Inside:
-    """Context in which the user's function runs: a trace, scalars on the device, and the library's refusals translated."""
+    """Context in which the user's function runs: it begins a trace, keeps scalars on the device, and translates the library's errors."""
 
     __slots__ = ("backend", "ends", "inner", "rules", "trace")
 
@@ -287,7 +288,7 @@ class _Inside:
         self.ends = body.ends
         here = inner is not body.backend and settings.current_backend() is body.backend
         self.inner = inner if here else None
-        """The variant of the backend that a trace has, where new arrays go to it."""
+        """The backend's variant for traces, if new arrays are created on it."""
 
     def __enter__(self) -> None:
         trace_marks.begin()

@@ -11,8 +11,6 @@ from ..backends.base import Backend
 from ..common.pytrees import tree_flatten, tree_map, tree_unflatten
 from .flattening import dressed, is_array, library_of, name_of, native_of
 
-__all__ = ["call", "parameters"]
-
 
 def call(module: Any, *args: Any, params: Any = None, **kwargs: Any) -> Any:
     """Run a library's neural-network module on arrays.

@@ -1,7 +1,7 @@
 """Marks of the arrays that were created inside a trace, and the check that no other array is written with a traced value.
 
-While a trace runs, the function that makes every array marks it with the trace's epoch (in ``_seen``, which otherwise only views
-use), and writes are checked here. Without a trace, neither costs anything.
+While a trace runs, every new array is marked with the epoch of the trace (in ``_seen``, which otherwise only views use), and
+writes are checked here. Without a trace neither costs anything.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _plain: Callable[..., Any] = process.wrapper
 
 
 def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
-    """Make an array as ``views.wrapper`` does, marked, and of the kind that arrays have inside a trace of their library."""
+    """Make an array as ``views.wrapper`` does, but marked, and of the kind for traces of its library."""
     made = _plain(value, kind, owned)
     traces = _entered()
     if traces:
@@ -75,7 +75,7 @@ def left_behind(trace: Trace) -> None:
         held = a._kind.backend
         if held is not inner and held is not backend:
             continue
-        value = views.owner(a)._v  # a view may not have been read
+        value = views.owner(a)._v  # a view may not have been read yet, so take its owner
         if backend.is_native(value) and backend.recorded(value):
             if ended is None:
                 ended = tracing.Ended(trace)
@@ -103,9 +103,9 @@ def born_in(root: Handle, trace: Trace) -> bool:
 
 
 def admit(a: Handle, given: tuple[Any, ...] = ()) -> None:
-    """Let an array be written inside a trace of its library: one created here changes to the kind that traces have.
+    """Let an array be written inside a trace of its library; an array created in the trace changes to the kind for traces.
 
-    One on the host moves to the library, with its views, if ``given``, the value to write, holds a traced value.
+    An array on the host moves to the library, with its views, if ``given``, the value to write, contains a traced value.
     """
     backend = a._kind.backend
     trace = tracing.current()
@@ -148,7 +148,7 @@ def _is_traced(values: Any, backend: Backend) -> bool:
 
 
 def _taken_along(root: Handle, trace: Trace) -> None:
-    """Move a host array and its views to the library that traces, because it is to hold a traced value."""
+    """Move a host array and its views to the library that traces, because a traced value is written to it."""
     if not born_in(root, trace):
         raise tracing.leak()
     derived, memory, backend = views_of(root), root._v, trace.backend
@@ -157,7 +157,7 @@ def _taken_along(root: Handle, trace: Trace) -> None:
         value = conversion.upload(backend, memory, None, "written with a traced value")
         for each in (root, *derived):
             kind = each._kind
-            each._ghost = each._v  # NumPy's view of its former memory gives its place
+            each._ghost = each._v  # NumPy's view of the former memory defines its place
             each._kind = inner.standard_kind(kind.dtype) if kind.standard else inner.kind(kind.dtype)
             if each is not root:
                 each._root, each._seen = root, views.NEVER

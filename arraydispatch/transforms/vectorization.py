@@ -13,8 +13,6 @@ from ..backends.base import Backend, Native
 from ..common.pytrees import children_of, flatten_call, tree_leaves, tree_paths, tree_unflatten
 from .flattening import Body, Given, Input, Same, Traced, dressed, is_array, library_of, name_of, native_of
 
-__all__ = ["vmap"]
-
 Axes = Any
 """An int, None, or a pytree of these that is a prefix of the arguments' or results'."""
 
@@ -77,7 +75,7 @@ def _axes_of_arguments(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], 
 
 
 def _spread(axes: Axes, tree: Any, what: str) -> list[Any]:
-    """Return the axis of each leaf of a tree, of which ``axes`` is a prefix."""
+    """Return the axis of each leaf of a tree; ``axes`` is a prefix of the tree."""
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
         return [axes] * len(tree_leaves(tree))
     if isinstance(axes, dict) and isinstance(tree, dict) and axes.keys() == tree.keys():
@@ -165,7 +163,7 @@ def _rebuilt(
                 if output.same is not None:
                     moved_back = backend.prim.copy(moved_back)
                 made.append(dressed(moved_back, backend, False, output.standard))
-        elif type(output) is Given:  # unchanged, or written in the meantime
+        elif type(output) is Given:  # returned as it was given, or after a write to it
             argument, held = given[body.inputs[output.at]], moved[output.at]
             made.append(argument if axis % argument.ndim == held else np.moveaxis(argument, held, axis))
         elif is_array(output.value) or isinstance(output.value, int | float | complex):

@@ -16,13 +16,11 @@ from ..common.pytrees import tree_leaves, tree_map
 from ..memory import views
 from ..runtime import dtypes
 
-__all__ = ["Weak"]
-
 _PYTHON: dict[str, type] = {"f": float, "c": complex, "i": int}
 
 
 def _type_of(x: Any) -> Any:
-    """Return what NumPy resolves a loop with: a dtype, or the type of a Python number."""
+    """Return the type with which NumPy resolves a loop: a dtype, or the class of a Python number."""
     if isinstance(x, Weak):
         return _PYTHON[x._kind.dtype.kind]
     if isinstance(x, Handle):
@@ -37,7 +35,7 @@ def _is_python(x: Any) -> bool:
 
 
 def _operator(word: str, reflected: bool = False) -> Callable[..., Any]:
-    """Make a binary operator, which returns a Python number for two Python numbers."""
+    """Make a binary operator; for two Python numbers it returns a Python number."""
     ufunc = row_of(word).func
 
     def operator(self: Weak, other: Any, *_modulo: Any) -> Any:
@@ -117,9 +115,8 @@ def _loop(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
     types = [_type_of(x) for x in inputs]
     try:
         return list(ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout))[: ufunc.nin])
-    except (
-        TypeError
-    ):  # a dtype that NumPy lacks (bfloat16), or no loop, for which the call itself raises a better error
+    except TypeError:
+        # NumPy lacks a dtype (bfloat16), or has no loop; then the call itself raises a better error.
         return [_among([t for t in types if isinstance(t, np.dtype)], x) for x in inputs]
 
 

@@ -11,10 +11,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy._core import umath as _umath
 
-__all__ = [
-    "CLIP", "FACTS", "INSTRUCTIONS", "Error", "Jumps", "UfuncFacts", "neutral", "ufunc_facts",
-]  # fmt: skip
-
 Error = Literal["sum", "square", "spread", "remainder", "period"]
 Jumps = Literal["unit", "exact", "operand"]
 

@@ -17,8 +17,6 @@ import numpy as np
 
 from .facts import INSTRUCTIONS
 
-__all__ = ["LEAST", "call", "called", "lie_in_rows"]
-
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
 LEAST = 1 << 15

@@ -192,6 +192,114 @@ def libraries() -> None:
         assert ad.shard(u, 1).sharding.shard == (512, 64)
 
 
+def _heat(u: Any, v: Any) -> Any:
+    u[1:-1, 1:-1] += 0.1 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2] - 4.0 * u[1:-1, 1:-1])
+    u[0, :] = u[1, :]
+    u[-1, :] = u[-2, :]
+    u[:, 0] = 50.0
+    u[:, -1] = 20.0
+    return u, v
+
+
+def _plate(u: Any, v: Any) -> Any:
+    new = u.copy()
+    new[1:-1, 1:-1] = 0.25 * (u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:])
+    return new, v
+
+
+def _wave(before: Any, now: Any) -> Any:
+    after = np.zeros_like(now)
+    around = now[:-2, 1:-1] + now[2:, 1:-1] + now[1:-1, :-2] + now[1:-1, 2:] - 4 * now[1:-1, 1:-1]
+    after[1:-1, 1:-1] = 2 * now[1:-1, 1:-1] - before[1:-1, 1:-1] + 0.2 * around
+    return now, after
+
+
+def _around(a: Any) -> Any:
+    return np.roll(a, 1, 0) + np.roll(a, -1, 0) + np.roll(a, 1, 1) + np.roll(a, -1, 1) - 4 * a
+
+
+def _gray_scott(u: Any, v: Any) -> Any:
+    reaction = u * v * v
+    return u + 0.16 * _around(u) - reaction + 0.035 * (1 - u), v + 0.08 * _around(v) + reaction - 0.095 * v
+
+
+def _strided(u: Any, v: Any) -> Any:
+    u[::2] = v[::2] * 2
+    u[1:-1:3, 2::5] = u[:-2:3, :-2:5]
+    u[2:4] = v[:1]
+    return u, v
+
+
+ROW = ROWS * 8
+STEPS = {  # and rows that a device gets in a step, at most
+    _heat: 9,
+    _plate: 5,
+    _wave: 7,
+    _gray_scott: 4,
+    _strided: 20,  # every third row goes to where its neighbours are
+}
+
+
+def halos() -> None:
+    """Count what a step of a stencil exchanges: rows at the edges of the parts, and never an array."""
+    from arraydispatch.engine.compiled_blocks.programs import programs
+
+    for step, rows in STEPS.items():
+        jitted = ad.jit(step)
+        x, y = ad.asarray(H), ad.asarray(H.T.copy())
+        want = step(H.copy(), H.T.copy())
+        for got, wanted in zip(jitted(x, y), want, strict=True):
+            assert got.sharding.axes == ((0,), ()), got.sharding
+            np.testing.assert_allclose(ad.to_numpy(got), wanted, rtol=1e-11, atol=1e-13)
+        ((_, program),) = jitted.jitted.programs.values()
+        _only_halos(step, program.collectives(), rows)
+
+        before = set(programs())
+        x, y = ad.asarray(H), ad.asarray(H.T.copy())
+        wx, wy = H.copy(), H.T.copy()
+        for _ in range(4):
+            (x, y), (wx, wy) = step(x, y), step(wx, wy)
+        np.testing.assert_allclose(ad.to_numpy(y), wy, rtol=1e-11, atol=1e-13)
+        np.testing.assert_allclose(ad.to_numpy(x), wx, rtol=1e-11, atol=1e-13)
+        if sys.argv[2] == "compiled":
+            made = [block.program.call.collectives() for block in programs() if block not in before]
+            assert made and any(made)
+            for found in made:
+                _only_halos(step, found, 4 * rows)
+
+
+def _only_halos(step: Any, found: list[dict[str, Any]], rows: int) -> None:
+    kinds = {each["kind"] for each in found}
+    assert kinds <= {"collective-permute", "all-reduce"}, (step.__name__, found)
+    assert sum(each["bytes"] for each in found) <= rows * ROW, (step.__name__, found)
+
+
+def windows() -> None:
+    """Slices that begin at many places, which programs are handed: each device answers for its part."""
+    from arraydispatch.engine.compiled_blocks.programs import programs
+
+    u, w = ad.asarray(H), H.copy()
+    for i in range(40):
+        for a in (u, w):
+            a[8 * i : 8 * i + 8, 3:7] = a[i : i + 8, 5 + i : 9 + i] * 2
+            a[i] += a[i + 1]
+            a[i + 1 : i + 300 : 2] *= 0.5
+    np.testing.assert_allclose(ad.to_numpy(u), w, rtol=1e-11)
+    assert u.sharding.axes == ((0,), ())
+    rng = np.random.default_rng()
+    for _ in range(10):
+        step, across = int(rng.choice([1, 1, 2, 3, 5, 90])), int(rng.choice([1, 2]))
+        size = int(rng.integers(1, (ROWS - 1) // step))
+        first, second = rng.integers(0, ROWS - 1 - (size - 1) * step, 2)
+        one, other = ((slice(k, k + (size - 1) * step + 1, step), slice(3, 99, across)) for k in (first, second))
+        for a in (u, w):
+            a[one] = a[other] + a[:1, 3:99:across]
+        np.testing.assert_allclose(ad.to_numpy(u), w, rtol=1e-11, err_msg=str((one, other)))
+    for block in programs():
+        for each in block.program.call.collectives():
+            assert each["kind"] != "all-gather" or each["bytes"] < H.nbytes, each
+
+
 if __name__ == "__main__":
     ad.use("jax", mesh=8, execution=None if sys.argv[2] == "None" else sys.argv[2], fallback="silent")
     globals()[sys.argv[1]]()

@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("execution", ["None", "compiled"])
-@pytest.mark.parametrize("part", ["calls", "creation", "transforms", "meshes", "printing", "libraries"])
+@pytest.mark.parametrize(
+    "part", ["calls", "creation", "transforms", "meshes", "printing", "libraries", "halos", "windows"]
+)
 def test_on_eight_devices(part: str, execution: str) -> None:
     pytest.importorskip("jax")
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"

@@ -20,9 +20,9 @@ from jax.interpreters.partial_eval import DynamicJaxprTracer
 from ...backends.kinds import Kind
 from ...common import events, tracing
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
+from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device, processors
-from . import direct_use, primitives, reductions, shardings, ufuncs
+from . import direct_use, host_kernels, linalg, primitives, reductions, shardings, ufuncs
 from .host_kernels import HOST_KERNELS, in_host_memory
 from .importing import THREADS, threads_of_devices
 from .jitted_kernels import kernel
@@ -48,7 +48,7 @@ _MANY = _LARGE // 16
 """Number of elements below which no dtype reaches that size."""
 _stage = kernel(lambda x: x)
 _STAGE_AFTER = 400
-"""Number of uploads of one small shape after which compiling one pays: 6 ms to compile, 12 µs saved by each."""
+"""Number of uploads of one small shape after which compiling an upload pays: it takes 6 ms and saves 12 µs each time."""
 _SMALL = 1 << 16
 
 
@@ -60,16 +60,20 @@ class JaxBackend(Backend):
     install = "pip install 'jax>=0.10'"
     mutable = False
     scoped = True
-    block_comes = 1  # XLA compiles every call by itself, which takes longer in all than the block
+    block_comes = 1  # XLA compiles single calls too, and these compilations together take longer than that of the block
     donates = True
 
-    prim = primitives
+    prim = collect(primitives, host_kernels, linalg)
     UFUNCS = ufuncs.UFUNCS
     REDUCE = reductions.REDUCE
     ACCUMULATE = reductions.ACCUMULATE
     SCALARS = ufuncs.SCALARS
     HOST_KERNELS = HOST_KERNELS
     meshes = shardings
+
+    @cached_property
+    def processes(self) -> ModuleType:  # type: ignore[override]
+        return imported("arraydispatch.backends.jax.distributed_runtime")
 
     def __init__(self) -> None:
         super().__init__()
@@ -100,8 +104,8 @@ class JaxBackend(Backend):
         return None if jax.config.jax_enable_x64 else _wide_types
 
     def in_scope(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a function as the context manager would, but for 0.1 µs instead of 0.5: no manager is created, nothing
-        is parsed.
+        """Wrap a function as the context manager would, in 0.1 µs instead of 0.5: no context manager is created and no
+        option is parsed.
         """
         state = jax.enable_x64
         here, put = getattr(state, "get_local", None), getattr(state, "set_local", None)
@@ -110,7 +114,7 @@ class JaxBackend(Backend):
 
         def inside(*natives: Any) -> Any:
             before = here()
-            try:  # a signal may come at any point in it
+            try:  # a signal may arrive at any point here
                 put(True)
                 made = run(*natives)
             finally:
@@ -149,7 +153,7 @@ class JaxBackend(Backend):
         return True
 
     def followed(self, a: Array) -> bool:
-        name = type(a).__name__  # JAX exports one of these classes
+        name = type(a).__name__  # by name, because JAX exports only one of these classes
         while name == "BatchTracer":
             a = a.val
             name = type(a).__name__
@@ -220,7 +224,7 @@ class JaxBackend(Backend):
             return jnp.from_dlpack(x)
 
     def dlpack(self, a: Array, **kwargs: Any) -> Any:
-        """Export, filling in the version: JAX refuses a request for version 0, which its own unversioned capsules are."""
+        """Export with the version filled in: JAX refuses a request for version 0, although its own capsules have none."""
         if kwargs.get("max_version", (1, 0))[0] < 1:
             del kwargs["max_version"]
         return a.__dlpack__(**kwargs)
@@ -407,7 +411,7 @@ class JaxBackend(Backend):
 
     def _together(self, wrapper: Any, cls: Any, kind: Kind, leaves: Any) -> Any:
         (leaf,) = leaves
-        if isinstance(leaf, wrapper):  # a jacobian: each result's array holds one shaped as the argument
+        if isinstance(leaf, wrapper):  # in a Jacobian, the array of each result holds an array shaped as the argument
             return leaf
         if not self.is_native(leaf):  # a transform may put any object there
             return cls._holding(leaf, kind)
@@ -421,7 +425,7 @@ class JaxBackend(Backend):
                 while True:
                     before = self._key
                     after, key = jax.random.split(before)
-                    if self._key is before:  # else the handler of a signal has drawn
+                    if self._key is before:  # otherwise a signal handler has drawn meanwhile
                         self._key = after
                         break
             values = _draw(key, kind, tuple(shape), dtype)
@@ -485,5 +489,5 @@ def _start_on(platform: str) -> None:
 def _host_memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on Windows
+    except (AttributeError, ValueError, OSError):  # Windows lacks it
         return -1

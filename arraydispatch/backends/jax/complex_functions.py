@@ -1,7 +1,7 @@
 """Elementary functions of complex numbers with C99's special values, as in NumPy.
 
-XLA's lose the sign of zeros and return NaN for most infinities (https://github.com/jax-ml/jax/issues/24787), so these
-are composed of real functions, by the formulas of glibc. Derivatives are those of JAX's functions.
+XLA's functions lose the sign of zeros and return NaN for most infinities (https://github.com/jax-ml/jax/issues/24787), so
+these are composed of real functions with the formulas of glibc. Derivatives are those of JAX's functions.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _rotated(function: Kernel) -> Kernel:
 
 
 def _times(big: Array, root: Array, factor: Array) -> Array:
-    """Compute ``big * factor`` where ``big``, the square of ``root``, may overflow but not the product."""
+    """Compute ``big * factor``, where ``big`` is the square of ``root`` and may overflow although the product does not."""
     return jnp.where(jnp.isinf(big), root * factor * root, big * factor)
 
 
@@ -53,14 +53,14 @@ def exp2(z: Array) -> Array:
 
 @derived_from(jnp.expm1)
 def expm1(z: Array) -> Array:
-    # NumPy's own formula, which has no special values.
+    # This is NumPy's formula, which treats no value specially.
     x, y = lax.real(z), lax.imag(z)
     half = jnp.sin(y / 2)
     return lax.complex(jnp.expm1(x) * jnp.cos(y) - 2 * half * half, jnp.exp(x) * jnp.sin(y))
 
 
 def _sinh_cosh(x: Array) -> tuple[Array, Array, Array]:
-    """Return sinh and cosh of a positive number, and the square root of either where they may overflow."""
+    """Return sinh and cosh of a positive number, and their square roots for numbers at which they overflow."""
     root, less, full = jnp.exp(x / 2), jnp.expm1(x), jnp.exp(x)
     huge, top = jnp.isinf(full), root / 2 * root
     s = jnp.where(huge, top, (less + less / (less + 1)) / 2)

@@ -1,8 +1,8 @@
 """Programs that use JAX directly, under the launcher: JAX treats their arrays as ndarrays.
 
-In library use an array is a pytree of its native array, and is rebuilt as one. A program written for NumPy and JAX
-relies on JAX's treatment of ndarrays: they are leaves, functions that it traces see tracers, and arrays that NumPy
-creates there are constants.
+In library use, an array is a pytree of its native array, and JAX rebuilds it from that. A program written for NumPy and JAX
+relies on JAX's treatment of ndarrays instead: they are leaves, functions traced by JAX see tracers, and arrays that NumPy
+creates in such a function are constants.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from jax._src import core
 
 from ...common.patching import NEEDS, Exchange, Exchanges, Need
 
-__all__ = ["is_tracing", "receive", "traces_no_more"]
-
 _INDICES, _FORWARD = "jax._src.numpy.indexing:eliminate_deprecated_list_indexing", ("jax._src.api:jacfwd", "jax:jacfwd")
 _JACFWD = Need(
     "(fun, argnums=0, has_aux=False, holomorphic=False)", "JAX 0.4 to 0.10", "what forward derivatives are taken at"
@@ -30,6 +28,11 @@ ROWS = {
         "(idx)", "JAX 0.8 to 0.10", "the indices of JAX's own arrays, which it asks for their type before it takes them"
     ),
     **dict.fromkeys(_FORWARD, _JACFWD),
+    "jaxlib._jax:make_gloo_tcp_collectives": Need(
+        "",
+        "jaxlib 0.10",
+        "the sockets of several processes on one machine, which listen on its loopback interface alone",
+    ),
     "jax._src.core:trace_state_clean": Need("()", "JAX 0.4.36 to 0.10", "(called, not exchanged) whether JAX traces"),
     "jax._src.core:reset_trace_state": Need("()", "JAX 0.10", "(called, not exchanged) that JAX traces no more"),
 }
@@ -72,7 +75,7 @@ def _indexing(cls: Any, exchange: Exchange) -> Any:
 
 
 def _forward(cls: Any, exchange: Exchange) -> Any:
-    """Convert arrays to leaves: tangents take the structure of the arguments, and an array is not rebuilt from one."""
+    """Convert arrays to leaves, because tangents take the structure of the arguments and arrays cannot be rebuilt from tangents."""
     real = exchange.real
 
     @wraps(real)

@@ -1,8 +1,8 @@
 """Kernels that NumPy runs on the zero-copy view of an array in host memory, because it is faster than XLA there.
 
-XLA sorts on one core by comparing element by element, and compiles a program for each shape, which costs as much as
-thousands of small sorts; the number of elements that a mask selects depends on its values. Under a trace, on an
-accelerator, and if the user wants everything run by the library itself, JAX runs these too.
+XLA sorts on one core by comparing single elements, and compiles a program for each shape, which costs as much as thousands of
+small sorts. The number of elements that a mask selects depends on its values, so each number would be another shape. JAX
+itself runs these kernels under a trace, on an accelerator, and if the user wants the library to run everything.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from ...common import events, tracing
 from ...common.process_state import process
 from .jitted_kernels import is_concrete, kernel
 from .shardings import distributed, gathered_for, is_split, spread_of
-
-__all__ = ["HOST_KERNELS", "argsort", "in_host_memory", "is_rare", "mask", "nonzero", "sort"]
 
 Array = Any
 
@@ -41,7 +39,7 @@ _seen: dict[tuple[Any, ...], int] = {}
 
 
 def is_rare(*key: Any) -> bool:
-    """Whether this was requested only a few times: compiling for a shape costs as much as thousands of its arrays."""
+    """Whether this shape has occurred only a few times: compiling for it costs as much as thousands of calls."""
     count = _seen.get(key, 0)
     if count >= _COMPILE_AFTER:
         return False
@@ -108,7 +106,7 @@ argsort = _sorting(lambda a, axis: a.argsort(axis, kind="stable"), _argsort)
 # -- positions of elements ---------------------------------------------------------------------------------------------
 
 
-_GATHERED = "gathered from all devices: the shape of the result depends on values"
+_GATHERED = f"{events.GATHERED}the shape of the result depends on values"
 
 
 def nonzero(a: Array) -> tuple[Array, ...]:

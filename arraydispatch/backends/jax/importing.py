@@ -1,14 +1,15 @@
 """Import of JAX so that a call interrupted by a signal handler does not block later calls.
 
-JAX's caches contain an entry for a call before its value exists; other callers of the same wait for the value. In
-between the cache calls a Python function, ``explain``, outside of the code that completes an entry in all cases (jaxlib
-0.10: ``WeakrefLRUCacheBase::Call``). An exception that a signal handler raises there, as Ctrl-C does, leaves an entry
-that is never completed, and every later call of that program, in any thread, waits forever. So if the process has not
-imported JAX yet, its caches are created without ``explain``, unless the explanations are enabled.
+JAX's caches contain an entry for a call before its value exists, and other callers of the same program wait for the value.
+Meanwhile the cache calls a Python function, ``explain``, outside of the code that completes an entry in all cases (jaxlib
+0.10: ``WeakrefLRUCacheBase::Call``). If a signal handler raises an exception there, as Ctrl-C does, the entry is never
+completed, and every later call of that program waits forever, in any thread. Therefore, if the process has not imported JAX
+yet, its caches are created without ``explain``, unless the explanations are enabled.
 
-JAX traces functions for one of these caches. It records that in a variable of the thread, and resets it in a Python
-function, ``__exit__``. An exception that a signal handler raises where that begins leaves the thread tracing, and every
-later value a tracer. So the functions behind these caches restore the variable where no Python code runs in between.
+JAX traces functions for one of these caches. It records that in a variable of the thread, and resets the variable in a
+Python function, ``__exit__``. If a signal handler raises an exception when that function begins, the thread remains in the
+trace, and every later value is a tracer. So the functions behind these caches restore the variable without running Python
+code in between.
 """
 
 from __future__ import annotations
@@ -20,8 +21,6 @@ import re
 import sys
 from collections.abc import Callable
 from typing import Any
-
-__all__ = ["THREADS", "jax", "threads_of_devices"]
 
 THREADS = "PJRT_NPROC", "NPROC"
 """Environment variables that XLA reads when it starts; there is no option for it (xla/pjrt/utils.cc, DefaultThreadPoolSize)."""
@@ -48,7 +47,7 @@ def _imported() -> Any:
     try:
         caches: Any = importlib.import_module("jaxlib.weakref_lru_cache")
         make = caches.weakref_lru_cache
-    except (ImportError, AttributeError):  # another version, with another layout
+    except (ImportError, AttributeError):  # another version of JAX has another layout
         return importlib.import_module("jax")
 
     def unexplained(context: Any, call: Any, *args: Any, **kwargs: Any) -> Any:
@@ -68,7 +67,7 @@ def _restoring(call: Callable[..., Any]) -> Callable[..., Any]:
     def restoring(*args: Any, **kwargs: Any) -> Any:
         core = sys.modules.get("jax._src.core")
         weak, strong = getattr(core, "trace_state", None), getattr(core, "trace_state_strong_ref", None)
-        if weak is None or strong is None:  # JAX is being imported, or has another layout
+        if weak is None or strong is None:  # JAX is still being imported, or this version has another layout
             return call(*args, **kwargs)
         reference, trace = weak.get_local(), strong.get_local()
         try:

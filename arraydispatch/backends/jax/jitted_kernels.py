@@ -1,4 +1,4 @@
-"""Kernels from Python functions: one `jax.jit`, of which only the C++ fast path runs from the second call on."""
+"""Kernels made from Python functions by `jax.jit`; from the second call on only JAX's C++ fast path runs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def wide(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
-    """Take values from the body and derivatives from JAX's function: branches and reflections have none where they meet."""
+    """Take values from the body and derivatives from JAX's function: where branches or reflections of the body meet, it has none."""
 
     def decorate(body: Kernel) -> Kernel:
         function = jax.custom_jvp(body)
@@ -66,7 +66,7 @@ def derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
 
 
 def followed(function: Kernel) -> Kernel:
-    """Give a function of floats or complex numbers of one shape a derivative of zeros where JAX has none at all.
+    """Give a function of floats or complex numbers a derivative of zero, if JAX defines none for it.
 
     Its result is then a traced value, which must not be stored in an array outside the trace.
     """
@@ -98,9 +98,8 @@ def apart(a: Array) -> Array:
 def divided(a: Array, b: Array) -> Array:
     """Divide real numbers of one shape, correctly rounded on the CPU."""
     if jnp.issubdtype(b.dtype, jnp.floating):
-        b = lax.select(
-            lax.eq(a, a), b, b
-        )  # only because `vmap` broadcasts a common divisor here, and not beyond the barrier
+        # Only because `vmap` broadcasts a common divisor here, and not beyond the barrier.
+        b = lax.select(lax.eq(a, a), b, b)
     return lax.div(apart(a), apart(b))
 
 

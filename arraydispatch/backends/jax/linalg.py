@@ -1,7 +1,7 @@
 """Linear algebra and FFT primitives of the JAX backend.
 
-LAPACK's failures are values in JAX (NaN, infinity) and `numpy.linalg.LinAlgError` in NumPy. Each kernel here also
-returns whether it failed; that is checked if the value is known, and under a trace JAX's values stand.
+If LAPACK fails, JAX returns NaN or infinity, and NumPy raises `numpy.linalg.LinAlgError`. Each kernel here also returns
+whether it failed. That is checked if the value is known; under a trace, the result has JAX's values.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def cholesky(a: Array) -> Any:
 
 
 def _factored(a: Array, complete: bool) -> tuple[Array, Array]:
-    """Factor a matrix; a wide one by its first columns, for JAX has no derivative of a wide factorization."""
+    """Factor a matrix; a wide one by its first columns, because JAX has no derivative of a wide factorization."""
     m, n = a.shape[-2:]
     q, r = jnp.linalg.qr(a[..., :m] if m < n else a, "complete" if complete and m > n else "reduced")
     if m >= n:
@@ -107,7 +107,7 @@ def eigvalsh(a: Array, lower: bool) -> Any:
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _eigenvectors(a: Array) -> tuple[Array, Array]:
-    """With the derivative, which JAX has of the values alone, of vectors that keep their length and turn by no phase."""
+    """Compute eigenvectors with a derivative, which JAX has for eigenvalues only: their length and phase stay constant."""
     w, v = jnp.linalg.eig(a)
     return w, v
 

@@ -20,84 +20,11 @@ from jax import lax
 
 from ...common import tracing
 from ..base import Unsupported
-from . import shardings
+from . import mesh_slices, shardings
 from .direct_use import is_tracing
-from .host_kernels import argsort, is_rare, mask, nonzero, sort
+from .host_kernels import is_rare
 from .jitted_kernels import apart, highest, kernel
-from .linalg import (
-    cholesky,
-    det,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    fftn,
-    ifftn,
-    inv,
-    irfft,
-    lu,
-    qr,
-    rfft,
-    slogdet,
-    solve,
-    solve_triangular,
-    svd,
-    svdvals,
-)
 from .shardings import Spread, distributed, fitting
-
-__all__ = [
-    "argmax",
-    "argmin",
-    "argsort",
-    "astype",
-    "bincount",
-    "broadcast_to",
-    "cholesky",
-    "complex",
-    "concatenate",
-    "copy",
-    "det",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "fftn",
-    "flip",
-    "full",
-    "gather",
-    "ifftn",
-    "imag",
-    "inv",
-    "iota",
-    "irfft",
-    "mask",
-    "matmul",
-    "nonzero",
-    "pad",
-    "qr",
-    "real",
-    "reshape",
-    "rfft",
-    "scatter",
-    "scatter_donated",
-    "searchsorted",
-    "slice",
-    "slice_update",
-    "slice_update_donated",
-    "lu",
-    "slogdet",
-    "solve_triangular",
-    "solve",
-    "sort",
-    "svd",
-    "svdvals",
-    "take",
-    "take_along_axis",
-    "transpose",
-    "view_dtype",
-    "where",
-]
 
 Array = Any
 DType = np.dtype[Any]
@@ -158,7 +85,7 @@ def _to_integer(a: Array, dtype: DType) -> Array:
         return jnp.where(inside, a.astype(wide), np.iinfo(wide).min)
 
     if a.dtype.itemsize == 2:
-        a = a.astype(np.float32)  # its range holds the bounds above
+        a = a.astype(np.float32)  # its range contains the bounds above
     if dtype == np.uint64:
         top = (a >= 2.0**63) & (a < 2.0**64)
         return jnp.where(top, a.astype(np.uint64), through(np.int64).astype(np.uint64))
@@ -233,9 +160,8 @@ def broadcast_to(a: Array, shape: tuple[int, ...]) -> Array:
     mesh = shardings.in_force() if shardings.meshes_in_force else None
     if mesh is None or math.prod(shape) < mesh.least or a.size >= mesh.least:
         return _broadcast_to(a, shape)
-    return _on(mesh.sharding(shape), jnp.broadcast_to, (1,))(
-        a, shape
-    )  # a large array of a small one: split from the start
+    # A large array is made from a small one: split it from the start.
+    return _on(mesh.sharding(shape), jnp.broadcast_to, (1,))(a, shape)
 
 
 def flip(a: Array, axes: tuple[int, ...]) -> Array:
@@ -293,14 +219,32 @@ def _slice_update(
 
 _slice_compiled = jax.jit(_slice, static_argnums=(2, 3))
 _update_compiled = kernel(_slice_update, static=(3, 4))
+_split_slice_compiled = jax.jit(mesh_slices.read, static_argnums=1)
+_split_update_compiled = kernel(mesh_slices.write, static=(2,))
+
+
+def _fixed(key: tuple[builtins.slice, ...]) -> mesh_slices.Window:
+    """Return the starts, lengths and steps of a key; a length of 1 gets the step 1, since XLA's partitioner fails for others."""
+    return tuple(
+        [
+            (part.start, size := len(range(part.start, part.stop, part.step or 1)), part.step or 1 if size > 1 else 1)
+            for part in key
+        ]
+    )
 
 
 def slice(a: Array, key: tuple[builtins.slice, ...]) -> Array:
     starts, sizes, steps = _window(key)
-    return a if sizes == a.shape else _slice_compiled(a, starts, sizes, steps)
+    if sizes == a.shape:
+        return a
+    if mesh_slices.may_be_split(a):
+        return _split_slice_compiled(a, _fixed(key))
+    return _slice_compiled(a, starts, sizes, steps)
 
 
 def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:
+    if mesh_slices.may_be_split(a):
+        return _split_update_compiled(a, value, _fixed(key))
     starts, sizes, steps = _window(key)
     if tracing.running and steps is None and 2 * math.prod(sizes) >= a.size > 0 and tracing.is_staged():
         return _chosen(a, [int(i) for i in starts], sizes, value)
@@ -308,12 +252,16 @@ def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Arr
 
 
 def slice_at(a: Array, starts: Sequence[Array], sizes: Sequence[int], steps: Sequence[int]) -> Array:
-    """Read a slice whose starts a program is handed."""
+    """Read a slice whose starts are operands of a program."""
+    if mesh_slices.may_be_split(a):
+        return mesh_slices.read_at(a, starts, sizes, steps)
     return _slice(a, jnp.stack([*starts]), tuple(sizes), _strides(steps))
 
 
 def slice_update_at(a: Array, starts: Sequence[Array], steps: Sequence[int], value: Array) -> Array:
-    """Write one."""
+    """Write a slice whose starts are operands of a program."""
+    if mesh_slices.may_be_split(a):
+        return mesh_slices.write_at(a, starts, steps, value)
     return _slice_update(a, jnp.stack([*starts]), value, value.shape, _strides(steps))
 
 
@@ -322,7 +270,7 @@ def _strides(steps: Sequence[int]) -> tuple[int, ...] | None:
 
 
 def _chosen(a: Array, starts: Sequence[int], sizes: tuple[int, ...], value: Array) -> Array:
-    """Write most of an array as a choice for each element, which XLA computes in one loop with the value: half the time."""
+    """Write most of an array by selecting each element from the array or the value: XLA fuses that with the value, in half the time."""
     inside = None
     for axis, (start, size) in enumerate(zip(starts, sizes)):
         if size < a.shape[axis]:
@@ -354,11 +302,12 @@ def _kept(body: Callable[..., Array], static: tuple[Any, ...], *args: Any) -> Ar
     code for ever once the first compilation of a call has been interrupted.
     """
     leaves = [x for arg in args for x in (arg if isinstance(arg, tuple) else (arg,))]
-    if any(isinstance(x, jax.core.Tracer) for x in leaves):  # part of the user's own program
+    if any(isinstance(x, jax.core.Tracer) for x in leaves):  # the call is part of the user's own program
         return body(*args, *static)
     kind = (body, static, *[(x.aval, x.sharding, x.committed) if isinstance(x, jax.Array) else x.shape for x in leaves])
     call = _donating.get(kind)
-    if call is None or not getattr(call, "_cache_size", int)():  # a JAX that does not tell: a copy each time
+    if call is None or not getattr(call, "_cache_size", int)():
+        # This version of JAX does not tell: donate a copy each time.
         call = jax.jit(lambda *args: body(*args, *static), donate_argnums=0)
         made = call(jnp.copy(args[0]), *args[1:])
         if len(_donating) >= _MOST_DONATING:
@@ -372,6 +321,8 @@ def _kept(body: Callable[..., Array], static: tuple[Any, ...], *args: Any) -> Ar
 
 def slice_update_donated(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:
     """Run `slice_update` in the buffer of ``a``, which is deleted: for a buffer that nothing else refers to."""
+    if mesh_slices.may_be_split(a):
+        return _kept(mesh_slices.write, (_fixed(key),), a, value)
     starts, sizes, steps = _window(key)
     return _kept(_slice_update, (sizes, steps), a, starts, value)
 
@@ -398,7 +349,7 @@ def _scatter(a: Array, indices: tuple[Array, ...], value: Array, how: str) -> Ar
             cpu=lambda a, i, v: a.at[i].set(v, mode=_IN_BOUNDS, wrap_negative_indices=False),
             default=lambda a, i, v: a.at[_last_writer(a, i)].set(v, mode="drop", wrap_negative_indices=False),
         )
-    if a.dtype == np.bool_:  # XLA has no arithmetic on booleans: or, and
+    if a.dtype == np.bool_:  # XLA has no arithmetic on booleans: use `or` and `and`
         bits = a.astype(np.uint8).at[indices]
         join = bits.max if how in ("add", "maximum") else bits.min
         return join(value.astype(np.uint8), mode=_IN_BOUNDS, wrap_negative_indices=False).astype(bool)

@@ -64,8 +64,8 @@ def _extremum_of(real: Kernel, place: Kernel, choose: Kernel) -> Callable[[Array
 def _derived_by_place(real: Kernel, place: Kernel, axes: tuple[int, ...], keepdims: bool) -> Kernel:
     """Define the derivative of an extremum as that of the element at its place.
 
-    JAX's own is that of all elements that equal it. In a program for the CPU XLA computes them anew in each loop, with
-    sums and products contracted in one and not in another, so that none may equal it, and the derivative is lost.
+    JAX's own derivative goes to all elements that equal the extremum. In a program for the CPU, XLA computes the elements again
+    in each loop, and may contract sums and products in only one of them; then no element equals it, and the derivative is lost.
     """
 
     @jax.custom_jvp  # type: ignore[untyped-decorator]

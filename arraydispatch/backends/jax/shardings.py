@@ -19,6 +19,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 from ...common import events
 from ...common.process_state import process
 from ..devices import Device, Sharding
+from .collectives import follow, met, programs
 
 __all__ = [
     "Spread",
@@ -26,11 +27,13 @@ __all__ = [
     "device_at",
     "distributed",
     "fitting",
+    "follow",
     "gathered",
     "moved",
     "is_split",
     "place",
     "placed",
+    "programs",
     "sharding_of",
     "spread_of",
 ]
@@ -111,12 +114,15 @@ def spread_of(a: Array) -> Spread | None:
 
 meshes_in_force = False
 """Whether new arrays are made on a mesh: looked at by each call."""
+meshes_met = False
+"""Whether there has been a mesh, or an array on one, in this process."""
 
 
 @process.follows("devices")
 def _follow() -> None:
-    global meshes_in_force
+    global meshes_in_force, meshes_met
     meshes_in_force = in_force() is not None
+    meshes_met |= meshes_in_force
 
 
 def in_force() -> Spread | None:
@@ -150,6 +156,7 @@ def gathered(a: Array) -> np.ndarray[Any, Any]:
         whole = NamedSharding(a.sharding.mesh, PartitionSpec())
         if whole not in _copies:
             _copies[whole] = jax.jit(lambda x: x, out_shardings=whole)
+        met(f"gather {a.shape}")
         with jax.enable_x64(True):
             a = _copies[whole](a)
     return np.asarray(a)
@@ -184,6 +191,8 @@ def free(a: Array) -> Array:
     sharding = getattr(a, "sharding", None)
     if isinstance(a, jax.core.Tracer) or not isinstance(sharding, NamedSharding):
         return a
+    global meshes_met
+    meshes_met |= sharding.mesh.size > 1
     mesh = sharding.mesh
     if all(kind == AxisType.Auto for kind in mesh.axis_types):
         return a
@@ -209,7 +218,9 @@ def device(lengths: tuple[int, ...], least: int) -> Device:
 
 def simulated(count: int) -> str:
     """Return how to start a program with so many devices on one CPU."""
-    return f"set XLA_FLAGS=--xla_force_host_platform_device_count={count} before it starts"
+    return (
+        f"start it by arraydispatch run --simulated, or with XLA_FLAGS=--xla_force_host_platform_device_count={count}"
+    )
 
 
 def _described(spread: Spread) -> Device:

@@ -13,6 +13,7 @@ import numpy as np
 from ...common import tracing
 from ...common.errors import TraceError
 from . import shardings
+from .collectives import Collectives
 
 Array = Any
 Run = Callable[[list[Array]], tuple[list[Array], list[Array]]]
@@ -26,7 +27,7 @@ def is_refusal(error: Exception) -> bool:
 
 
 def _conjugates(values: Sequence[Array]) -> list[Array]:
-    """Conjugate complex cotangents: JAX pulls back without conjugates; ours are gradients as directions of steepest ascent."""
+    """Conjugate complex cotangents: JAX pulls back without conjugation, but gradients here are directions of steepest ascent."""
     return [jnp.conj(x) if jnp.iscomplexobj(x) else x for x in values]
 
 
@@ -52,8 +53,11 @@ def differentiate(
 
 def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list[Array], list[Array]]]:
     compiled = jax.jit(lambda *natives: f(list(natives)))
+    told = Collectives(compiled)
 
     def run(natives: list[Array]) -> tuple[list[Array], list[Array]]:
+        if shardings.meshes_in_force:
+            told.note(natives)
         try:
             return compiled(*natives)
         except jax.errors.JaxRuntimeError as error:
@@ -62,6 +66,7 @@ def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list
                 raise
         raise found
 
+    run.collectives = told  # type: ignore[attr-defined]
     return run
 
 
@@ -79,9 +84,12 @@ def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> 
 
     compiled = jax.jit(traced, donate_argnums=tuple(spare), keep_unused=True)
     called = False
+    told = Collectives(compiled)
 
     def run(natives: list[Any], made: list[Any]) -> None:
         nonlocal called
+        if shardings.meshes_in_force:
+            told.note(natives)
         if spare and not called:  # the first call goes through Python, where a signal would lose operands and results
             for at in spare:
                 natives[at] = jnp.copy(natives[at])
@@ -96,6 +104,7 @@ def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> 
         return {"bytes": found.get("bytes accessed", 0.0), "operations": found.get("flops", 0.0)}
 
     run.cost = cost  # type: ignore[attr-defined]
+    run.collectives = told  # type: ignore[attr-defined]
     return run
 
 
@@ -135,7 +144,7 @@ def call_host(f: Any, natives: Sequence[Array], specs: Sequence[Any]) -> list[Ar
             run, [jax.ShapeDtypeStruct(*spec) for spec in specs], *natives, vmap_method="broadcast_all"
         )
 
-    line = tracing.user_line()  # it is not known when the program's derivative is taken
+    line = tracing.user_line()  # the line is no longer known when the program's derivative is taken
 
     @called.defjvp  # type: ignore[untyped-decorator]
     def _(primals: Any, tangents: Any) -> NoReturn:
@@ -174,7 +183,7 @@ def number(host: np.ndarray[Any, Any], upload: Callable[[Any], Array]) -> Any:
 
 
 def signature(a: Array) -> Any:
-    return a.shape
+    return (a.shape, shardings.in_force()) if shardings.meshes_in_force else a.shape
 
 
 def nests(traces: Sequence[Any]) -> bool:

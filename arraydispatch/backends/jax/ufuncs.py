@@ -45,9 +45,8 @@ def _spread(a: Array, shape: tuple[int, ...]) -> Array:
     if a.shape == shape:
         return a
     spread = jnp.broadcast_to(a, shape)
-    return (
-        apart(spread) if a.size == 1 else spread
-    )  # XLA combines numbers; the barrier keeps it from fusing products and sums
+    # XLA combines numbers; the barrier keeps it from fusing products and sums.
+    return apart(spread) if a.size == 1 else spread
 
 
 # -- division --------------------------------------------------------------------------------------------------------
@@ -245,7 +244,9 @@ def _arctanh(a: Array) -> Array:
 
 
 def _log_add(exp: Kernel, scale: float) -> Kernel:
-    """NumPy's own formula, so that both round alike; ``scale`` is 1 / log(base). JAX's derivative is wrong beside an infinite operand."""
+    """Compute by NumPy's formula, which rounds as NumPy does; ``scale`` is 1 / log(base). JAX's derivative is wrong if an operand is
+    infinite.
+    """
 
     @jax.custom_jvp  # type: ignore[untyped-decorator]
     def body(a: Array, b: Array) -> Array:
@@ -337,7 +338,7 @@ def _isnan(a: Array) -> Array:
 
 
 def _with_nan(plain: Kernel) -> Kernel:
-    """Give a NaN result the derivative of the operand that is NaN; in JAX it has none."""
+    """Give a NaN result the derivative of the operand that is NaN, which JAX does not."""
 
     def chosen(a: Array, b: Array) -> Array:
         return jnp.where(jnp.isnan(a), a, jnp.where(jnp.isnan(b), b, plain(a, b)))
@@ -380,7 +381,7 @@ def _sign(a: Array) -> Array:
         return size - (size - sign)  # sign(-0.0) is 0.0 in NumPy; a selection would keep XLA from fusing on a CPU
     re, im, size = lax.real(a), lax.imag(a), _absolute(a)
     infinite = jnp.isinf(size)
-    # One infinite part: that part's sign; both: NaN.
+    # If one part is infinite, its sign decides; if both are, the result is NaN.
     pick = jnp.where(jnp.isinf(re), jnp.where(jnp.isinf(im), jnp.nan, 1.0), 0.0)
     other = jnp.where(jnp.isinf(im), jnp.where(jnp.isinf(re), jnp.nan, 1.0), 0.0)
     divisor = jnp.where(size == 0, jnp.ones_like(size), size)

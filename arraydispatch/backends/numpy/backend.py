@@ -87,7 +87,7 @@ class NumpyBackend(Backend):
         return "cpu"
 
     def strides_of(self, a: Array) -> tuple[int, ...] | None:
-        size = a.itemsize or 1  # zero-width strings
+        size = a.itemsize or 1  # strings of width zero
         return tuple([stride // size for stride in a.strides])
 
     def on_cpu(self, a: Array) -> bool:

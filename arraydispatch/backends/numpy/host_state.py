@@ -1,8 +1,8 @@
 """Host state: ndarrays that hold the values of another library's arrays, in memory that NumPy can read and write
 directly.
 
-There is one :class:`HostState` for each library; it holds arrays until the library is needed. It computes as NumPy, but
-users see the library (:attr:`Backend.home`), whose import waits until then.
+There is one :class:`HostState` for each library. It holds arrays until the library is needed, which is imported only then.
+It computes with NumPy, but users see the library as the backend (:attr:`Backend.home`).
 """
 
 from __future__ import annotations

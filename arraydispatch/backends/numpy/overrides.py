@@ -1,7 +1,7 @@
 """NumPy functions that the NumPy backend runs itself, because a composition would differ in the last place.
 
-The list was determined by measurement (``tests/functions/accuracy.json``): their results depend on the order in which
-NumPy, or its compiled parts, add and multiply, or (``np.clip``) on which of two zeros comes first.
+The list was determined by measurement (``tests/functions/accuracy.json``). Results of these functions depend on the order in
+which NumPy or its compiled parts add and multiply, or, for ``np.clip``, on the order of two zeros.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _numpys_own(func: Any) -> Callable[..., Any]:
 def _position_of_out(func: Any) -> int:
     try:
         parameters = inspect.signature(func).parameters.values()
-    except ValueError:  # C functions without a text signature: `np.dot` ends with it
+    except ValueError:  # C functions without a text signature; `np.dot` has `out` last
         return 99
     return next((i for i, p in enumerate(parameters) if p.name == "out" and p.kind is p.POSITIONAL_OR_KEYWORD), 99)
 

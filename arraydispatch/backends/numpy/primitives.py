@@ -34,9 +34,8 @@ def iota(n: int, dtype: DType, device: Any) -> Array:
 
 def astype(a: Array, dtype: DType) -> Array:
     if a.dtype.kind == "c" and dtype.kind in "fiu":
-        return a.real.astype(
-            dtype
-        )  # NumPy's warning is issued where a user casts: see arraydispatch.common.user_warnings
+        # NumPy's warning is issued where a user casts: see arraydispatch.common.user_warnings.
+        return a.real.astype(dtype)
     return a.astype(dtype, copy=False)
 
 

@@ -4,6 +4,4 @@ from __future__ import annotations
 
 from .backend import TensorFlowBackend
 
-__all__ = ["BACKEND"]
-
 BACKEND = TensorFlowBackend()

@@ -94,9 +94,9 @@ def binary(op: Kernel) -> Kernel:
 def _beside(value: Any, like: Tensor) -> Any:
     """Convert a Python number to the other operand of a tensor.
 
-    Eager operations accept one in the other's dtype. But they keep one memory for equal numbers, so zeros and complex
-    numbers, whose signs matter, get their own. In graphs, where the user's eager tensors may be operands too, it must
-    not be a constant.
+    Eager operations accept a Python number in the other operand's dtype. But TensorFlow keeps one tensor for equal numbers, so
+    zeros and complex numbers, whose signs matter, get their own tensor. In a graph the number must not be a constant, because
+    eager tensors of the user may be operands too.
     """
     if type(like) is not EagerTensor or not tf.executing_eagerly():
         return hidden(value, like)
@@ -141,7 +141,8 @@ def floor_divide(a: Any, b: Any) -> Tensor:
         return _mul(_floor_div(a, _select(traps, one, b)), _select(traps, b, one))
     if not derived():
         return _floor_quotient(a, b)
-    made = _floor_quotient(tf.stop_gradient(a), tf.stop_gradient(b))  # whose derivative by 0 would be infinite
+    # Its derivative at a divisor of 0 would be infinite.
+    made = _floor_quotient(tf.stop_gradient(a), tf.stop_gradient(b))
     return _select(tf.zeros_like(made, tf.bool), _add(a, b), made)
 
 
@@ -170,7 +171,7 @@ def remainder(a: Any, b: Any) -> Tensor:
     if dtype in INTEGERS:
         return _floor_mod(a, _select(_traps(b), scalar(1, b), b))
     rest = _floor_mod(a, b)
-    if derived():  # of a zero that is another one the derivative is lost
+    if derived():  # replacing a zero by one of the other sign would lose the derivative
         held = tf.stop_gradient(rest)
         zero = _select(_less(b, 0.0), -_sub(held, rest), _sub(rest, held))
         return _select(_equal(rest, 0.0), zero, rest)
@@ -188,7 +189,7 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _differentiable_fmod(a: Tensor, b: Tensor) -> Tensor:
-    """Compute fmod with a derivative, which TensorFlow's lacks: through the absolute values, for which floormod is the same."""
+    """Compute fmod with a derivative, which TensorFlow's lacks, from floormod of the absolute values."""
     negative = signbit(a)
     rest = _floor_mod(_select(negative, _neg(a), a), _select(_less(b, 0.0), _neg(b), b))
     return _select(negative, _neg(rest), rest)
@@ -283,7 +284,7 @@ def _complex_power(a: Tensor, b: Tensor) -> Tensor:
     n = _cast(_select(small, n, scalar(0.0, n)), tf.int64)
     one = scalar(1 + 0j, a)
     lost = nothing = _equal(a, zero)
-    if derived():  # what is not chosen has a derivative too, and a whole power of zero its own
+    if derived():  # values that are not selected need a finite derivative too, and a whole power of zero has its own
         lost = _and(nothing, _or(_equal(n, scalar(0, n)), _less_equal(re, 0.0)))
         a = _select(lost, one, a)
     whole, factor = one, a
@@ -357,19 +358,19 @@ def signbit(a: Tensor) -> Tensor:
 
 
 def sqrt(a: Tensor) -> Tensor:
-    """Complex: reflected at the real axis, of which TensorFlow takes one side at zero and infinity."""
+    """Compute the square root. Complex: reflect at the real axis, because TensorFlow ignores the side at zero and infinity."""
     root = _differentiable_root if derived() else _sqrt
     if a.dtype not in COMPLEX:
         return root(a)
     re, im = parts(a)
-    upper = join(re, _select(signbit(im), _neg(im), im))  # not the absolute value, whose derivative at zero is zero
+    upper = join(re, _select(signbit(im), _neg(im), im))  # not abs(), whose derivative at zero is zero
     made = root(upper)
     return _select(signbit(im), _conj(made), made)
 
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_root(a: Tensor) -> Any:
-    """TensorFlow's derivative of zero is 0 and not infinite where the cotangent is 0; of that of complex numbers XLA forgets a conjugate."""
+    """Compute the root with NumPy's derivative: TensorFlow's at zero is 0 if the cotangent is 0, and XLA omits a conjugate of complex ones."""
 
     def back(cotangent: Tensor) -> Tensor:
         return cotangent / tf.math.conj(2 * _differentiable_root(a))
@@ -408,13 +409,13 @@ def _compiled_log1p(a: Tensor) -> Tensor:
 
 
 def arctanh(a: Tensor) -> Tensor:
-    """XLA has it of doubles by that log1p, on both sides of zero."""
+    """Compute arctanh; XLA computes it for doubles by its log1p, on both sides of zero."""
     return _atanh(a) if a.dtype != tf.float64 or tf.executing_eagerly() else _compiled_arctanh(a)
 
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _compiled_arctanh(a: Tensor) -> Any:
-    """With a derivative of its own: that of the formula is no number at 1, where it is infinite."""
+    """Compute arctanh with its own derivative: the derivative of the formula is NaN at 1, where it should be infinite."""
     negative = a < 0.0
     size = _select(negative, -a, a)
     found = _log1p(size * 2.0 / (1.0 - size)) * 0.5
@@ -422,7 +423,7 @@ def _compiled_arctanh(a: Tensor) -> Any:
 
 
 def _for_xla(a: Tensor) -> bool:
-    """Whether a number may be left to XLA in a program, and has a dtype in which XLA's formulas need no wider one."""
+    """Whether XLA will compute this in a program, in a dtype for which its formulas need no wider one."""
     return a.dtype in (tf.float32, tf.float64) and not tf.executing_eagerly()
 
 

@@ -20,12 +20,10 @@ from ...common import tracing
 from ...common.errors import TraceError
 from ...common.process_state import process
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
+from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device, processors
-from . import nests, primitives, ufuncs
+from . import linalg, nests, primitives, ufuncs
 from .core import BFLOAT16, ENUM, FROM_ENUM, EagerTensor, accelerated, dims, host, on_host, raw, taped
-
-__all__ = ["TensorFlowBackend"]
 
 Tensor = Any
 
@@ -89,7 +87,7 @@ class TensorFlowBackend(Backend):
         "tensor_float_32": "whether matrix products of float32 may use TensorFloat-32 on NVIDIA GPUs",
     }
 
-    prim = primitives
+    prim = collect(primitives, linalg)
     UFUNCS = ufuncs.UFUNCS
     REDUCE = ufuncs.REDUCE
     ACCUMULATE = ufuncs.ACCUMULATE
@@ -114,7 +112,7 @@ class TensorFlowBackend(Backend):
         return type(value) is EagerTensor or isinstance(value, (tf.Tensor, tf.Variable))
 
     def value_of(self, a: Tensor) -> Tensor:
-        """Return a variable's value: an array tracks its writes and readers, a variable is written only by its own methods."""
+        """Return a variable's value, because only the variable's own methods may write to it."""
         return a.read_value() if isinstance(a, tf.Variable) else a
 
     # -- properties of a native value ------------------------------------------------------------------------------
@@ -176,7 +174,8 @@ class TensorFlowBackend(Backend):
             if x.dtype.isnative or x.dtype.newbyteorder("=") not in ENUM:
                 raise Unsupported(f"TensorFlow has no dtype {x.dtype}")
             x, copy = x.astype(x.dtype.newbyteorder("=")), False
-        if copy and x.dtype.kind == "b" and x.view(np.uint8).max(initial=0) > 1:  # Pillow's: any bits mean True
+        if copy and x.dtype.kind == "b" and x.view(np.uint8).max(initial=0) > 1:
+            # Arrays from Pillow, in which any nonzero byte means True.
             x = x.view(np.uint8) != 0
         if copy:
             x = np.array(x, order="C", subok=False) if x.nbytes <= _SMALL else _aligned_copy(x)
@@ -198,7 +197,7 @@ class TensorFlowBackend(Backend):
             if not self.is_concrete(a):
                 raise tracing.refusal("on the host")
             a = a.read_value()
-        if a.dtype is tf.bfloat16:  # memoryview has no such type
+        if a.dtype is tf.bfloat16:  # a memoryview has no format for it
             return self.to_numpy(_bitcast(a, tf.uint16)).view(BFLOAT16)
         return np.asarray(memoryview(a if on_host(a) else a.cpu()))
 
@@ -218,7 +217,7 @@ class TensorFlowBackend(Backend):
             raise BufferError(f"TensorFlow takes memory aligned to {_ALIGNMENT} bytes only")
         try:
             return tf.experimental.dlpack.from_dlpack(capsule)
-        except tf.errors.InvalidArgumentError as error:  # strides
+        except tf.errors.InvalidArgumentError as error:  # TensorFlow refuses strides
             raise BufferError(error.message) from error
 
     def dlpack(self, a: Tensor, **kwargs: Any) -> Any:
@@ -335,14 +334,15 @@ class TensorFlowBackend(Backend):
         return bool(np.may_share_memory(self.to_numpy(a), self.to_numpy(b)))
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Register the wrapper's conversion to a tensor: the one inside, in no other dtype than its own."""
+        """Register the conversion of the wrapper to the tensor inside it; another dtype is refused."""
 
         def convert(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
             native = value.native
             if as_ref or not self.is_native(native):
                 return NotImplemented
             if dtype is not None and not tf.as_dtype(dtype).is_compatible_with(native.dtype):
-                if getattr(type(value), "stands_for_ndarray", False):  # TensorFlow decides about these itself
+                if getattr(type(value), "stands_for_ndarray", False):
+                    # TensorFlow itself decides whether to accept these.
                     if self.is_concrete(native):
                         return tf.convert_to_tensor(value.to_numpy(), dtype, name=name)
                     if np.can_cast(value.dtype, tf.as_dtype(dtype).as_numpy_dtype, "same_kind"):
@@ -365,7 +365,7 @@ class TensorFlowBackend(Backend):
         return ufuncs.compute_dtype(ufunc, dtype)
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
-        host()  # creates the first tensor, in this thread: see there
+        host()  # creates the first tensor in this thread: see `core.host`
         with tf.init_scope():
             if self._generator is None:
                 self._generator = tf.random.Generator.from_non_deterministic_state()

@@ -1,8 +1,8 @@
 """Common foundations of this backend: dtypes, raw operations, cheap constants.
 
-``tf.add`` costs twice the operation it calls, and a Python list given as an axis or a shape costs three times as much
-again (15 µs to become a tensor). So kernels call the generated functions behind ``tf.raw_ops`` and pass them constants
-that are created once.
+``tf.add`` takes twice as long as the operation that it calls, and a Python list given as an axis or a shape takes three times
+as long again (15 µs to become a tensor). So kernels call the generated functions behind ``tf.raw_ops``, with constants that
+are created once.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import tensorflow as tf
-from tensorflow.compiler.tf2xla.ops import gen_xla_ops  # its barrier is not public
-from tensorflow.python.eager import record  # nor whether a GradientTape is recording
-from tensorflow.python.ops import control_flow_util  # nor whether a graph is traced for XLA
-from tensorflow.python.util import dispatch  # nor the types that its functions have met
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops  # the public API has no optimization barrier
+from tensorflow.python.eager import record  # the public API does not tell whether a GradientTape is recording
+from tensorflow.python.ops import control_flow_util  # the public API does not tell whether a graph is traced for XLA
+from tensorflow.python.util import dispatch  # the public API does not tell which types its functions have met
 
 Tensor = Any
 DType = np.dtype[Any]
@@ -38,7 +38,8 @@ ENUM: dict[DType, int] = {np.dtype(t): tf.as_dtype(np.dtype(t)).as_datatype_enum
 
 FROM_ENUM: dict[int, DType] = {number: dtype for dtype, number in ENUM.items()}
 
-for _alias in (np.longlong, np.ulonglong, np.intc, np.uintc, np.long, np.ulong):  # second names of one size hash apart
+for _alias in (np.longlong, np.ulonglong, np.intc, np.uintc, np.long, np.ulong):
+    # NumPy's aliases of one size have different hashes.
     ENUM.setdefault(np.dtype(_alias), ENUM[np.dtype(np.dtype(_alias).str)])
 
 INT64_ENUM = ENUM[np.dtype(np.int64)]

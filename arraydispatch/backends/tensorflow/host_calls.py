@@ -1,9 +1,9 @@
 """Host code in TensorFlow's graphs, called once for all examples of a ``tf.vectorized_map``.
 
-``vectorized_map`` (pfor) calls a ``tf.numpy_function`` in a loop, since it cannot know whether the function handles
-many at once. Ours do: pfor is given a rule for the operation, which recognizes our functions by their tokens and leaves
-all others to the loop. TensorFlow's public API has no such rules: if its internals have changed, ours are called in the
-loop as well.
+``vectorized_map`` (pfor) calls a ``tf.numpy_function`` in a loop, since it cannot know whether the function handles many
+examples at once. The functions here do. So pfor is given a rule for the operation, which recognizes these functions by their
+tokens and leaves all others to the loop. The public API of TensorFlow does not allow such rules; if its internals change,
+these functions are called in the loop as well.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ try:
     from tensorflow.python.ops.parallel_for import pfor
 except ImportError:
     pfor = None
-
-__all__ = ["OPERATION", "call"]
 
 OPERATION = "PyFuncStateless"
 
@@ -67,7 +65,7 @@ def register(pfor: Any) -> bool:
         return False
     try:
         pfor.RegisterPFor(OPERATION)(_for_many)
-    except AssertionError:  # there is already a rule
+    except AssertionError:  # a rule has been registered before
         return False
     return True
 

@@ -168,7 +168,8 @@ def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
         eye = tf.eye(m, k, shape[:-2], a.dtype)
         return eye, tf.zeros((*shape[:-2], k, n), a.dtype)
     scale = _cast(_power_of_two(tf.reduce_max(tf.abs(a), (-2, -1), True)), a.dtype)
-    q, r = _qr(a / scale, complete and shape[-2] > shape[-1])  # else both are one, of which there is a derivative
+    # Otherwise complete and reduced are the same, and the reduced one has a derivative.
+    q, r = _qr(a / scale, complete and shape[-2] > shape[-1])
     return q, r * scale
 
 

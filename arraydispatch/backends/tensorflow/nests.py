@@ -12,8 +12,6 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.core.function.trace_type.custom_nest_trace_type import CustomNestTraceType
 
-__all__ = ["leave", "receive"]
-
 
 def receive(wrapper: Any, backend: Any) -> None:
     """Register the class of arrays and its subclasses with TensorFlow."""
@@ -23,11 +21,11 @@ def receive(wrapper: Any, backend: Any) -> None:
 
     def together(cls: Any, kind: Any, leaves: tuple[Any, ...]) -> Any:
         (leaf,) = leaves
-        if isinstance(leaf, wrapper):  # a jacobian: each result's array holds one shaped as the argument
+        if isinstance(leaf, wrapper):  # in a Jacobian, the array of each result holds an array shaped as the argument
             return leaf
         if not backend.is_native(leaf):  # a transform may put any object there
             return cls._holding(leaf, kind)
-        # Also for a scalar, which TensorFlow may have stacked meanwhile: it compares the classes before and after.
+        # A scalar keeps its class too, even if TensorFlow has stacked it: TensorFlow compares the classes before and after.
         return wrapper._holding(leaf, backend.kind(backend.dtype_of(leaf)))
 
     def traced(a: Any, context: Any) -> Any:
@@ -41,7 +39,7 @@ def receive(wrapper: Any, backend: Any) -> None:
 
 
 def leave(wrapper: Any) -> None:
-    """Make arrays no nests: TensorFlow then treats them as ndarrays, by ``__array__``."""
+    """Unregister arrays as nests; TensorFlow then treats them as ndarrays, through ``__array__``."""
     for name in ("__tf_flatten__", "__tf_unflatten__", "__tf_tracing_type__"):
         if name in vars(wrapper):
             delattr(wrapper, name)

@@ -37,35 +37,6 @@ from .core import (
     raw,
     taped,
 )
-from .linalg import (
-    cholesky,
-    det,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    fftn,
-    ifftn,
-    inv,
-    irfft,
-    lu,
-    matmul,
-    qr,
-    rfft,
-    slogdet,
-    solve,
-    solve_triangular,
-    svd,
-    svdvals,
-)
-
-__all__ = [
-    "argmax", "argmin", "argsort", "astype", "bincount", "broadcast_to", "cholesky", "complex", "concatenate", "copy",
-    "det", "eig", "eigh", "eigvals", "eigvalsh", "fftn", "flip", "full", "gather", "ifftn", "imag", "inv", "iota",
-    "irfft", "mask", "matmul", "nonzero", "pad", "qr", "real", "reshape", "rfft", "scatter", "scatter_donated",
-    "searchsorted", "slice", "slice_update", "slice_update_donated", "lu", "slogdet", "solve", "solve_triangular", "sort", "svd", "svdvals",
-    "take", "take_along_axis", "transpose", "view_dtype", "where",
-]  # fmt: skip
 
 Tensor = Any
 Shape = tuple[int, ...]
@@ -133,7 +104,7 @@ def iota(n: int, dtype: DType, device: Any) -> Tensor:
 
 _THROUGH = dict.fromkeys((np.dtype(t) for t in (np.int8, np.int16, np.uint8, np.uint16)), ENUM[np.dtype(np.int32)])
 _THROUGH[np.dtype(np.uint32)] = INT64_ENUM
-"""Narrow integer type -> type that a float is truncated from on x86-64; TensorFlow's own cast saturates in places."""
+"""Narrow integer type -> wider type to which a float is cast first, as x86-64 does; TensorFlow's own cast may saturate."""
 
 
 def astype(a: Tensor, dtype: DType) -> Tensor:
@@ -185,7 +156,8 @@ def transpose(a: Tensor, perm: Shape) -> Tensor:
 def broadcast_to(a: Tensor, shape: Shape) -> Tensor:
     try:
         return _broadcast_to(a, ints(tuple(shape)))
-    except tf.errors.UnimplementedError:  # for many axes, some of them repeated: one at a time
+    except tf.errors.UnimplementedError:
+        # TensorFlow refuses many axes of which some are repeated: transform one at a time.
         a = reshape(a, (1,) * (len(shape) - a.ndim) + tuple(a.shape))
         for i, n in enumerate(shape):
             if a.shape[i] != n:
@@ -258,8 +230,8 @@ def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
 
 
 def _chosen(a: Tensor, ranges: Sequence[range], value: Tensor) -> Tensor:
-    """Write most of an array as a choice for each element, which XLA computes in one loop with the value: a third of
-    the time.
+    """Write most of an array by selecting each element from the array or the value: XLA fuses that with the value, in a
+    third of the time.
     """
     inside = None
     for axis, (part, n) in enumerate(zip(ranges, dims(a))):
@@ -281,8 +253,8 @@ _met: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 def _numbers_read() -> Tensor:
     """Return True, in a form that makes XLA read the numbers given to the graph since the last write.
 
-    A number that is read only for the inside of an array is read in the loop, which LLVM then does not vectorize: twice
-    the time.
+    XLA reads a number that only the inner elements need in the loop itself, which LLVM then does not vectorize; that takes twice
+    as long.
     """
     graph = tf.compat.v1.get_default_graph()
     inputs = getattr(graph, "inputs", ())
@@ -431,7 +403,7 @@ def _index_type(a: Tensor) -> Any:
 
 
 def _last_values(indices: Sequence[Tensor], value: Tensor, lead: Shape) -> Tensor:
-    """Give all writers of one place the value of the last of them, which alone has the derivative: TensorFlow gives it to each."""
+    """Give all values written to one place the last value, which alone gets the derivative; in TensorFlow each would get it."""
     flat = _flat_index(indices, lead)
     count, tail = dims(flat), dims(value)[len(dims(flat)) :]
     n = math.prod(count)
@@ -542,7 +514,7 @@ def _arg_extremum(a: Tensor, axis: int, find: Any, reduce: Any, worst: float) ->
     dtype = a.dtype
     place = integer(axis)
     if dtype in COMPLEX:
-        # Of the elements with the best real part, the first with the best imaginary part.
+        # Take the elements with the best real part, and of these the first with the best imaginary part.
         re, im = real(a), imag(a)
         nan = _not_equal(a, a)
         low = EagerTensor(worst, host(), re.dtype.as_datatype_enum)

@@ -28,8 +28,6 @@ from .core import (
     taped,
 )
 
-__all__ = ["ACCUMULATE", "REDUCE"]
-
 Tensor = Any
 Axes = tuple[int, ...]
 Kernel = Callable[..., Tensor]
@@ -40,7 +38,7 @@ _all, _any, _cumsum, _cumprod = raw("All"), raw("Any"), raw("Cumsum"), raw("Cump
 
 
 def _apart(out: Tensor, a: Tensor, axes: Axes) -> Tensor:
-    """Copy a result that is the operand's own buffer: TensorFlow returns it if only axes of length 1 are reduced."""
+    """Copy a result that shares the operand's buffer, which TensorFlow returns if only axes of length 1 are reduced."""
     shape = dims(a)
     for axis in axes:
         if shape[axis] != 1:
@@ -128,7 +126,7 @@ def _truth(op: Kernel) -> Kernel:
 
 
 def _product(a: Tensor, axes: Any, keepdims: bool) -> Tensor:
-    """The second derivative of TensorFlow's own divides by the factors, which may be zero: here it is that of products of two."""
+    """Compute the product so that second derivatives are finite: TensorFlow's divides by the factors, which may be zero."""
     if not (a.dtype in BITS or a.dtype in COMPLEX) or not derived():
         return _prod(a, axes, keepdims)
     whole = a
@@ -139,7 +137,8 @@ def _product(a: Tensor, axes: Any, keepdims: bool) -> Tensor:
     value = _prod(tf.stop_gradient(a), axes, keepdims)
     if 0 in dims(whole):
         return value
-    whole = primitives.reshape(whole, dims(value))  # nor is its derivative a Prod, which XLA lacks for complex numbers
+    # The derivative must not be a Prod either, which XLA lacks for complex numbers.
+    whole = primitives.reshape(whole, dims(value))
     nothing = tf.stop_gradient(whole) - whole
     return tf.where(_not_equal(nothing, nothing), value, value - nothing)
 
@@ -187,18 +186,19 @@ def _differentiable_product(a: Tensor, axis: int) -> Tensor:
 
 
 def _begins_with_zero(a: Tensor, axis: int) -> bool:
-    """Whether NumPy can and should add: TensorFlow starts with 0.0 + the first element, which is 0.0 for -0.0."""
+    """Whether NumPy can and should add, because a sum in TensorFlow starts with 0.0 and so loses the sign of -0.0."""
     if not (on_host(a) and process.execution != "eager") or taped() or not (a.dtype.is_floating or a.dtype.is_complex):
         return False
     return bool(a.shape[axis]) and not np.all(_memory(a).take(0, axis))
 
 
 def _memory(a: Tensor) -> np.ndarray[Any, Any]:
-    return np.asarray(memoryview(a)) if a.dtype is not tf.bfloat16 else a.numpy()  # it has no view
+    # A memoryview has no format for bfloat16.
+    return np.asarray(memoryview(a)) if a.dtype is not tf.bfloat16 else a.numpy()
 
 
 def running_extremum(choose: Kernel) -> Kernel:
-    """Make a running maximum, which TensorFlow lacks: each of log2(n) steps doubles the window that an element has seen."""
+    """Make a running maximum, which TensorFlow lacks, in log2(n) steps; each step doubles the number of elements that a result covers."""
 
     def kernel(a: Tensor, axis: int) -> Tensor:
         if a.dtype is BOOL:

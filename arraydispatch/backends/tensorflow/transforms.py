@@ -46,7 +46,7 @@ def differentiate(
             output_gradients=cotangents and list(cotangents),
             unconnected_gradients=tf.UnconnectedGradients.ZERO,
         )
-        return [tf.convert_to_tensor(g) for g in grads]  # gradients of indexed tensors are slices
+        return [tf.convert_to_tensor(g) for g in grads]  # gradients of indexed tensors are IndexedSlices
 
     def pull(cotangents: Sequence[Tensor] | None, many: bool = False) -> list[Tensor]:
         return mapped(back, list(cotangents or ())) if many else back(cotangents)
@@ -55,7 +55,7 @@ def differentiate(
 
 
 def mapped(f: Callable[[list[Tensor]], Any], values: list[Tensor]) -> Any:
-    """Run ``tf.vectorized_map``, in a graph of our own: `tf.function` would warn about every new one."""
+    """Run ``tf.vectorized_map`` in a separate graph, because `tf.function` would warn about every new one."""
     if not tf.executing_eagerly():
         return tf.vectorized_map(f, values)
     run = tf.compat.v1.wrap_function(
@@ -85,7 +85,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
             made = chosen(natives)
         except tf.errors.OpError:
             chosen = _called(plain)
-            made = chosen(natives)  # raises the error in the values, if that is the cause
+            made = chosen(natives)  # raises the same error if the values are the cause
         program = chosen
         return made
 
@@ -120,11 +120,11 @@ fixed tolerance.
 """
 
 _UNCONJUGATED = frozenset({"SqrtGrad", "RsqrtGrad", "ReciprocalGrad", "InvGrad"})
-"""Operations whose XLA kernels, unlike TensorFlow's, omit the conjugate of complex numbers, which mirrors derivatives."""
+"""Operations whose XLA kernels omit the conjugate of complex numbers, so that derivatives are conjugated; TensorFlow's do not."""
 
 
 def _left_to_tensorflow(graph: Any) -> bool:
-    """Whether XLA's values of an operation of a graph, including its loops and branches, would differ."""
+    """Whether the values of an operation in a graph, including its loops and branches, would differ if XLA computed them."""
     complex_types = tf.complex64.as_datatype_enum, tf.complex128.as_datatype_enum
     return any(
         node.op in _INEXACT or (node.op in _UNCONJUGATED and node.attr["T"].type in complex_types)
@@ -140,8 +140,8 @@ def _nodes(graph: Any) -> Iterator[Any]:
 
 
 def _called(graph: Any) -> Run:
-    """Return a call of a graph with tensors known to match its shapes and types: checking each would cost as much as a
-    small program.
+    """Return a call of a graph with tensors that are known to match its shapes and types, without checks, which would cost as
+    much as a small program.
     """
     call, captured, size = graph.inference_fn.call_flat, graph.captured_inputs, len(graph.structured_outputs[0])
 
@@ -258,8 +258,8 @@ def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor
 
 
 def _one_by_one(f: Run, natives: Sequence[Tensor], size: int, unrolled: bool) -> tuple[list[Tensor], list[Tensor]]:
-    """Run the examples one by one; ``unrolled``: in a graph too. A loop whose function has a user-defined derivative
-    has none.
+    """Run the examples one by one, with ``unrolled`` in a graph too, because a loop whose function has a user-defined
+    derivative cannot be differentiated.
     """
     if unrolled or tf.executing_eagerly():
         each = [f([x[i] for x in natives]) for i in range(size)]
@@ -286,8 +286,8 @@ def signature(a: Tensor) -> Any:
 
 
 def nests(traces: Sequence[Any]) -> bool:
-    """Whether a program may be nested; not in a batch, where TensorFlow gets wrong shapes for a batched program: the
-    function is run.
+    """Whether a program may be nested: not in a batch, where TensorFlow computes wrong shapes for a program, so the
+    function runs instead.
     """
     return all(t.what != "ad.vmap" for t in traces)
 

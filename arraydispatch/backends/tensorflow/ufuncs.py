@@ -123,8 +123,8 @@ def _comparison(plain: Kernel, strict: Kernel) -> Kernel:
 
 
 def _halved(plain: Kernel) -> Kernel:
-    """Share the derivative equally between equal numbers, and give it to the first of two NaN; in TensorFlow the first
-    gets all.
+    """Share the derivative between equal numbers, and give it to the first of two NaN; TensorFlow gives all of it to the
+    first of equal numbers.
 
     TensorFlow makes XLA ignore NaN on the CPU (``xla_cpu_enable_fast_min_max``).
     """
@@ -152,7 +152,7 @@ def _arctan2(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _extremum(plain: Kernel, at_least: Kernel, strict: Kernel) -> Kernel:
-    """Make maximum or minimum: TensorFlow's propagates NaN, as NumPy's; complex numbers in lexicographic order."""
+    """Make maximum or minimum: TensorFlow's propagates NaN as NumPy's does; complex numbers are compared in lexicographic order."""
     plain = _halved(plain)
     signed = binary(plain)
 
@@ -224,7 +224,7 @@ def sign(a: Tensor) -> Tensor:
 def copysign(a: Tensor, b: Tensor) -> Tensor:
     """Copy signs by selection, which has a derivative, not by combining bits."""
     integers = BITS[a.dtype]
-    if derived():  # at zero, take the derivative of the absolute value
+    if derived():  # the derivative at zero is that of the absolute value
         a = _select(_equal(a, scalar(0.0, a)), tf.stop_gradient(a), a)
     alike = _greater_equal(_bit_xor(_bitcast(a, integers), _bitcast(b, integers)), scalar(0, _bitcast(a, integers)))
     return _select(alike, a, _neg(a))
@@ -359,7 +359,7 @@ def left_shift(a: Any, b: Any) -> Tensor:
 
 
 def right_shift(a: Any, b: Any) -> Tensor:
-    """Shift bits; signed integers keep the sign for any number, and TensorFlow takes a negative number for 0."""
+    """Shift bits; shifting a signed integer by any number keeps its sign, but TensorFlow treats a negative number as 0."""
     if type(b) is int and 0 <= b < a.dtype.size * 8:
         return _right_shift(a, b)
     a, b = tensors(a, b)
@@ -483,7 +483,7 @@ SCALARS: frozenset[Any] = frozenset(
         np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.left_shift, np.right_shift,
     }
 )  # fmt: skip
-"""Ufuncs that convert a Python number inside the operation to the other operand's dtype: 2 µs less than a constant."""
+"""Ufuncs whose operation converts a Python number to the other operand's dtype, which is 2 µs faster than a constant."""
 
 # -- loops that TensorFlow computes in another dtype ------------------------------------------------------------------
 
@@ -493,14 +493,14 @@ _BOOL, _UINT8, _INT32, _INT64, _FLOAT32 = (np.dtype(t) for t in (bool, np.uint8,
 _SMALL = {np.dtype(t): _INT32 for t in (np.int8, np.int16)}
 _HALVES = {_FLOAT16: _FLOAT32, BFLOAT16: _FLOAT32}
 _COMPLEX64 = {np.dtype(np.complex64): np.dtype(np.complex128)}
-"""Dtype of loops whose vectorized kernel has other signs at infinities."""
+"""Dtype whose loops run in a wider one, because the signs of its vectorized kernel at infinities are not NumPy's."""
 _BYTE = {_BOOL: _UINT8}
 _WITHOUT_BOOL: dict[Any, Any] = dict.fromkeys(
     (np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin)
     + (np.less, np.less_equal, np.greater, np.greater_equal),
     _BYTE,
 )
-"""Dtype of boolean loops: 1 + 1 is 2, and True as a bool."""
+"""Dtype in which boolean loops run: 1 + 1 is 2, which is True as a bool."""
 
 _WIDER: dict[Any, dict[Any, Any]] = _WITHOUT_BOOL | {
     np.fmod: _SMALL | _HALVES,

@@ -18,9 +18,9 @@ from ...common import tracing
 from ...common.errors import SettingError
 from ...common.pytrees import mapped
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Unsupported, bytes_in
+from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device
-from . import primitives, reductions, ufuncs
+from . import linalg, primitives, reductions, ufuncs
 from .dtype_tables import (
     BFLOAT16,
     FROM_NUMPY,
@@ -32,9 +32,6 @@ from .dtype_tables import (
     out_of_transforms,
 )
 from .host_kernels import HOST_KERNELS
-
-__all__ = ["TorchBackend"]
-
 
 _INT32: np.dtype[Any] = np.dtype(np.int32)
 _INT64: np.dtype[Any] = np.dtype(np.int64)
@@ -69,7 +66,7 @@ class TorchBackend(Backend):
         "deterministic": "whether torch uses deterministic algorithms only, and raises where it has none",
     }
 
-    prim = primitives
+    prim = collect(primitives, linalg)
     UFUNCS = ufuncs.UFUNCS
     REDUCE = ufuncs.REDUCE
     ACCUMULATE = ufuncs.ACCUMULATE
@@ -101,7 +98,7 @@ class TorchBackend(Backend):
     def version(self) -> str:
         return str(torch.__version__)
 
-    is_native = staticmethod(partial(type.__instancecheck__, Tensor))  # as isinstance, without a Python frame
+    is_native = staticmethod(partial(type.__instancecheck__, Tensor))  # isinstance without a Python frame
 
     # -- properties of a native value ------------------------------------------------------------------------------
 
@@ -121,8 +118,8 @@ class TorchBackend(Backend):
         return a.stride()
 
     def keeps_order(self, *operands: Any) -> bool:
-        # torch follows the first operand with a memory order, NumPy any in C order; repeated elements have another
-        # rule.
+        # torch follows the first operand that has a memory order; NumPy returns C order if any operand is in C order.
+        # For repeated elements the rules differ too.
         tensors = [x for x in operands if isinstance(x, Tensor) and x.ndim > 1]
         if all(x.is_contiguous() for x in tensors):
             return True
@@ -140,7 +137,8 @@ class TorchBackend(Backend):
         return False
 
     def recorded(self, a: Tensor) -> bool:
-        wrapped = torch._C._functorch.is_functorch_wrapped_tensor(a)  # also by a `torch.func` that has ended
+        # True also after the `torch.func` transform has ended.
+        wrapped = torch._C._functorch.is_functorch_wrapped_tensor(a)
         return wrapped or a.requires_grad or not concrete(a)
 
     def followed(self, a: Tensor) -> bool:
@@ -157,7 +155,7 @@ class TorchBackend(Backend):
             kind = self._by_dtype[a.dtype] = self.kind(self.dtype_of(a))
             return kind
 
-    join = staticmethod(torch.concatenate)  # its own default axis is the first
+    join = staticmethod(torch.concatenate)  # torch's default axis is the first
 
     def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
         """Return the scalar conversion; it declines while a gradient is recorded: a NumPy scalar would cut it."""
@@ -188,7 +186,7 @@ class TorchBackend(Backend):
             if not x.dtype.isnative and x.dtype.newbyteorder("=") in FROM_NUMPY:
                 return self.from_numpy(x.astype(x.dtype.newbyteorder("=")), device, copy=False)
             raise Unsupported(f"torch has no dtype {x.dtype}")
-        if device is None and torch._C._len_torch_function_stack():  # a default device would take effect here
+        if device is None and torch._C._len_torch_function_stack():  # a default device of torch would take effect here
             device = torch.get_default_device()
         moves = device is not None and torch.device(device).type != "cpu"
         itemsize = x.dtype.itemsize
@@ -261,7 +259,7 @@ class TorchBackend(Backend):
 
     @property
     def survives_fork(self) -> bool:
-        # Not once CUDA is used: it cannot be restarted in the fork.
+        # A fork does not survive once CUDA is used: CUDA cannot be restarted in the child.
         return not (torch.cuda.is_initialized() or torch.cuda._is_in_bad_fork())
 
     def synchronize(self, *arrays: Tensor) -> None:
@@ -316,7 +314,7 @@ class TorchBackend(Backend):
 
     @property
     def threads(self) -> int:
-        """Return the thread count of operations that this thread calls: OpenMP keeps a number for each."""
+        """Return the number of threads of operations that this thread calls, since OpenMP keeps one number for each calling thread."""
         return torch.get_num_threads()
 
     def use_threads(self, n: int) -> None:
@@ -371,7 +369,8 @@ class TorchBackend(Backend):
 
         def together(leaves: Any, kind: Kind) -> Any:
             (leaf,) = leaves
-            if isinstance(leaf, wrapper):  # a jacobian: each result's array holds one shaped as the argument
+            if isinstance(leaf, wrapper):
+                # In a Jacobian, the array of each result holds an array shaped as the argument.
                 return leaf
             if not isinstance(leaf, Tensor):  # a transform may put any object there
                 return cls._holding(leaf, kind)
@@ -385,7 +384,7 @@ class TorchBackend(Backend):
         )
 
     def after_fork(self) -> None:
-        torch.set_num_threads(1)  # OpenMP's threads do not survive; torch's own data loaders do the same
+        torch.set_num_threads(1)  # OpenMP's threads do not survive a fork; torch's own data loaders do this too
 
     def fill(self, a: Tensor, value: Tensor) -> None:
         a.copy_(value.clone() if may_alias(a, value) else value)
@@ -417,8 +416,8 @@ class TorchBackend(Backend):
         """Return the leanest exact kernel for operands of ``dtype`` (as :meth:`compute_dtype` names it), None without a
         row.
 
-        :attr:`UFUNCS` holds one kernel for all dtypes; this one may be torch's own function, and complex sums are right
-        for infinities only here. ``scalars``: one operand will be a Python scalar.
+        :attr:`UFUNCS` holds one kernel for all dtypes. The kernel returned here may be torch's own function, and is the only one
+        whose complex sums are right for infinities. ``scalars``: one operand will be a Python scalar.
         """
         return ufuncs.kernel_for(ufunc, dtype, scalars)
 

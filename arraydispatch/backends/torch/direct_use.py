@@ -1,4 +1,4 @@
-"""Programs that use PyTorch directly, under the launcher: functions that it compiles see NumPy's own module."""
+"""Programs that use PyTorch directly under the launcher: functions that PyTorch compiles get NumPy's own module."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ import torch
 
 from ...common.patching import NEEDS, Exchange, Exchanges, Need
 from .. import loader
-
-__all__ = ["receive"]
 
 _COMPILE, _SEEN = "torch:compile", "torch._dynamo.variables.builder:VariableBuilder.__call__"
 ROWS = {
@@ -52,7 +50,7 @@ def receive(cls: Any, own: Callable[[Any], Any], exchanges: Exchanges) -> None:
     """
 
     def handing(compiled: Any) -> Any:
-        if not isinstance(compiled, FunctionType):  # a module, which takes tensors
+        if not isinstance(compiled, FunctionType):  # a module: it takes tensors
             return compiled
 
         @wraps(compiled)

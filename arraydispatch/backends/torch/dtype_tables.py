@@ -13,23 +13,6 @@ from torch import Tensor
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import _disable_current_modes
 
-__all__ = [
-    "BFLOAT16",
-    "FROM_NUMPY",
-    "SIGNED_TWIN",
-    "TO_NUMPY",
-    "UNSIGNED",
-    "WIDER",
-    "compiling",
-    "concrete",
-    "derived",
-    "going_back_for_many",
-    "innermost_transform",
-    "may_alias",
-    "out_of_transforms",
-    "same_bits",
-]
-
 BFLOAT16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
 
 FROM_NUMPY: dict[np.dtype[Any], torch.dtype] = {
@@ -83,8 +66,8 @@ innermost_transform = torch._C._functorch.peek_interpreter_stack
 
 
 _going_back: set[object] = set()
-"""Backward passes that run for many cotangents at once. Autograd batches them by a ``vmap`` of its own, which no
-interpreter shows.
+"""Backward passes that run for many cotangents at once. Autograd batches them by its own ``vmap``, which
+:data:`innermost_transform` does not show.
 """
 
 
@@ -120,8 +103,8 @@ _AS_IT_IS = contextlib.nullcontext()
 def out_of_transforms() -> Any:
     """Leave transforms, so that values of a tensor that has them can be read.
 
-    Inside ``torch.func.vjp`` any operation on one creates a wrapper without memory, and while a program is recorded a
-    part of it.
+    Otherwise an operation on it would create a wrapper without memory inside ``torch.func.vjp``, and a part of the program
+    while a program is recorded.
     """
     if compiling():
         return _AS_IT_IS

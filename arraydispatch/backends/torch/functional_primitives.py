@@ -1,8 +1,8 @@
 """The primitives of torch without in-place writes, for arrays inside transforms.
 
 ``vmap`` cannot write a batched tensor into an unbatched one, and autograd refuses to differentiate through a tensor
-that was written after it was read. So here an update creates a new tensor, as in libraries with immutable arrays. The
-primitives that do not write are those of :mod:`arraydispatch.backends.torch.primitives`.
+that was written after it was read. So here an update creates a new tensor, as in libraries with immutable arrays. All other
+primitives are those of :mod:`arraydispatch.backends.torch.primitives`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from torch import Tensor
 from ...common import tracing
 from . import primitives
 from .dtype_tables import SIGNED_TWIN, UNSIGNED, concrete, same_bits
-
-__all__ = ["copy", "mask", "nonzero", "pad", "scatter", "slice_update"]
 
 
 def copy(a: Tensor) -> Tensor:

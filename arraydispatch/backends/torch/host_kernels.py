@@ -1,12 +1,11 @@
 """Functions that NumPy computes on the tensor's own memory, because torch rounds differently: square roots and running
 sums.
 
-MKL's vector mathematics, which torch calls on x86, rounds one root in a hundred to the neighbour of the nearest number
+MKL's vector mathematics, which torch calls on x86, rounds one root in a hundred to the second nearest number
 (https://www.intel.com/content/www/us/en/docs/onemkl/developer-reference-c/current/vm-mathematical-functions.html),
 while IEEE 754 requires correctly rounded square roots, as for addition. Torch keeps running sums and products in a
-wider type (a float16 sum of ones continues beyond 2048, where NumPy's stops). While a gradient is recorded, under a
-transform and in the compiler, on an accelerator, and if the user wants everything run by the library itself, torch runs
-these.
+wider type (a float16 sum of ones continues beyond 2048, where NumPy's stops). torch itself runs these functions while a
+gradient is recorded, under a transform, in the compiler, on an accelerator, and if the user wants the library to run everything.
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ from torch import Tensor
 from ...common import events
 from ...common.process_state import process
 from .dtype_tables import BFLOAT16, concrete, out_of_transforms
-
-__all__ = ["HOST_KERNELS", "accumulated", "sqrt"]
 
 _ROUNDED = torch.backends.mkl.is_available()
 HOST_KERNELS: dict[Any, str] = (
@@ -56,14 +53,14 @@ def sqrt(a: Tensor) -> Tensor:
 
 
 def accumulated(ufunc: np.ufunc, a: Tensor, axis: int) -> Tensor | None:
-    """Compute the running sum or product, rounded at each step; None if torch does it, or does it equally."""
+    """Compute the running sum or product, rounded at each step; None if torch must compute it, or would give the same."""
     if a.dtype not in _KEPT_WIDER and not _begins_with_zero(ufunc, a, axis):
         return None
     return _on_host(ufunc.accumulate, a, axis)
 
 
 def _begins_with_zero(ufunc: np.ufunc, a: Tensor, axis: int) -> bool:
-    """Whether the sign of a zero may be lost: torch starts with 0.0 + the first element, which is 0.0 for -0.0."""
+    """Whether torch may lose the sign of a zero, because its sums start with 0.0 + the first element."""
     if ufunc is not np.add or not (a.is_floating_point() or a.is_complex()) or not a.is_cpu or not concrete(a):
         return False
     with out_of_transforms():

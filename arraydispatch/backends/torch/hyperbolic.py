@@ -1,4 +1,4 @@
-"""sinh and cosh up to their overflow at 710.4758: on the CPU torch's overflow with exp, at 709.78."""
+"""sinh and cosh that overflow at 710.4758; torch's overflow at 709.78 on the CPU, as exp does."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _large(a: Tensor, far: float) -> tuple[Tensor, Tensor, Tensor]:
     """Return the mask of numbers far from zero, the others, and half the exponential of the absolute value of the far
     ones.
 
-    Each has an arbitrary number in place of the other kind, so that its derivative is finite there.
+    Each result has an arbitrary number in the places of the other one, so that its derivative is finite there.
     """
     large = a.abs() > far
     size = torch.where(large, a, far).abs()

@@ -38,8 +38,8 @@ def power(a: Any, b: Any) -> Tensor:
 
 
 def real_power(a: Any, b: Any) -> Tensor:
-    """Compute a real power; torch takes an exponent of 0.5 or -0.5 for a square root, which differs at -inf and -0,
-    unless there are many.
+    """Compute a real power. torch computes an exponent of 0.5 or -0.5 as a square root, which differs at -inf and -0, unless
+    the exponent is an array.
     """
     if isinstance(a, Tensor) and a.ndim:
         if not isinstance(b, Tensor):
@@ -51,7 +51,7 @@ def real_power(a: Any, b: Any) -> Tensor:
         return torch.pow(a, b)
     if derived(a):  # torch's 0 to the power of 0 is 1
         a = torch.where((a == 0) & (b == 0), 1.0, a)
-    if derived(b):  # torch has zeros for derivatives by the base, which depend on the exponent
+    if derived(b):  # torch's derivative by the base is zero here, which loses its dependence on the exponent
         flat = (b == 0) & (a > 0)
         curved = torch.exp(b * torch.log(torch.where(flat, a, 1.0)))
         return torch.where(flat, curved, torch.pow(a, torch.where(flat, 1.0, b)))
@@ -59,7 +59,7 @@ def real_power(a: Any, b: Any) -> Tensor:
 
 
 def float_power(a: Any, b: Any) -> Tensor:
-    """Compute the power as ``power``; torch takes a 0-d exponent of 0.5 for a square root, which differs at -inf and -0."""
+    """Compute a power of floats; torch computes a 0-d exponent of 0.5 as a square root, which differs at -inf and -0."""
     if isinstance(a, Tensor) and not a.dtype.is_complex and (not isinstance(b, Tensor) or not b.ndim):
         b = torch.full_like(a, b) if not isinstance(b, Tensor) else b.to(a.dtype).expand(a.shape).contiguous()
     return power(a, b)

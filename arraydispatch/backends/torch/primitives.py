@@ -1,7 +1,7 @@
 """The primitives of torch: see ``PRIMITIVES`` in ``backends/base.py`` for their contracts.
 
-Elements of a type without a kernel (the unsigned ones) are moved as the signed type of the same bits, and ordered as a
-wider one. Tensors are written in place where the contract allows it.
+Elements of types without a kernel (the unsigned ones) are moved as the signed type of the same bits, and compared as a wider
+type. Tensors are written in place if the contract allows it.
 """
 
 from __future__ import annotations
@@ -17,35 +17,6 @@ from torch import Tensor
 
 from ..base import Unsupported
 from .dtype_tables import FROM_NUMPY, SIGNED_TWIN, UNSIGNED, WIDER, concrete, may_alias, out_of_transforms, same_bits
-from .linalg import (
-    cholesky,
-    det,
-    eig,
-    eigh,
-    eigvals,
-    eigvalsh,
-    fftn,
-    ifftn,
-    inv,
-    irfft,
-    lu,
-    matmul,
-    qr,
-    rfft,
-    slogdet,
-    solve,
-    solve_triangular,
-    svd,
-    svdvals,
-)
-
-__all__ = [
-    "argmax", "argmin", "argsort", "astype", "bincount", "broadcast_to", "cholesky", "complex", "concatenate", "copy",
-    "det", "eig", "eigh", "eigvals", "eigvalsh", "fftn", "flip", "full", "gather", "ifftn", "imag", "inv", "iota",
-    "irfft", "mask", "matmul", "nonzero", "pad", "qr", "real", "reshape", "rfft", "scatter", "searchsorted", "slice",
-    "slice_update", "lu", "slogdet", "solve", "solve_triangular", "sort", "svd", "svdvals", "take", "take_along_axis", "transpose",
-    "view_dtype", "where",
-]  # fmt: skip
 
 Shape = Sequence[int]
 DType = np.dtype[Any]
@@ -230,13 +201,13 @@ def _last_writer(flat: Tensor) -> Tensor:
 
 
 def newest(flat: Tensor, size: int) -> Tensor:
-    """Position of the last writer of each of so many places, -1 of what nobody writes; under ``vmap`` too."""
+    """Return the position of the last value written to each place, -1 for places without one; works under ``vmap`` too."""
     order = torch.arange(flat.shape[0], device=flat.device)
     return torch.full((size,), -1, device=flat.device).scatter_reduce(0, flat, order, "amax")
 
 
 def _derived(a: Tensor) -> bool:
-    """Whether a derivative may be taken through a tensor: under ``vmap`` it does not tell."""
+    """Whether a derivative may be taken through a tensor; true under ``vmap``, where the tensor does not tell."""
     return torch.is_grad_enabled() and (a.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(a))
 
 
@@ -254,14 +225,13 @@ def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> 
     if how in ("set", "add"):
         n = shape.numel()
         derived = how == "set" and n > 1 and _derived(value)
-        if len(shape) > 1 and (
-            derived or value.numel() > 1
-        ):  # torch would walk several axes in the order of the strides
+        if len(shape) > 1 and (derived or value.numel() > 1):
+            # torch would walk several axes in the order of the strides.
             value = value.broadcast_to(shape + tail).reshape((n,) + tail)
             indices = tuple(index.reshape(-1) for index in indices)
         if how == "add":
             return a.index_put_(indices, value, accumulate=True)
-        if derived:  # torch gives every writer of a place the derivative, not only the last
+        if derived:  # torch passes the derivative to all values written to one place, not only to the last one
             flat = _linear(indices, a.shape[:k])
             value, at = value.broadcast_to((n,) + tail), newest(flat, a.shape[:k].numel())[flat]
             ours = (at == torch.arange(n, device=a.device)).reshape((n,) + (1,) * len(tail))
@@ -275,7 +245,7 @@ def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> 
     if a.dtype.is_complex and how != "multiply":
         raise Unsupported("torch does not order complex numbers")
     if 0 in tail:
-        return a  # the number of rows cannot be computed from nothing
+        return a  # an empty array does not determine the number of rows
     flat = _linear(indices, a.shape[:k])
     rows = a.reshape((-1, tail.numel()))
     index = flat.unsqueeze(1).expand(-1, tail.numel())
@@ -344,7 +314,7 @@ def argmin(a: Tensor, axis: int) -> Tensor:
 def _found(a: Tensor) -> Tensor:
     """Convert to a type with the same order for which torch finds the minimum.
 
-    With vectors of 32 bytes (AVX2) the compiler of torch 2.13 finds neither it nor its index in one-byte integers.
+    With vectors of 32 bytes (AVX2), the compiler of torch 2.13 does not find the minimum of one-byte integers, nor its index.
     """
     a = _orderable(a)
     return a.to(torch.int32) if a.element_size() == 1 and not concrete(a) else a
@@ -381,9 +351,8 @@ def _sortable_bits(a: Tensor) -> Tensor:
 
 def bincount(x: Tensor, weights: Tensor | None, length: int) -> Tensor:
     """Count; torch ignores the dtype of the weights if there is nothing to count."""
-    if not concrete(x) or (
-        weights is not None and not concrete(weights)
-    ):  # the result's length depends on a traced value
+    if not concrete(x) or (weights is not None and not concrete(weights)):
+        # `torch.bincount` would read the largest of the traced values for the length of its result.
         added = torch.ones_like(x) if weights is None else weights.to(torch.float64)
         return torch.zeros(length, dtype=added.dtype, device=x.device).index_add(0, x, added)
     counts = torch.bincount(x, weights, length)

@@ -13,8 +13,6 @@ from ..base import Unsupported
 from .dtype_tables import SIGNED_TWIN, UNSIGNED, WIDER, concrete, derived
 from .host_kernels import accumulated
 
-__all__ = ["ACCUMULATE", "REDUCE", "mean"]
-
 Axes = tuple[int, ...]
 Kernel = Callable[..., Tensor]
 
@@ -100,14 +98,14 @@ def _extremum(all_of: Kernel, some_of: Kernel, find: Kernel) -> Kernel:
         if not axes:
             return a.clone()
         if a.element_size() == 1 and not concrete(a):
-            return some_of(a.to(torch.int32), axes, keepdim=keepdims).to(dtype)  # see `primitives._found`
+            return some_of(a.to(torch.int32), axes, keepdim=keepdims).to(dtype)  # `primitives._found` says why
         return some_of(a, axes, keepdim=keepdims)
 
     return kernel
 
 
 def _truth(plain: Callable[..., Tensor]) -> Kernel:
-    """Make all or any; torch keeps uint8 there, NumPy's result is a bool."""
+    """Make all or any; torch's result of uint8 is uint8, NumPy's is a bool."""
 
     def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
         if not axes:
@@ -162,7 +160,7 @@ def _running(plain: Callable[..., Tensor], ufunc: np.ufunc) -> Kernel:
             return exact
         if dtype in UNSIGNED:
             return kernel(a.view(SIGNED_TWIN[dtype]), axis).view(dtype)
-        if dtype is torch.bool:  # add is `or`, multiply is `and`: as running extrema
+        if dtype is torch.bool:  # for booleans add is `or` and multiply is `and`: both are running extrema
             return plain(a.to(torch.int64), axis) != 0
         return plain(a, axis, dtype=dtype)
 

@@ -21,7 +21,8 @@ def native(places: Any, index: Any, values: Tensor) -> Tensor:
     batch = tuple(values.shape[:-1])
     shape = (*batch, *places.shape)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sparse C")  # once for each process, that they are in beta state
+        # torch warns once per process that sparse tensors are in beta state.
+        warnings.filterwarnings("ignore", "Sparse C")
         if places.format == "coo":
             indices = torch.stack([index("row"), index("col")])
             if batch:

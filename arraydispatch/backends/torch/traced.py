@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,9 @@ import torch
 from torch import Tensor
 
 from ...common import tracing
-from ..base import Backend
-from . import functional_primitives, primitives
+from ..base import Backend, collect
+from . import functional_primitives, linalg, primitives
 from .backend import TorchBackend
-
-__all__ = ["TracedTorch"]
 
 
 class TracedTorch(TorchBackend):
@@ -23,12 +20,7 @@ class TracedTorch(TorchBackend):
 
     mutable = False
     native_views = False
-    prim: Any = SimpleNamespace(
-        **{
-            name: getattr(functional_primitives if name in functional_primitives.__all__ else primitives, name)
-            for name in primitives.__all__
-        }
-    )
+    prim = collect(functional_primitives, primitives, linalg)
     INPLACE = frozenset()
 
     def __init__(self, home: TorchBackend) -> None:
@@ -44,7 +36,7 @@ class TracedTorch(TorchBackend):
         return self
 
     def is_concrete(self, a: Tensor) -> bool:
-        """Whether the value is known; not for values that a derivative depends on, as in libraries whose tracers have none."""
+        """Whether the value is known; False for values that a derivative depends on, as in libraries whose tracers have no values."""
         return super().is_concrete(a) and not a.requires_grad
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:

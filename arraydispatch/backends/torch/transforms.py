@@ -1,7 +1,7 @@
 """torch's transforms, on functions of lists of native tensors. See ``TRANSFORMS`` in ``backends/base.py``.
 
-Derivatives are autograd's own, which takes half the time of ``torch.func`` and shows values; inside ``vmap``,
-which autograd does not support, they are those of ``torch.func``.
+Derivatives are computed by autograd, which takes half the time of ``torch.func`` and lets values be read. Inside ``vmap``,
+which autograd does not support, ``torch.func`` computes them.
 """
 
 from __future__ import annotations
@@ -85,10 +85,8 @@ def differentiate(
                         grads = torch.autograd.grad(
                             ends, here, given, kept, outer, is_grads_batched=True, allow_unused=True
                         )
-                except (
-                    RuntimeError,
-                    TraceError,
-                ):  # a derivative of the user's that reads values, or an operation without a rule
+                except (RuntimeError, TraceError):
+                    # The user's derivative reads values, or an operation has no rule for batches.
                     each = [back([ct[i] for ct in given]) for i in range(cotangents[0].shape[0])]
                     grads = [None if column[0] is None else torch.stack(column) for column in zip(*each)]
             else:
@@ -152,7 +150,7 @@ compiler = "inductor"
 
 
 class _Recording:
-    """Program while it is recorded."""
+    """Facts about a program, collected while it is recorded."""
 
     __slots__ = ("called", "one_way")
 
@@ -185,7 +183,7 @@ def _expm1(x: Tensor) -> Tensor:
 
 
 def _atanh(x: Tensor) -> Tensor:
-    """Compute atanh, for which it writes the logarithm of a quotient near one (``CppVecOverrides.atanh``)."""
+    """Compute atanh, for which torch's compiler writes the logarithm of a quotient near one (``CppVecOverrides.atanh``)."""
     if x.device.type != "cpu" or not x.is_floating_point():
         return NotImplemented
     size = torch.where(x < 0.0, -x, x)
@@ -213,8 +211,8 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
     It goes to the backend directly: :func:`arraydispatch.jit` has already checked what ``torch.compile`` would guard at
     each call.
 
-    A derivative inside the function is recorded as its computation, cut from its arguments if autograd keeps values. A
-    user-defined derivative is not recorded at all: no program is made for a derivative around these.
+    A derivative inside the function is recorded as the operations that compute it; if autograd keeps values, it no longer depends
+    on its arguments. A user-defined derivative is not recorded. So no program is made for a derivative around either.
     """
     counts: list[int] = []
 
@@ -231,7 +229,8 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
             recorded = make_fx(run, _INSTEAD, tracing_mode="fake", _allow_non_fake_inputs=True)(*plain)
     finally:
         _recorded_here.reset(token)
-    one_way = here.one_way or (here.called and tracing.current() is not None)  # the function itself refuses to be cut
+    # A program that calls the host has no derivative, so inside a trace it must not take part in one.
+    one_way = here.one_way or (here.called and tracing.current() is not None)
     if one_way and any(x.requires_grad for x in examples):
         return lambda natives: None
     for name, constant in list(recorded.named_buffers()):
@@ -255,7 +254,7 @@ def abstract(f: Any, specs: Sequence[Any], device: Any) -> list[tuple[tuple[int,
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Keep torch from writing of a refusal, which it raises as well, to stderr."""
+    """Keep torch from writing a refusal to stderr, which it also raises."""
     before, _log.disabled = _log.disabled, True
     try:
         yield
@@ -421,7 +420,7 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
                 held = [x.detach() for x in held]
             here, outs = list(held[: len(held) - count]), list(held[len(held) - count :])
             given = [torch.zeros_like(y) if ct is None else ct for y, ct in zip(outs, cotangents)]
-            return tuple(x.clone() for x in back(here, outs, given))  # it may be an array of the user's
+            return tuple(x.clone() for x in back(here, outs, given))  # clone, because the user may own the array
 
     return list(Function.apply(*natives))
 
@@ -440,9 +439,7 @@ def signature(a: Tensor) -> Any:
 
 
 def nests(traces: Sequence[Any]) -> bool:
-    """Whether a program may be nested; a compiled one can be differentiated once, and is opaque to ``vmap`` and the
-    recorder.
-    """
+    """Whether a program may run inside these transforms: only in one that takes a first derivative, not under ``vmap``."""
     return not traces or (len(traces) == 1 and not traces[0].staged)
 
 

@@ -1,9 +1,9 @@
 """NumPy ufunc -> torch kernel.
 
-Rows that name a torch function are exact as they stand and add no cost. A ``def`` is needed if torch departs from
-NumPy, and its docstring says how. Operands are tensors of the loop's dtype, or one of them is a Python scalar for the
-ufuncs in :data:`SCALARS`. Types without a torch kernel (:data:`NO_KERNEL`) are computed in another type by
-``Backend.compute_dtype``; the kernels themselves handle the rest, uint64 and complex.
+A row that names a torch function gives NumPy's values at no cost. A ``def`` is needed if torch departs from NumPy, and its
+docstring says how. Operands are tensors of the loop's dtype; for the ufuncs in :data:`SCALARS` one may be a Python scalar.
+``Backend.compute_dtype`` names another type for types without a torch kernel (:data:`NO_KERNEL`), except uint64 and complex
+types, which the kernels themselves handle.
 """
 
 from __future__ import annotations
@@ -312,9 +312,9 @@ def hypot(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _with_nan(plain: Kernel, order: Kernel, ignored: bool) -> Kernel:
-    """Make an extremum that shares the derivative between equal numbers, and gives that of NaN to the chosen operand.
+    """Make an extremum that shares the derivative between equal numbers, and gives it to the chosen operand at NaN.
 
-    In torch ``fmax`` and ``fmin`` give all of it to the first of equal numbers, and the others share it at NaN.
+    torch's ``fmax`` and ``fmin`` give all of it to the first of equal numbers; ``maximum`` and ``minimum`` share it at NaN.
     """
 
     def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
@@ -338,7 +338,7 @@ def nextafter(a: Tensor, b: Tensor) -> Tensor:
 
 
 def conjugate(a: Tensor) -> Tensor:
-    """Conjugate, always to a new tensor: torch returns a real one itself. A batch would be processed one by one, with a
+    """Conjugate to a new tensor, since torch returns a real tensor itself. torch would process a batch one by one, with a
     warning.
     """
     if not a.dtype.is_complex:
@@ -565,7 +565,7 @@ _COMPLEX: dict[Any, Kernel] = {
 
 
 def kernel_for(ufunc: Any, dtype: np.dtype[Any], scalars: bool) -> Kernel | None:
-    """Return the leanest exact kernel for one dtype: torch's own function if the row only guards other dtypes."""
+    """Return the fastest exact kernel for one dtype: torch's own function if the row treats only other dtypes specially."""
     row = UFUNCS.get(ufunc)
     if dtype.kind == "c":
         return _COMPLEX.get(ufunc, row)

@@ -1,1 +1,1 @@
-"""Folder on the path of child processes, for its ``sitecustomize`` alone."""
+"""Folder that is put on the path of child processes so that they import its ``sitecustomize``."""

@@ -8,12 +8,12 @@ _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:] = [path for path in sys.path if os.path.abspath(path) != _here]
 _ours = sys.modules.pop("sitecustomize")
 try:
-    importlib.import_module("sitecustomize")  # the environment's own
+    importlib.import_module("sitecustomize")  # run the environment's own `sitecustomize`
 except ImportError:
     sys.modules["sitecustomize"] = _ours
 try:
     from arraydispatch.launcher import processes
-except ImportError:  # another interpreter, where the launcher is not installed
+except ImportError:  # the launcher is not installed for this interpreter
     pass
 else:
     processes.continue_run()

@@ -9,6 +9,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, NoReturn
 
 from ... import __version__
@@ -17,8 +18,6 @@ from ...common.errors import ArrayDispatchError, did_you_mean
 from ...profiling.report import WRITERS, missing
 from ...runtime.execution_policy import FUSED_FROM, LIBRARY_FROM
 from ..options import PRECISIONS, Choices
-
-__all__ = ["UsageError", "cell_parser", "main", "run_parser"]
 
 _USAGE = """\
 arraydispatch run [options] [--] SCRIPT [ARGS...]
@@ -58,7 +57,7 @@ def _threads(text: str) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
-        sys.stdout.flush()  # its help, whose reader may have closed the pipe
+        sys.stdout.flush()  # write the help; its reader may have closed the pipe
         super().exit(status, message)
 
     def error(self, message: str) -> NoReturn:
@@ -69,7 +68,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def run_parser() -> argparse.ArgumentParser:
-    """Return the options of ``arraydispatch run``, without the script and what belongs to it."""
+    """Return the options of ``arraydispatch run``, without the script and its arguments."""
     parser = _options(
         prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG,
         description="Run an unchanged NumPy script on an array library.",
@@ -79,6 +78,13 @@ def run_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--compare", action="store_true",
         help="run the program by plain Python first, without its output, and say how many times as fast this run is")  # fmt: skip
+    parser.add_argument("--simulated", action="store_true",
+        help="a CPU passes for as many devices as --mesh names, for a trial")  # fmt: skip
+    parser.add_argument("--processes", metavar="N",
+        help="run the script in N processes on this machine, which share a mesh of their devices; auto: this process is one of those "
+             "that torchrun, mpirun or srun started")  # fmt: skip
+    parser.add_argument("--all-ranks", action="store_true",
+        help="each process prints and writes files, not the first alone")  # fmt: skip
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     return parser
 
@@ -96,6 +102,9 @@ def _options(**about: str) -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--backend", metavar="B", help=f"one of: {', '.join(loader.KNOWN)}")
     add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
+    add("--mesh", metavar="M",
+        help="split large arrays over several devices: auto (all there are), a number of them, or a mesh such as 2x4; "
+             "execution is then compiled, if --execution is not given")  # fmt: skip
     add("--precision", metavar="P", type=str.lower, choices=PRECISIONS,
         help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
     add("--execution", metavar="E",
@@ -124,7 +133,7 @@ def _options(**about: str) -> argparse.ArgumentParser:
 
 
 _VALUED = frozenset(
-    "--backend --device --precision --execution --min-size --include --on-fallback --rng --threads --trace".split()
+    "--backend --device --mesh --precision --execution --min-size --include --on-fallback --rng --threads --trace --processes".split()
 )
 
 
@@ -169,7 +178,7 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
-    """Print a hint if the script got an option of the launcher that the launcher did not get and the script does not name."""
+    """Print a hint if an option of the launcher was given after the script, and the source of the script does not contain it."""
     given = {word.partition("=")[0] for word in ours}
     for at, word in enumerate(theirs):
         name, equals, _ = word.partition("=")
@@ -214,6 +223,19 @@ def _check(options: argparse.Namespace, program: list[str]) -> None:
         raise UsageError(
             "--execution fused and --min-size 0 exclude each other: fused calls are on values on the host."
         )
+    if options.mesh is not None:
+        if options.device is not None:
+            raise UsageError("--device and --mesh exclude each other; a mesh is several devices.")
+        if options.execution == "fused":
+            raise UsageError("--execution fused and --mesh exclude each other: fused calls are on values on the host.")
+    if options.processes not in (None, "auto") and not (options.processes.isdecimal() and int(options.processes)):
+        raise UsageError(f"--processes must be auto or a positive integer, got {options.processes!r}.")
+    if options.all_ranks and options.processes is None:
+        raise UsageError("--all-ranks needs --processes.")
+    if options.processes is not None and options.device is not None:
+        raise UsageError("--device and --processes exclude each other; the processes share a mesh of their devices.")
+    if options.simulated and (options.mesh is None or not options.mesh[:1].isdigit()):
+        raise UsageError("--simulated needs a --mesh with a number of devices, such as --mesh 8 or --mesh 2x4.")
     if options.module is None and not program:
         raise UsageError("no script given; usage: arraydispatch run SCRIPT, or -m MODULE.")
 
@@ -224,6 +246,8 @@ def _run(argv: list[str]) -> int:
     _check(options, theirs)
     if options.compare and options.module is None and theirs[0] == "-":
         raise UsageError("--compare runs the program twice, and standard input is read once; give a script.")
+    if options.processes is not None and (code := _processes(options, ours, theirs)) is not None:
+        return code
     report_to = _target("--report", options.report, WRITERS)
     trace_to = _target("--trace", options.trace, (".json",))
 
@@ -254,7 +278,7 @@ def _run(argv: list[str]) -> int:
     if package is not None and not users.is_installed(package):
         users.add_root(package)
 
-    from .. import forks, processes
+    from .. import forks, processes, ranks
     from ..activation import Activation
     from ..session import Session
 
@@ -263,17 +287,55 @@ def _run(argv: list[str]) -> int:
         choices.device,
         why=choices.why, rng=options.rng, report_to=report_to, trace_to=trace_to, full=options.report == "",
         aloud=options.on_fallback == "warn", verify=options.verify, owns=users.has_file, plain=plain,
+        quiet=ranks.mine is not None and ranks.mine.number > 0,
     )  # fmt: skip
     scope = Activation(users, session.profile.adopted).begin()
     atexit.register(scope.end)  # registered first, so the last thing that Python does
     forks.survive_forks()
+    if ranks.mine is not None:  # a program that the script starts is by itself
+        choices = replace(choices, mesh=None, simulated=False)
     processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()
     if program is None:
-        return _run_module(options.module, theirs, users, session.cancel)
+        return ranks.ended(_run_module(options.module, theirs, users, session.cancel))
     if isinstance(program.source, bytes):
         _hint(ours, program, theirs[1:])
-    return runner.run(program, theirs[1:], users, session.cancel)
+    return ranks.ended(runner.run(program, theirs[1:], users, session.cancel))
+
+
+def _processes(options: argparse.Namespace, ours: list[str], theirs: list[str]) -> int | None:
+    """Run the script in several processes and return its exit code; None in one of them, which goes on."""
+    from .. import ranks
+
+    if options.mesh is None:
+        options.mesh = "auto"
+    told = os.environ.get(ranks.ENVIRONMENT)
+    if told is not None:
+        ranks.begin(ranks.Rank(**json.loads(told)))
+        return None
+    if options.processes == "auto":
+        try:
+            ranks.begin(ranks.found(os.environ, options.all_ranks))
+        except ArrayDispatchError as error:
+            raise UsageError(str(error)) from None
+        if ranks.mine is not None and ranks.mine.number:
+            options.report = options.trace = None
+        return None
+    if options.module is None:
+        if theirs[0] == "-":
+            raise UsageError("--processes runs the script several times, and standard input is read once; give a file.")
+        from ..runner import NotFound
+
+        try:
+            _script(theirs[0], ours)  # a script that is not there is said once
+        except NotFound as error:
+            raise UsageError(str(error)) from None
+    from .process_group import run
+
+    return run(
+        int(options.processes), ours, [*([] if options.module is not None else ["--"]), *theirs],
+        everywhere=options.all_ranks, threads=options.threads is not None,
+    )  # fmt: skip
 
 
 def _script(path: str, ours: list[str]) -> Any:
@@ -377,7 +439,7 @@ def _print_coverage(rows: list[Any]) -> None:
         console.print()
 
     def styled(answers: dict[str, tuple[str, str]]) -> str:
-        """Return one answer if it is the same everywhere, else that of each backend."""
+        """Return one answer if all backends have the same, otherwise one for each backend."""
         backends: dict[str, list[str]] = {}
         for backend, (cls, why) in answers.items():
             backends.setdefault(f"[{_STYLES[cls]}]{cls}[/]{': ' if why else ''}{why}", []).append(backend)
@@ -455,7 +517,7 @@ def main(argv: list[str] | None = None) -> int:
         print(f"arraydispatch: {wrong}", file=sys.stderr)
         return 2
     except BrokenPipeError:
-        # The reader has closed the pipe. Python flushes once more as it ends: into nothing, then.
+        # The reader has closed the pipe. Python flushes once more when it ends, which must go to the null device.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 

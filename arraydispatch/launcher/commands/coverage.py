@@ -2,11 +2,11 @@
 
 Each has exactly one class on a backend:
 
-native       NumPy's argument rules over one kernel of the library
-composed     NumPy's behaviour out of the library's kernels
-host kernel  native or composed, but NumPy computes on the library's own memory where that is the host's and faster
+native       one kernel of the library, behind NumPy's argument rules
+composed     several kernels of the library give NumPy's behaviour
+host kernel  native or composed, but if the library's memory is the host's, NumPy computes there because it is faster
 host         NumPy runs it on the host, for the reason given
-refused      an error, for the reason given
+refused      raises an error, for the reason given
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ from ...common.members import MEMBERS
 from ...functions import registry
 from ...ufuncs import describe, describe_method, special
 from .. import numpy_classes, numpy_names
-
-__all__ = ["CLASSES", "KINDS", "Row", "as_dict", "dispatched", "markdown", "rows", "ufuncs"]
 
 CLASSES = ("native", "composed", "host kernel", "host", "refused")
 KINDS = {
@@ -262,7 +260,7 @@ def as_dict(table: list[Row]) -> dict[str, Any]:
 
 
 def reasons(table: list[Row], kind: str) -> list[tuple[str, str, list[str]]]:
-    """Return rows (class and, unless all, backends; reason; names) of everything but native and composed, commonest reason first."""
+    """Return rows (class and, unless all, backends; reason; names) of everything but native and composed, most frequent reason first."""
     found: dict[tuple[str, str], list[str]] = {}
     for row in table:
         for cls, reason in dict.fromkeys(a for a in row.answers.values() if row.kind == kind and a[1]):
@@ -273,7 +271,7 @@ def reasons(table: list[Row], kind: str) -> list[tuple[str, str, list[str]]]:
 
 
 def markdown(table: list[Row]) -> str:
-    """Return the reference page."""
+    """Return the text of the reference page on coverage."""
     backends = list(table[0].answers)
     held = counts(table)
     lines = [

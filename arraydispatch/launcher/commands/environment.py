@@ -18,8 +18,6 @@ from ...runtime import hardware
 from ...runtime.threads import available
 from ..options import ENVIRONMENT, Choices, default_backend
 
-__all__ = ["gather", "show"]
-
 _THREADS = "OMP_NUM_THREADS"
 
 EXTRAS = {
@@ -30,7 +28,7 @@ EXTRAS = {
 
 
 def gather() -> dict[str, Any]:
-    """Return all of it as JSON data."""
+    """Return libraries, defaults and advice as JSON data."""
     backends = [_backend(name) for name in loader.KNOWN]
     return {
         "arraydispatch": __version__,
@@ -133,7 +131,7 @@ def show(data: dict[str, Any]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, emoji=False, markup=False)  # `[jax]` is no style
+    console = Console(highlight=False, emoji=False, markup=False)  # `[jax]` must not be read as a style
     core = "compiled core" if data["compiled"] else "core not compiled"
     console.print(
         f"arraydispatch {data['arraydispatch']} ({core}), NumPy {data['numpy']}, Python {data['python']}",

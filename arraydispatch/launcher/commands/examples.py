@@ -7,8 +7,6 @@ import os
 from collections.abc import Iterator
 from importlib import resources
 
-__all__ = ["copy", "summaries"]
-
 
 def _sources() -> Iterator[tuple[str, str]]:
     """Yield the name and the text of each script: of the installed package, or of the clone that runs in place."""

@@ -1,8 +1,8 @@
 """Notebook cells on a backend: ``%load_ext arraydispatch``, then ``%arraydispatch --backend jax`` or ``%%arraydispatch``.
 
-``%arraydispatch`` holds for all later cells, ``%arraydispatch off`` ends it; ``%%arraydispatch`` holds for its own cell. In such a
-cell, NumPy is the facade that a script under ``arraydispatch run`` sees, also where an earlier cell imported it; after the cell
-everything is as before. Arrays that the cell made stay on the backend.
+``%arraydispatch`` holds for all later cells until ``%arraydispatch off``; ``%%arraydispatch`` holds for its own cell. In such a
+cell, ``np`` is the facade that a script under ``arraydispatch run`` imports, even if an earlier cell has imported NumPy. After the
+cell NumPy is itself again; arrays that the cell made stay on the backend.
 """
 
 from __future__ import annotations
@@ -37,8 +37,6 @@ from ..user_files import UserFiles
 from . import notebook_cells
 from .cli import UsageError as CommandError, cell_parser
 
-__all__ = ["load"]
-
 
 @magics_class
 class _ArrayDispatch(Magics):  # type: ignore[misc]
@@ -60,7 +58,7 @@ class _ArrayDispatch(Magics):  # type: ignore[misc]
             if options is None:
                 return
             mode = _Mode(shell, options)
-            with mode.choices.applied():  # what cannot be is said now
+            with mode.choices.applied():  # raises now if an option cannot be applied
                 pass
         except (CommandError, ArrayDispatchError, ImportError, runner.NotFound) as error:
             raise UsageError(str(error)) from None
@@ -90,7 +88,7 @@ class _Mode:
         self._running: tuple[Spoken, Verification | None] | None = None
 
     def place(self) -> str:
-        """Name the backend, its version and device, and say why it was chosen where no option names it."""
+        """Return the backend, its version and device, and the reason for the choice if no option names the backend."""
         chosen = self.choices.settled()
         name = str(chosen.backend)
         device = "" if chosen.device is None else f", device {chosen.device}"
@@ -103,7 +101,7 @@ class _Mode:
 
     @contextmanager
     def silent(self, other: _Mode) -> Iterator[None]:
-        """Suppress messages while a nested cell has a mode of its own, which prints them."""
+        """Suppress messages while a nested cell has its own mode, which prints them."""
         if self._running is None:
             yield
             return
@@ -119,7 +117,7 @@ class _Mode:
 
     @contextmanager
     def held(self, later: bool = False) -> Iterator[None]:
-        """Hold the mode for a cell, and print its report afterwards."""
+        """Keep the mode in force while a cell runs, and print its report afterwards."""
         profile, verification = self._running = self._listeners or self._listening()
         if self._options.report:
             self._listeners = profile, verification
@@ -136,14 +134,13 @@ class _Mode:
                 stack.callback(facade.give_back, names := self._shell.user_ns)
                 facade.take(names)
                 yield
-            process.change(
-                wrapper=numpy_classes.make
-            )  # what other cells compute with its arrays are ndarrays to them too
+            # Results that other cells compute with this cell's arrays must look like ndarrays to them.
+            process.change(wrapper=numpy_classes.make)
             self._seconds += profile.wall
             if later and not (
                 profile.calls_by_class() or profile.transfers() or (verification and verification.checked)
             ):
-                return  # such as the cell that ends it
+                return  # nothing was computed, as in the cell that ends the mode
             self._report(profile, verification)
 
     def _report(self, profile: Spoken, verification: Verification | None) -> None:
@@ -182,7 +179,7 @@ class _Later:
                 self._cell = stack.pop_all()
 
     def _after(self, _result: Any) -> None:
-        if self._cell is None:  # of the cell that began it
+        if self._cell is None:  # this is the cell that began the mode
             return
         self._depth -= 1
         if self._depth == 0:
@@ -193,7 +190,7 @@ class _Later:
 
 
 def _options(line: str) -> Any:
-    """Parse the words after the magic; None where they ask for its help, which is printed."""
+    """Parse the words after the magic; if they ask for help, print it and return None."""
     parser = cell_parser()
     try:
         words = shlex.split(line)
@@ -216,7 +213,7 @@ def _run(shell: Any, cell: str) -> Any:
             exchanges.put(f"IPython.core.interactiveshell:InteractiveShell.{name}", _silent, shell)
         if asyncio._get_running_loop() is not None:
             stack.enter_context(_set(shell, "loop_runner", _run_beside))
-        # To whoever sees the cell, the magic is its first line.
+        # Whoever reads the cell sees the magic as its first line.
         stack.enter_context(stack.enter_context(_seen_to(shell)).running("", cell))
         return shell.run_cell(cell, store_history=False)
 
@@ -247,13 +244,13 @@ def _set(owner: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def _run_beside(cell: Coroutine[Any, Any, Any]) -> Any:
-    """Run a cell that awaits in a loop of its own: a notebook's is busy with the cell that this one is in."""
+    """Run a cell that awaits in its own event loop, because that of the notebook is busy with the cell around this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(contextvars.copy_context().run, asyncio.run, cell).result()
 
 
 def _raise(result: Any) -> None:
-    """Raise what ended a cell, to be shown as if nothing were around it."""
+    """Raise the error that ended a cell, so that its traceback shows only frames of the cell."""
     error = result.error_before_exec or result.error_in_exec
     if error is not None:
         _came_through[id(error)] = error.__traceback__
@@ -261,14 +258,14 @@ def _raise(result: Any) -> None:
 
 
 _came_through: dict[int, Any] = {}
-"""id of an error -> the frames that it came through in its own cell."""
+"""id of an error -> the frames of its own cell in its traceback."""
 
 
 _of_the_shell = Exchanges()
 
 
 def _see_to(shell: Any) -> None:
-    """Make the shell hide this package's frames in errors, and its functions by type take arrays of cells that ran on a backend.
+    """Make the shell hide this package's frames in errors, and treat arrays of cells that ran on a backend as ndarrays in its functions.
 
     This happens once, however often the extension is loaded.
     """
@@ -292,7 +289,7 @@ def _showing(exchange: Exchange) -> Any:
 
 def _showing_syntax(exchange: Exchange) -> Any:
     def structured_traceback(etype: Any, value: Any, frames: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if id(value) in _came_through:  # of the cell itself: nothing of it was running
+        if id(value) in _came_through:  # a syntax error of the cell itself: none of it ran
             del _came_through[id(value)]
             frames = []
         return exchange.real(etype, value, frames, *args, **kwargs)

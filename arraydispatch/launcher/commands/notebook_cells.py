@@ -1,4 +1,4 @@
-"""Location of code that magics run (``%%time``, ``%timeit``, ``%%prun``): file and line in their cell.
+"""File and line, in their cell, of code that magics run (``%%time``, ``%timeit``, ``%%prun``).
 
 IPython compiles such code under names of its own (``<timed exec>``), or as a later cell, and counts its lines from one.
 """
@@ -12,8 +12,6 @@ from types import FrameType
 from typing import Any
 
 from ...common.patching import Exchange, Exchanges
-
-__all__ = ["Magics", "seen_to"]
 
 _OURS = "arraydispatch"
 _COMPILER = "IPython.core.compilerop:CachingCompiler"
@@ -37,7 +35,7 @@ class _Body:
         self._line, self._text = line, text
 
     def before(self, source: str) -> int:
-        """Return how many lines of the cell precede some code from the magic's own line or its body, which loses empty lines."""
+        """Return the number of lines of the cell before some code, which is from the magic's line or its body (without empty lines)."""
         above = self.frame.f_lineno
         code, text = source.lstrip(), self._text.lstrip()
         first = code.partition("\n")[0].rstrip()
@@ -62,7 +60,7 @@ class Magics:
         self._bodies: list[_Body] = []
 
     def put(self, exchanges: Exchanges) -> None:
-        """Name and number their code by cells."""
+        """Exchange the magics, so that their code has the file name and line numbers of its cell."""
         shell, compiler = self._shell, self._shell.compile
         exchanges.put("IPython.core.interactiveshell:InteractiveShell.run_cell_magic", self._running, shell)
         exchanges.put(f"{_COMPILER}.cache", self._caching, compiler)
@@ -159,7 +157,7 @@ _active: dict[int, Magics] = {}
 
 @contextmanager
 def seen_to(shell: Any, number: Callable[[str], str | None]) -> Iterator[Magics]:
-    """Exchange the magics of a shell, once however many blocks are nested."""
+    """Exchange the magics of a shell; nested blocks exchange them only once."""
     found = _active.get(id(shell))
     if found is not None:
         yield found

@@ -12,8 +12,6 @@ from ...common.events import ELEMENT, ELEMENT_SET
 from ..recorder import Profile
 from ..records import Call, Compilation, Note, Transfer
 
-__all__ = ["Advice", "advise", "size"]
-
 _ELEMENTS = 200
 """Number of single-element accesses at one line that counts as a loop over elements."""
 _LOOKS = 50
@@ -21,9 +19,9 @@ _GROWTHS = 10
 _TRIPS = 10
 _UPLOADS = 3
 _AGAIN, _AGAIN_AT_A_LINE = 10, 3
-"""Numbers of recompiling calls, in the program and at a line, that count as one compilation for each new shape."""
+"""Numbers of recompiling calls, in the program and at a line, from which advice says that each new shape compiles."""
 _SHARE = 0.1
-"""Share of the time in calls from which a host function is worth advice; share of the wall time for compilation."""
+"""Share of the time in calls from which a host function gets advice, and of the wall time from which compilation does."""
 _LISTED = 4
 _DO = "\0"
 """Separator between the finding and the remedy while advice is assembled."""
@@ -154,7 +152,7 @@ def _ping_pong(profile: Profile, calls: list[Call], transfers: list[Transfer]) -
 
 
 def _uploads(profile: Profile) -> Iterator[Advice]:
-    """Yield one advice, at the line with most uploads: the same ndarrays are used at several lines."""
+    """Yield one piece of advice, at the line with most uploads, because the same ndarrays are used at several lines."""
     found = [note for note in profile.repeated_uploads() if note.count >= _UPLOADS]
     if found:
         most, count = found[0], sum(note.count for note in found)
@@ -170,7 +168,7 @@ def _uploads(profile: Profile) -> Iterator[Advice]:
 
 
 def _also(rows: Sequence[Note | Compilation]) -> str:
-    """List the other places of the rows; the advice is given at the first."""
+    """List the places of the rows but the first, at which the advice is given."""
     places = list(dict.fromkeys(shown(row.file, row.line, os.path.basename) for row in rows))[1:]
     if len(places) > _LISTED:
         places[_LISTED:] = [f"{len(places) - _LISTED} more"]
@@ -212,7 +210,7 @@ _OF_NDARRAYS = {
 
 
 def _work_of_ndarrays(profile: Profile) -> Iterator[Advice]:
-    """Yield one advice for each kind, at its first line: results of ndarrays are ndarrays too."""
+    """Yield one piece of advice for each kind, at its first line, because results of ndarrays are ndarrays too."""
     for kind, what_to_do in _OF_NDARRAYS.items():
         found = [note for note in profile.ndarrays if note.what == kind]
         if found:

@@ -16,8 +16,6 @@ from ..records import Call, Note, Transfer
 from .advice import advise
 from .summary import computed, summary
 
-__all__ = ["Run", "as_dict"]
-
 
 @dataclass(frozen=True)
 class Run:
@@ -45,6 +43,8 @@ class Run:
         Reason for the choice of this backend, if the user did not name it.
     plain, process : float, optional
         Seconds of the whole process by plain Python, and of this one.
+    programs : list of dict, optional
+        Programs that ran on a mesh of devices, each with its collectives.
     """
 
     backend: str
@@ -59,6 +59,7 @@ class Run:
     why: str = ""
     plain: float | None = None
     process: float | None = None
+    programs: list[dict[str, Any]] | None = None
 
     @staticmethod
     def of(profile: Profile) -> Run:
@@ -172,6 +173,7 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         "lines": _lines(profile, calls, transfers),
         "advice": [asdict(advice) for advice in advise(profile, calls, transfers)],
         "messages": [asdict(message) for message in profile.messages()],
+        "programs_on_mesh": run.programs or [],
         "verification": run.verification,
     }  # fmt: skip
     data["summary"] = summary(data)

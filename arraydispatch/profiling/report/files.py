@@ -13,8 +13,6 @@ from typing import IO, Any
 from ..recorder import Profile
 from .data import Run, as_dict
 
-__all__ = ["write", "write_csv", "write_json", "write_trace"]
-
 
 def write(
     writer: Callable[[IO[str], Profile, Run], None], path: str | os.PathLike[str], profile: Profile, run: Run

@@ -16,8 +16,6 @@ from .advice import size
 from .data import Run, as_dict
 from .summary import verified
 
-__all__ = ["missing", "write_html"]
-
 _CLASSES = ("native", "override", "composed", "view", "program", "host kernel", "fused", "block", "hosted", "host")
 """Classes in stacking order; others follow."""
 _COLORS = {

@@ -1,4 +1,4 @@
-"""Summary of a report in one sentence: who computed which share of the elements, and why."""
+"""Summary of a report in one sentence: which engine computed which share of the elements, and why."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ import numpy as np
 from ...common.process_state import process
 from ..records import LARGE, ON_BACKEND, Call
 
-__all__ = ["computed", "number", "summary", "verified"]
-
 _NUMPY = "numpy"
 
 
@@ -21,7 +19,7 @@ def number(count: int, noun: str) -> str:
 
 
 def computed(calls: Iterable[Call], counted: int) -> list[dict[str, Any]]:
-    """Return who computed how many calls and elements, and in which way; most elements first.
+    """Return for each engine and way of execution the number of calls and elements, most elements first.
 
     Parameters
     ----------
@@ -85,7 +83,7 @@ def _blocks(row: dict[str, Any]) -> str:
 
 
 def _remedy(rows: list[dict[str, Any]], data: dict[str, Any]) -> str:
-    """Say how the library can be had to compute, where it did nothing."""
+    """Return a sentence that says how to make the library compute, if it computed nothing."""
     ways = {row["how"] for row in rows}
     if data["execution"] == "fused" and not ways.isdisjoint(("block", "small", "at once")):
         way = "--execution compiled" if process.users is not None else 'ad.use(execution="compiled")'

@@ -7,14 +7,12 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from ...common import callers
-from ...common.events import AT_A_DOOR
+from ...common.events import AT_A_DOOR, GATHERED
 from ..recorder import Profile
 from ..records import ON_BACKEND
 from .advice import size
 from .data import Run, as_dict
 from .summary import number, verified
-
-__all__ = ["print_report", "print_verification", "short", "where"]
 
 _SHORT = 5
 _LONG = 40
@@ -45,13 +43,13 @@ def where(file: str, line: int) -> str:
 
 
 def short(file: str) -> str:
-    """Shorten a path as far as it stays clear."""
+    """Shorten a path as far as it stays unambiguous."""
     shown = os.path.relpath(file) if os.path.isabs(file) else file
     return file if shown.startswith(os.pardir) else shown
 
 
 class _Output:
-    """Output stream; rich, whose import takes a tenth of the launcher's start, is imported for more than plain lines only."""
+    """Output stream. It imports rich, which takes a tenth of the launcher's start, only for output other than plain lines."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -94,7 +92,8 @@ def _details(profile: Profile, run: Run, data: dict[str, Any]) -> str:
     by_class, seconds = data["calls_by_class"], data["seconds_by_class"]
     policy = "" if run.precision is None else f", precision {run.precision}"
     why = f" ({run.why})" if run.why else ""
-    untimed = " (not timed: --report does)" if profile.counted else ""  # they are the backend's if that is NumPy
+    # Calls on NumPy as the backend are not timed while counting.
+    untimed = " (not timed: --report does)" if profile.counted else ""
     library = (untimed if "hosted" not in by_class else "") or _seconds(
         sum(seconds.get(kind, 0.0) for kind in ON_BACKEND)
     )
@@ -163,6 +162,8 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
     section("left NumPy", data["left_numpy"], lambda row: (row["what"], row["why"]))
     asked = [row for row in data["transfers"] if row["why"].endswith(AT_A_DOOR.removeprefix("a library"))]
     section("went to a library", asked, lambda row: (size(row["bytes"]), row["why"]))
+    gathered = [row for row in data["transfers"] if row["why"].startswith(GATHERED)]
+    section("gathered from all devices", gathered, lambda row: (size(row["bytes"]), row["why"].removeprefix(GATHERED)))
     for row in data["advice"][:limit]:
         console.print(f"  [bold]{row['kind']}[/] at {_escape(where(row['file'], row['line']))}: {_escape(row['text'])}")
     if run.verification is not None:
@@ -183,12 +184,47 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
             f"it ended: {row['why']}",
         ),
     )
+    _print_programs(data["programs_on_mesh"], console)
     section("compiled", data["compilations"], lambda row: (f"{row['seconds']:.2f} s", row["backend"]))
     if data["lines"]:
         _print_tables(data, console)
     for row in data["messages"]:
         values = ", ".join(f"{key} {value}" for key, value in row["values"].items())
         console.print(f"  {row['seconds']:.3f} s  {_escape(row['text'])}{'  ' if values else ''}{_escape(values)}")
+
+
+def _print_programs(rows: list[dict[str, Any]], console: _Output) -> None:
+    """Print the programs that ran on a mesh: what is split how, and what the devices send each other."""
+    if not rows:
+        return
+    from rich.table import Table
+
+    table = Table(
+        "runs",
+        "program on the mesh",
+        "on each device",
+        "each device gets",
+        "where",
+        box=None,
+        pad_edge=False,
+        padding=(0, 2),
+    )
+    for row in sorted(rows, key=lambda row: -row["runs"])[:_LONG]:
+        operands = [
+            f"{each['count']} × {each['dtype']}{each['shape']} {_split(each['split'])}" for each in row["operands"]
+        ]
+        sent = [f"{each['count']} × {each['kind']} of {size(each['bytes'])}" for each in row["collectives"]]
+        table.add_row(
+            f"{row['runs']:,}", _escape(", ".join(operands) or "no array"), size(row["bytes_per_device"]), ", ".join(sent) or "nothing",
+            _escape(row["line"]),
+        )  # fmt: skip
+    console.print(table)
+
+
+def _split(axes: list[int]) -> str:
+    if not axes:
+        return "replicated"
+    return f"split along axis {' and '.join(map(str, axes))}"
 
 
 _REMARKS = {"left_numpy": "left NumPy", "syncs": "syncs", "casts": "dtype changes", "compilations": "compilations"}

@@ -1,9 +1,9 @@
 """Replacements of the entry points of ``Array`` while a program is verified: each runs the call, runs NumPy, and
 compares.
 
-While a :class:`Verification` is in force, the methods and operators of ``Array``, the two protocols and the creation
-functions are replaced by ones that do both. A method of an array is compared with the ndarray method. Otherwise nothing
-is replaced, so there is no cost.
+While a :class:`Verification` is in force, the methods and operators of ``Array``, the two protocols and the creation functions are
+replaced by functions that run the library and NumPy. A method of an array is compared with that of ndarray. Without verification
+nothing is replaced, so it costs nothing.
 """
 
 from __future__ import annotations
@@ -46,10 +46,8 @@ from .library_calls import library_computes
 from .magnitudes import largest
 from .rounding import Nearby, jump
 
-__all__ = ["Difference", "Verification"]
-
 _SET = ("real", "imag")
-"""Views whose assignment writes the array."""
+"""Views that can be assigned to, which writes the array."""
 _LARGEST = 10
 
 
@@ -101,7 +99,7 @@ class Verification:
 
     def __init__(self, stream: IO[str] | None = None, owns: Callable[[str], bool] | None = None) -> None:
         self._stream = stream
-        self._places = Profile(owns=owns)  # it finds the user's frame
+        self._places = Profile(owns=owns)  # this profile only finds the user's frame
         self._inside = threading.local()
         self._lock = threading.RLock()
         self._rows: dict[tuple[str, str, int, bool], Difference] = {}
@@ -110,7 +108,7 @@ class Verification:
         self.checked = 0
         """Number of results that a library computed and that were compared."""
         self.by_numpy = 0
-        """Number of results that NumPy computed, of which none was compared."""
+        """Number of results that NumPy computed, which are not compared."""
         self.unchecked: dict[str, int] = {}
 
     # -- starting and stopping
@@ -173,7 +171,7 @@ class Verification:
     # --------------------------------------------------------------------------------------------------
 
     def _form(self, name: str, ours: Any) -> Any:
-        """Make the form of a member that compares its calls; None of one whose results are no arrays to compare."""
+        """Make the form of a member that compares its calls; None for a member whose results are not arrays."""
         row = MEMBERS[name]
         if name == "__array_ufunc__":
             return self._ufunc_door(ours)
@@ -255,7 +253,8 @@ class Verification:
                 known = dict(inspect.signature(func).parameters)
             except (ValueError, TypeError):
                 known = {}
-            named = "out" in known and known["out"].kind is not inspect.Parameter.KEYWORD_ONLY  # after *operands
+            # An `out` after *operands cannot be passed by position.
+            named = "out" in known and known["out"].kind is not inspect.Parameter.KEYWORD_ONLY
             at = self._output[func] = list(known).index("out") if named else sys.maxsize
         return at
 
@@ -272,7 +271,8 @@ class Verification:
         elementwise: bool = False,
         creates: bool = False,
     ) -> Any:
-        if getattr(self._inside, "now", False) or not self._undo:  # a call that another call makes; the end has come
+        if getattr(self._inside, "now", False) or not self._undo:
+            # The call is made inside another one, or verification has ended.
             return run(*args, **kwargs)
         if not library_computes(func, args, kwargs, writes, creates):
             with self._lock:
@@ -295,7 +295,7 @@ class Verification:
                 self._skip(
                     f"{name} is of an object of SciPy's, which the call may change" if method else f"{name} {unfit}"
                 )
-                self._inside.now = False  # calls made by the program's own function are verified
+                self._inside.now = False  # verify the calls that the program's own function makes
                 return run(*args, **kwargs)
             scale = None
             if not writes:
@@ -362,7 +362,7 @@ class Verification:
         result: Any,
         reference: Any,
     ) -> list[Finding]:
-        """Compare functions that jump, for arguments in which rounding has led to other values than NumPy's."""
+        """Compare functions that jump, for arguments whose values differ from NumPy's because of rounding."""
         nearby: Nearby = self._inside.__dict__.setdefault("nearby", Nearby())
         known = [nearby.of(x, host) for x, host in zip(args, inputs)]
         others = [other for other in known if other is not None]
@@ -485,7 +485,7 @@ class _Heard:
         if isinstance(error, Warning):
             said = {(w.category, str(w.message)) for w in self.warnings}
             return due.get(kind) == "warn" or (type(error), str(error)) in said
-        return not {"call", "log"}.isdisjoint(due.values())  # a function of the user's, which may raise anything
+        return not {"call", "log"}.isdisjoint(due.values())  # it calls a function of the user, which may raise anything
 
 
 def _quietly(call: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:

@@ -1,7 +1,7 @@
 """Comparison of two results: whether they are equal up to rounding, and where they differ most.
 
-An error is relative to the values that rounding may have acted on: the result itself for elementwise functions, the sum
-of the absolute terms for sums and products, the largest element for everything else.
+An error is relative to the values that may have been rounded: the result itself for elementwise functions, the sum of the absolute
+terms for sums and products, and the largest element for all other functions.
 """
 
 from __future__ import annotations
@@ -11,8 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...runtime import dtypes
-
-__all__ = ["TOLERANCES", "Finding", "compare", "same", "tolerance"]
 
 TOLERANCES: dict[str, float] = {"float64": 1e-10, "float32": 1e-5, "float16": 8e-3, "bfloat16": 6.25e-2}
 """Relative error attributed to rounding, by the precision of the result: some hundred thousand units in the last place
@@ -29,7 +27,7 @@ class Finding(NamedTuple):
     ours: Any
     numpy: Any
     says: str = ""
-    """Difference in words, if it is not one of values."""
+    """Description of a difference that is not one of values."""
 
     @property
     def beyond(self) -> bool:

@@ -1,6 +1,6 @@
-"""Inputs of a call as NumPy gets them: the same values, in memory that NumPy may write.
+"""Inputs of a call for NumPy: the same values, in memory that NumPy may write.
 
-Views of one array become views of one copy of it, so that what NumPy writes through one is seen through the others, and
+Views of one array become views of one copy of it, so that a write by NumPy through one view is seen through the others, and
 a view that has lost its array is detected.
 """
 
@@ -20,10 +20,8 @@ from ...dispatch.handover import handed
 from ...memory import views
 from ...runtime import dtypes
 
-__all__ = ["Hosts", "Unfit", "to_host"]
-
 _AS_THEY_ARE: tuple[Any, ...] = (*PLAIN, np.generic, np.ufunc, np.random.Generator, range, Backend, Device)
-"""Types of the arguments that NumPy gets as they are."""
+"""Types of arguments that are passed to NumPy unchanged."""
 _WIDE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}
 
 
@@ -77,7 +75,7 @@ class Hosts:
         raise Unfit(f"takes a {type(x).__name__}")
 
     def _wide_type(self, x: Any) -> Any:
-        """Widen a dtype argument: ``dtype=np.float32`` stands for the precision in force, and so for float64 in NumPy here."""
+        """Widen a dtype argument: ``dtype=np.float32`` means the precision in force, for which NumPy here computes in float64."""
         if isinstance(x, np.dtype) or (isinstance(x, type) and issubclass(x, np.inexact)):
             return _widened(np.dtype(x))
         return x
@@ -115,7 +113,7 @@ class Hosts:
         return known[1]
 
     def mutated(self) -> Iterator[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
-        """Yield the values now, and those that NumPy has left, of each array that the call may have written."""
+        """Yield, for each array that the call may have written, its values now and the values that NumPy left in its copy."""
         for root, copy in self._roots.values():
             yield (to_host(root) if isinstance(root, Handle) else root), copy.host
 

@@ -1,7 +1,7 @@
 """Checks of results of ill-conditioned problems, which rounding may change: they are compared with their definition.
 
-Coefficients of a polynomial fitted to badly scaled points may differ in the sixth digit and fit equally well. So the
-check is whether they solve the problem, up to the rounding of its terms.
+Two polynomials fitted to badly scaled points may differ in the sixth digit of their coefficients and fit equally well. So the checks
+ask whether a result solves the problem, up to the rounding of its terms.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ import numpy as np
 
 from .comparison import Finding, tolerance
 from .magnitudes import adjoint, largest, residual, wide
-
-__all__ = ["CHECKS"]
 
 
 def _polyfit(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
@@ -67,8 +65,8 @@ def _pinv(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: A
 
 
 def _condition(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
-    """Check condition numbers: rounding of the smallest singular value, relative to the largest, changes the quotient
-    as much as it is large.
+    """Check condition numbers: the larger the quotient of the singular values, the more it changes by rounding of the smallest
+    one.
     """
     a, b = wide(ours), wide(reference)
     with np.errstate(all="ignore"):

@@ -1,7 +1,7 @@
 """Facts about single functions: the scale of their rounding errors, and whether their results are unique.
 
-Eigenvectors are defined up to a sign, equal values in any order. Such results are compared with their definition, not
-with those that NumPy happens to give.
+Eigenvectors are defined up to a sign, and equal values may come in any order. Such results are checked against their definition,
+not compared with NumPy's.
 """
 
 from __future__ import annotations
@@ -17,21 +17,19 @@ from .comparison import Finding, same
 from .ill_conditioned import CHECKS
 from .magnitudes import adjoint, largest, residual, wide
 
-__all__ = ["check_for", "raw", "scale_for", "unverified"]
-
 Arrays = tuple[np.ndarray[Any, Any], ...]
 Check = Callable[[tuple[Any, ...], dict[str, Any], Any, Any], list[Finding] | None]
 """``check(args, kwargs, ours, reference)``: the findings, or None if the results are to be compared directly."""
 
 
 def unverified(func: Any) -> str:
-    """Return why a function is not run twice; empty if it is."""
+    """Return the reason why a function is not run twice; empty if it is run twice."""
     facts = facts_of(func)
     return "is about memory" if facts.memory else "writes files" if facts.files else facts.checks.unverified
 
 
 def raw(func: Any) -> bool:
-    """Whether a result depends on the dtype itself: NumPy then gets its inputs unchanged."""
+    """Whether a result depends on the dtype itself, so that NumPy must get the inputs in their own dtype."""
     return func in _RAW_METHODS or facts_of(func).checks.raw
 
 

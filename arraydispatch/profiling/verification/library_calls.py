@@ -1,4 +1,4 @@
-"""Calls that a library computes, which are those worth a comparison: NumPy's own results are NumPy's."""
+"""Calls that a library computes: only these need a comparison, because the results of other calls are NumPy's own."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from ...dispatch import host_values
 from ...memory import views
 from ...runtime import settings
 
-__all__ = ["library_computes"]
-
 
 def library_computes(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], writes: bool, made: bool) -> bool:
     """Whether a library computes a call, as far as that is known before it runs.
 
-    Where values are on the host, NumPy computes calls on small arrays, and moves, views and writes values at any size.
+    If values are on the host, NumPy computes calls on small arrays, and moves, views and writes values of any size.
 
     Parameters
     ----------

@@ -9,8 +9,6 @@ import numpy as np
 from ...common.pytrees import leaves
 from .comparison import Finding, tolerance
 
-__all__ = ["adjoint", "largest", "residual", "wide"]
-
 
 def wide(x: Any) -> Any:
     """Return the values as float64 or complex128."""

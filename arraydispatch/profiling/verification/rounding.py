@@ -1,5 +1,5 @@
-"""Effects of rounding that functions amplify: a zero that became 1e-13 is correctly rounded, but turns an angle by 180
-degrees.
+"""Differences by rounding that later functions amplify: 1e-13 in place of 0 is a correct rounding, but may turn an angle by
+180 degrees.
 
 Every call is compared with the program's own inputs, so the consequences of an earlier difference would not be seen.
 Therefore NumPy's value of an array that is not bit for bit equal is kept for a few calls, and functions that jump are
@@ -16,10 +16,8 @@ import numpy as np
 
 from .comparison import Finding
 
-__all__ = ["Nearby", "Other", "jump"]
-
 _FEW = 4
-"""Number of calls after which a difference is no longer followed: it may be the program's own way to grow."""
+"""Number of calls after which a difference is no longer followed, because the program itself may amplify it."""
 _KEPT, _LARGEST = 64, 1 << 20
 """Number of arrays kept, and largest number of elements of each."""
 _JUMP = 1e-3

@@ -14,8 +14,6 @@ from .affine import FUNCTIONS, METHODS, Affine, affine, follows
 from .functions import _constant, _moving
 from .numerics import _first, _known
 
-__all__: list[str] = []
-
 
 def _along(a: Any, axis: int, matrix: np.ndarray[Any, Any]) -> Any:
     """Multiply each line along an axis by a matrix."""

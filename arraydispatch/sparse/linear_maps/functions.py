@@ -14,8 +14,6 @@ from ..._core.handles import Handle
 from ...common.pytrees import mapped, tree_flatten
 from .affine import Affine, Run, affine, follows, holds_affine, made_of
 
-__all__: list[str] = []
-
 # -- functions that move elements -----------------------------------------------------------------------------------
 
 

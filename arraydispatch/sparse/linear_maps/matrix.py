@@ -18,8 +18,6 @@ from ..construction import from_scipy
 from . import axes, functions, numerics  # noqa: F401 -- each registers the functions that it follows
 from .affine import Affine, Run, Store
 
-__all__ = ["matrix_from_function"]
-
 
 def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0, **constants: Any) -> tuple[Any, Any]:
     """Return the matrix and the bias of a function that is linear, or affine, in its positional arguments.

@@ -13,8 +13,6 @@ from ...common.pytrees import tree_flatten
 from .affine import METHODS, Affine, Run, affine, follows, made_of
 from .functions import _constant, _einsum, _grouped, _line, _moving, _sum, _viewing
 
-__all__: list[str] = []
-
 
 def _known(x: Any, like: Affine) -> Any:
     """Return a parameter that must be constant as an ndarray."""

@@ -30,8 +30,6 @@ from .formula import (  # fmt: skip
     where,
 )
 
-__all__ = ["Complex", "either", "exponential"]
-
 _INF, _NAN = math.inf, math.nan
 
 Pair = tuple[Real, Real]

@@ -25,8 +25,6 @@ from .formula import (  # fmt: skip
     where,
 )
 
-__all__ = ["agm_of"]
-
 _EPS = 2.0**-52
 _INF, _NAN = math.inf, math.nan
 

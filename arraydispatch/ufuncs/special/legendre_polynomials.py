@@ -15,8 +15,6 @@ import numpy as np
 
 from .formula import Real, Truth, any_of, choose, constant, cos, is_known, isfinite, sin, sqrt, where
 
-__all__ = ["Associated", "Spherical", "at_degrees", "is_complex", "plain", "up_to"]
-
 Whole = np.ndarray[Any, np.dtype[np.int64]]
 Floats = np.ndarray[Any, np.dtype[np.float64]]
 Term = Real | float | None

@@ -1,0 +1,146 @@
+"""Processes that share one mesh, by JAX's distributed runtime."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+from jax._src import distributed
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+from ...common.errors import ArrayDispatchError
+from ...common.patching import Exchange, Exchanges
+
+__all__ = ["join"]
+
+_COLLECTIVES = "jaxlib._jax:make_gloo_tcp_collectives"
+_LOOPBACK = "127.0.0.1"
+_HEARTBEAT = 30
+"""Seconds without a sign of a process after which the runtime ends the others."""
+
+
+def join(
+    rank: int,
+    count: int,
+    address: str | None,
+    *,
+    local: bool,
+    device: int | None,
+    facts: Mapping[str, str],
+    seconds: int,
+) -> None:
+    """Make this process one of several, before JAX starts; its devices are then those of all of them.
+
+    Parameters
+    ----------
+    rank, count : int
+        Number of this process, and of all.
+    address : str or None
+        Host and port where rank 0 listens; None: JAX finds it by the cluster's variables.
+    local : bool
+        Whether all are on this machine: nothing then listens but on the loopback interface.
+    device : int or None
+        Number of the GPU that this process takes, on a machine with GPUs.
+    facts : mapping
+        What has to be the same in all of them.
+    seconds : int
+        Time in which all have to come.
+
+    Raises
+    ------
+    ArrayDispatchError
+        If the address is taken, a process does not come, or a fact differs.
+    """
+    facts = {**facts, "JAX": jax.__version__}
+    if rank == 0 and address is not None:
+        _check_free(address)
+    jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    port = "" if address is None else address.rpartition(":")[2]
+    try:
+        jax.distributed.initialize(
+            address,
+            count,
+            rank,
+            local_device_ids=None if device is None else [device],
+            cluster_detection_method=None if address is None else "deactivate",
+            initialization_timeout=seconds,
+            heartbeat_timeout_seconds=_HEARTBEAT,
+            coordinator_bind_address=f"{_LOOPBACK}:{port}" if local else None,
+        )
+    except (RuntimeError, ValueError) as error:
+        where = f" at {address}" if address else ""
+        raise ArrayDispatchError(
+            f"rank {rank} of {count} did not meet the others{where} within {seconds} s: {str(error).splitlines()[0]}"
+        ) from None
+    _compare(rank, count, facts, seconds)
+    with Exchanges() as exchanges:
+        if local:
+            exchanges.put(_COLLECTIVES, _on_loopback)
+        with _no_output():
+            _meet(jax.devices())
+
+
+def _meet(devices: list[Any]) -> None:
+    """Compute a sum over all devices: their sockets are connected by the first."""
+    mesh = Mesh(np.array(devices), ("all",))
+    ones = jax.make_array_from_callback(
+        (len(devices),), NamedSharding(mesh, PartitionSpec("all")), lambda part: np.ones(1, np.float32)
+    )
+    jax.jit(lambda x: x.sum(), out_shardings=NamedSharding(mesh, PartitionSpec()))(ones).block_until_ready()
+
+
+@contextmanager
+def _no_output() -> Iterator[None]:
+    """Send what is written to the process's standard output nowhere: Gloo says there whom it has met (jaxlib 0.10)."""
+    sys.stdout.flush()
+    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
+def _on_loopback(exchange: Exchange) -> Any:
+    return lambda *args, **kwargs: exchange.real(*args, **kwargs, hostname=_LOOPBACK)
+
+
+def _check_free(address: str) -> None:
+    """Raise an error if somebody listens there: gRPC would share the port."""
+    host, _, port = address.rpartition(":")
+    try:
+        family = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0][0]
+    except (OSError, ValueError) as error:
+        raise ArrayDispatchError(f"{address!r} is no address of a coordinator ({error}); give HOST:PORT.") from None
+    with socket.socket(family) as trial:
+        if trial.connect_ex((host, int(port))) == 0:
+            raise ArrayDispatchError(
+                f"the coordinator's address {address} is taken by another program; choose another port."
+            )
+
+
+def _compare(rank: int, count: int, facts: Mapping[str, str], seconds: int) -> None:
+    client: Any = distributed.global_state.client
+    key = "arraydispatch/facts"
+    client.key_value_set(f"{key}/{rank}", json.dumps(dict(facts)))
+    for other in range(count) if rank == 0 else (0,):
+        try:
+            theirs = json.loads(client.blocking_key_value_get(f"{key}/{other}", 1000 * seconds))
+        except RuntimeError as error:
+            raise ArrayDispatchError(
+                f"rank {other} of {count} did not begin within {seconds} s: {str(error).splitlines()[0]}"
+            ) from None
+        for name in {**facts, **theirs}:
+            if facts.get(name) != theirs.get(name):
+                raise ArrayDispatchError(
+                    f"rank {rank} has {name} {facts.get(name)}, and rank {other} has {theirs.get(name)}; it has to be the same."
+                )

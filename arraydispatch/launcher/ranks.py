@@ -1,0 +1,390 @@
+"""Ranks: processes of one run that share a mesh, each of which runs the same script.
+
+``arraydispatch run --processes N`` starts them (:mod:`arraydispatch.launcher.commands.process_group`) and watches the files that they write here;
+with ``--processes auto`` a cluster's launcher has started them, and their variables say which is which. Rank 0 prints and writes files. The
+others run the same lines: what they print goes nowhere, and the files that they write are in a folder of their own, from which they read them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import platform
+import random
+import shutil
+import sys
+import tempfile
+import threading
+import zlib
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..backends import loader
+from ..common import callers, tracing
+from ..common.errors import ArrayDispatchError, OptionError
+from ..common.patching import Exchange, Exchanges
+
+__all__ = ["ENVIRONMENT", "NUMBER", "Rank", "begin", "ended", "found", "fresh_seed", "join", "mine"]
+
+ENVIRONMENT = "ARRAYDISPATCH_RANK"
+"""Environment variable by which the command hands a rank what it is."""
+NUMBER = "ARRAYDISPATCH_PROCESS"
+"""Environment variable with the number of this process, for scripts and from launchers."""
+COUNT, ADDRESS = "ARRAYDISPATCH_PROCESSES", "ARRAYDISPATCH_COORDINATOR"
+"""Environment variables from any launcher: how many there are, and where rank 0 listens."""
+SECONDS = 60
+"""Time in which all have to come."""
+_BEAT = 0.25
+_REMEMBERED = 256
+
+
+@dataclass(frozen=True)
+class Rank:
+    """One process of several.
+
+    Attributes
+    ----------
+    number, count : int
+        Of this process, and of all.
+    address : str or None
+        Where rank 0 listens; None: the library finds it by the cluster's variables.
+    local : bool
+        Whether all are on this machine, started by the command.
+    everywhere : bool
+        Whether each prints and writes files.
+    entropy : int
+        Of generators of random numbers that the program does not seed.
+    folder : str or None
+        Where it writes how it is going.
+    device : int or None
+        Number of the GPU that it takes; None: all that there are, or what the library finds by the cluster's variables.
+    """
+
+    number: int
+    count: int
+    address: str | None
+    local: bool = False
+    everywhere: bool = False
+    entropy: int = 0
+    folder: str | None = None
+    device: int | None = None
+
+    def to_json(self) -> str:
+        """Serialise for the environment of a process."""
+        return json.dumps(asdict(self))
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether it prints nothing and writes no files."""
+        return self.number > 0 and not self.everywhere
+
+
+mine: Rank | None = None
+"""The rank that this process is."""
+
+
+# -- who this process is -------------------------------------------------------------------------------------------------
+
+_LAUNCHERS: tuple[tuple[str, str, str, str], ...] = (
+    ("arraydispatch's own variables", NUMBER, COUNT, ADDRESS),
+    ("torchrun", "RANK", "WORLD_SIZE", "MASTER_ADDR"),
+    ("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", ""),
+    ("Slurm", "SLURM_PROCID", "SLURM_NTASKS", ""),
+)
+"""Launchers, in the order in which they are asked: variables with the number of a process, how many there are, and rank 0's address."""
+
+
+def found(environ: Mapping[str, str], everywhere: bool = False) -> Rank:
+    """Return the rank that a cluster's launcher made this process, by its variables.
+
+    Raises
+    ------
+    OptionError
+        If there are none, or they make no sense.
+    """
+    for name, number, count, address in _LAUNCHERS:
+        if number not in environ:
+            continue
+        lacking = [each for each in (count, address) if each and each not in environ]
+        if lacking:
+            raise OptionError(f"{name} set {number}, but not {lacking[0]}; --processes auto needs both.")
+        try:
+            rank, of = int(environ[number]), int(environ[count])
+        except ValueError:
+            raise OptionError(
+                f"{number}={environ[number]!r} and {count}={environ[count]!r} must be numbers of processes."
+            ) from None
+        if not 0 <= rank < of:
+            raise OptionError(f"{number}={rank} must be less than {count}={of}.")
+        where = _address(name, environ, environ[address]) if address else None
+        entropy = zlib.crc32(
+            repr(where or environ.get("SLURM_JOB_ID") or environ.get("OMPI_MCA_ess_base_jobid")).encode()
+        )
+        device = environ.get("LOCAL_RANK", "") if name == "torchrun" else ""
+        return Rank(rank, of, where, False, everywhere, entropy, None, int(device) if device.isdecimal() else None)
+    known = ", ".join(f"{name} ({number})" for name, number, _, _ in _LAUNCHERS)
+    raise OptionError(
+        f"--processes auto finds no launcher's variables; it knows {known}. To start processes here, give a number."
+    )
+
+
+def _address(name: str, environ: Mapping[str, str], host: str) -> str:
+    if name != "torchrun":
+        if not host.rpartition(":")[2].isdecimal():
+            raise OptionError(f"{ADDRESS}={host!r} must be HOST:PORT.")
+        return host
+    port = environ.get("MASTER_PORT", "")
+    if not port.isdecimal():
+        raise OptionError(f"torchrun set MASTER_ADDR, and MASTER_PORT={port!r} is no port.")
+    return f"{host}:{int(port) + 1}"  # the launcher itself listens at the port
+
+
+def begin(rank: Rank) -> None:
+    """Make this process a rank, before the program and its library start."""
+    global mine
+    mine = rank
+    os.environ.pop(ENVIRONMENT, None)  # programs that the script starts are none
+    os.environ[NUMBER] = str(rank.number)
+    random.seed(rank.entropy)
+    np.random.seed(rank.entropy % 2**32)  # noqa: NPY002 -- the program's
+    if rank.is_quiet:
+        os.environ["MPLBACKEND"] = "agg"  # a window would open on each
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        sys.stdout.flush()
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
+        _Files().keep()
+    if rank.folder is not None:
+        _watch.begin(rank)
+
+
+def join(name: str) -> None:
+    """Have a backend's library meet the other ranks.
+
+    Raises
+    ------
+    ArrayDispatchError
+        If it cannot, or the ranks differ in what they run.
+    """
+    assert mine is not None
+    backend = loader.load(name)
+    if backend.processes is None:
+        raise ArrayDispatchError(f"backend {name!r} does not run in several processes.")
+    facts = {"arraydispatch": __version__, "NumPy": np.__version__, "Python": platform.python_version()}
+    backend.processes.join(
+        mine.number,
+        mine.count,
+        mine.address,
+        local=mine.local,
+        device=mine.device,
+        facts={**facts, **_of_program()},
+        seconds=SECONDS,
+    )
+    if backend.meshes is not None:
+        backend.meshes.follow(_watch.ran)
+
+
+def _of_program() -> dict[str, str]:
+    """Return a sum of the script's bytes, which are the same in each rank."""
+    for word in sys.argv[1:]:
+        if word.endswith(".py") and os.path.isfile(word):
+            with open(word, "rb") as stream:
+                return {f"the script {os.path.basename(word)} with checksum": f"{zlib.crc32(stream.read()):08x}"}
+    return {}
+
+
+_fresh = itertools.count()
+
+
+def fresh_seed() -> np.random.SeedSequence | None:
+    """Return the next seed of a generator that the program does not seed, the same in each rank; None if there is one process."""
+    if mine is None:
+        return None
+    return np.random.SeedSequence(mine.entropy, spawn_key=(next(_fresh),))
+
+
+# -- how it is going -----------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Watch:
+    """Programs that this rank has begun, by number and checksum, and the line that it is at; written to a file for the command."""
+
+    count: int = 0
+    sum: int = 0
+    recent: deque[tuple[int, int, str]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    error: str = ""
+    line: str = ""
+    state: str = "runs"
+    path: str = ""
+    code: int = 0
+
+    def begin(self, rank: Rank) -> None:
+        assert rank.folder is not None
+        self.path = os.path.join(rank.folder, f"rank-{rank.number}")
+        self._main = threading.main_thread().ident
+        self._parent = os.getppid()
+        self._lock = threading.Lock()
+        before = sys.excepthook
+
+        def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+            said = str(error).splitlines()
+            self.error, self.line = f"{kind.__name__}: {said[0] if said else ''}", tracing.user_line(trace)
+            self.state = "failed"
+            self.write()
+            before(kind, error, trace)
+
+        sys.excepthook = hook
+        threading.Thread(target=self._beat, name="arraydispatch-rank", daemon=True).start()
+
+    def ran(self, key: str) -> None:
+        """Count a program that all ranks begin together, with its line."""
+        line = tracing.user_line()
+        self.count += 1
+        self.sum = zlib.crc32(f"{key} {line}".encode(), self.sum)
+        self.recent.append((self.count, self.sum, line))
+
+    def _beat(self) -> None:
+        pause = threading.Event()
+        while self.state == "runs":
+            if os.getppid() != self._parent:  # nobody watches any more
+                os._exit(1)
+            self.line = self._place() or self.line
+            self.write()
+            pause.wait(_BEAT)
+
+    def _place(self) -> str:
+        frame = sys._current_frames().get(self._main or 0)
+        while frame is not None:
+            if callers.is_users(frame):
+                return callers.shown(frame.f_code.co_filename, frame.f_lineno)
+            frame = frame.f_back
+        return ""
+
+    def write(self) -> None:
+        """Write it, whole or not at all."""
+        said = {
+            "state": self.state, "line": self.line, "error": self.error, "count": self.count, "recent": list(self.recent), "code": self.code,
+        }  # fmt: skip
+        with self._lock, contextlib.suppress(OSError):
+            with _open(f"{self.path}.part", "w", encoding="utf-8") as stream:
+                json.dump(said, stream)
+            _replace(f"{self.path}.part", self.path)
+
+
+_open, _replace = open, os.replace
+_watch = _Watch()
+
+
+def ended(code: int) -> int:
+    """Note that the program has ended, and return its exit code."""
+    if mine is not None and mine.folder is not None:
+        _watch.code, _watch.state = code, "failed" if code else "ended"
+        _watch.write()
+    return code
+
+
+# -- files ---------------------------------------------------------------------------------------------------------------
+
+
+class _Files:
+    """Files that a rank which writes none has written: they are in a folder of its own, where it finds them again."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix="arraydispatch-rank-", dir=None if mine is None else mine.folder)
+        self._kept: dict[str, str | None] = {}
+        """Path -> where it is; None: deleted."""
+
+    def keep(self) -> None:
+        """Begin, for the rest of the process."""
+        exchanges = Exchanges()
+        for module in ("builtins", "io"):
+            exchanges.put(f"{module}:open", self._opening)
+        for name in ("remove", "unlink", "rmdir", "mkdir"):
+            exchanges.put(f"os:{name}", self._removing if name in ("remove", "unlink") else self._folders)
+        for name in ("rename", "replace"):
+            exchanges.put(f"os:{name}", self._renaming)
+        import atexit
+
+        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+
+    def _opening(self, exchange: Exchange) -> Any:
+        real = exchange.real
+
+        def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+            if isinstance(file, str | bytes | os.PathLike):
+                file = self._place(file, mode)
+            return real(file, mode, *args, **kwargs)
+
+        return opened
+
+    def _place(self, file: Any, mode: str) -> Any:
+        path = os.path.abspath(os.fsdecode(file))
+        writes = any(letter in mode for letter in "wax+")
+        held = self._kept.get(path)
+        if held is not None:
+            return held
+        special = os.path.exists(path) and not os.path.isfile(path)
+        if (
+            not writes
+            or special
+            or path.startswith((self._folder, os.path.join(tempfile.gettempdir(), "arraydispatch-")))
+        ):
+            return file
+        held = os.path.join(self._folder, f"{len(self._kept)}-{os.path.basename(path)}")
+        if "w" not in mode and os.path.isfile(path):
+            shutil.copyfile(path, held)
+        self._kept[path] = held
+        return held
+
+    def _removing(self, exchange: Exchange) -> Any:
+        def removed(path: Any, *args: Any, **kwargs: Any) -> None:
+            held = self._held(path)
+            if held is not None:
+                self._kept.pop(os.path.abspath(os.fsdecode(path)))
+                exchange.real(held)
+            elif not _asked_by_program():
+                exchange.real(path, *args, **kwargs)
+
+        return removed
+
+    def _folders(self, exchange: Exchange) -> Any:
+        def folder(path: Any, *args: Any, **kwargs: Any) -> None:
+            if not _asked_by_program():
+                exchange.real(path, *args, **kwargs)
+
+        return folder
+
+    def _renaming(self, exchange: Exchange) -> Any:
+        def renamed(src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
+            held = self._held(src)
+            if held is not None:
+                self._kept[os.path.abspath(os.fsdecode(dst))] = self._kept.pop(os.path.abspath(os.fsdecode(src)))
+            elif not _asked_by_program():
+                exchange.real(src, dst, *args, **kwargs)
+
+        return renamed
+
+    def _held(self, path: Any) -> str | None:
+        return (
+            self._kept.get(os.path.abspath(os.fsdecode(path))) if isinstance(path, str | bytes | os.PathLike) else None
+        )
+
+
+_ON_BEHALF = frozenset({"os", "pathlib", "pathlib._local", "shutil"})
+
+
+def _asked_by_program() -> bool:
+    """Whether the program itself asks, perhaps by way of the standard library's modules for paths."""
+    frame = sys._getframe(2)
+    while (back := frame.f_back) is not None and frame.f_globals.get("__name__") in _ON_BEHALF:
+        frame = back
+    return callers.is_users(frame)

@@ -1,0 +1,82 @@
+"""Scripts on a mesh of devices that a CPU passes for: ``arraydispatch run --mesh``."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAT = """
+import numpy as np
+n = 512
+u = np.zeros((n, n))
+u[0, :] = 100.0
+u[:, -1] = np.linspace(100, 0, n)
+for _ in range(30):
+    u[1:-1, 1:-1] = 0.25 * (u[2:, 1:-1] + u[:-2, 1:-1] + u[1:-1, 2:] + u[1:-1, :-2])
+print("%.10g %.10g %.10g" % (u.mean(), u[n // 2, n // 2], np.abs(np.diff(u, axis=0)).max()))
+print(len(u[u > 50]))
+"""
+
+
+def _run(*argv: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    env = {name: value for name, value in os.environ.items() if name not in ("XLA_FLAGS", "JAX_NUM_CPU_DEVICES")}
+    return subprocess.run(
+        [sys.executable, *argv], cwd=cwd, env={**env, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300, check=False
+    )  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _jax() -> None:
+    pytest.importorskip("jax")
+
+
+@pytest.mark.parametrize("mesh", ["8", "2x4"])
+def test_a_stencil_is_split(mesh: str, tmp_path: Path) -> None:
+    (tmp_path / "heat.py").write_text(HEAT)
+    plain = _run("heat.py", cwd=tmp_path)
+    run = _run("-m", "arraydispatch", "run", "--mesh", mesh, "--simulated", "--report", "r.json", "heat.py", cwd=tmp_path)  # fmt: skip
+    assert (run.returncode, run.stdout) == (0, plain.stdout), run.stderr[-2000:]
+    assert f"on mesh:{mesh}" in run.stderr
+    assert "gathered from all devices" in run.stderr
+    assert "heat.py:10" in run.stderr
+    data = json.loads((tmp_path / "r.json").read_text())
+    assert (data["device"], data["execution"]) == (f"mesh:{mesh}", "compiled")
+    steps = [row for row in data["programs_on_mesh"] if row["line"].endswith("heat.py:8")]
+    assert steps
+    halos = [each for row in steps for each in row["collectives"]]
+    assert halos
+    assert all(each["kind"] in ("collective-permute", "all-reduce") for each in halos), halos
+    assert max(each["bytes"] for each in halos) <= 2 * 512 * 8
+    split = [each for row in steps for each in row["operands"] if each["shape"] == [512, 512]]
+    assert split
+    assert all(each["split"] == ([0] if mesh == "8" else [0, 1]) for each in split)
+    assert max(row["bytes_per_device"] for row in steps) < 512 * 512 * 8
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--mesh", "9", "--backend", "torch"), "does not split arrays"),
+        (("--mesh", "2x"), "a mesh is 'auto', a number of devices"),
+        (("--mesh", "3"), "needs 3 devices, and backend 'jax' has 1 (cpu); for a trial on a CPU, start it by arraydispatch run --simulated"),
+        (("--mesh", "2", "--device", "cpu"), "--device and --mesh exclude each other"),
+        (("--mesh", "2", "--execution", "fused"), "exclude each other"),
+        (("--simulated",), "--simulated needs a --mesh with a number"),
+        (("--mesh", "auto", "--simulated"), "--simulated needs a --mesh with a number"),
+        (("--mesh", "2", "--backend", "torch", "--simulated"), "does not simulate devices"),
+    ],
+)  # fmt: skip
+def test_what_is_no_mesh(options: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    if "torch" in options:
+        pytest.importorskip("torch")
+    (tmp_path / "script.py").write_text("raise SystemExit(7)\n")
+    run = _run("-m", "arraydispatch", "run", *options, "script.py", cwd=tmp_path)
+    assert run.returncode == 2, run.stderr
+    assert said in run.stderr
+    assert len(run.stderr.splitlines()) == 1
