@@ -15,6 +15,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 SIZES = 64, 96, 128, 192, 256, 350, 512, 768, 1024, 2048
 
@@ -96,15 +97,13 @@ print(json.dumps(rows))
 
 def measured(backend: str, rounds: int, wall: bool, options: list[str]) -> dict[str, dict[str, float]]:
     """Run the programs in a process of the launcher's."""
-    script = Path(__file__).with_name("_sizes_inner.py")
-    script.write_text(INNER, encoding="utf-8")
-    try:
+    with TemporaryDirectory() as folder:
+        script = Path(folder) / "script.py"
+        script.write_text(INNER, encoding="utf-8")
         done = subprocess.run(
             [sys.executable, "-m", "arraydispatch", "run", "--backend", backend, *options, str(script), json.dumps([SIZES, rounds, wall])],
             stdout=subprocess.PIPE, text=True, check=True,
         )  # fmt: skip
-    finally:
-        script.unlink()
     rows: dict[str, dict[str, float]] = json.loads(done.stdout.splitlines()[-1])
     return rows
 
