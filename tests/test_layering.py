@@ -55,8 +55,8 @@ LIBRARIES = {
 # Where it is said what is true of a NumPy function; `creation` implements what NumPy does not dispatch.
 SAYS_WHAT_IS_TRUE_OF_FUNCTIONS = ("backends", "functions", "ufuncs", "api.creation")
 
-# Modules that may name a library: the table of known backends says what is to be looked for; the one of departures is about them.
-MAY_NAME_LIBRARIES = {"backends.departures", "backends.loader"}
+# The module that may name a library: the table of known backends says what is to be looked for.
+MAY_NAME_LIBRARIES = {"backends.loader"}
 
 WORD = re.compile(r"(?<![A-Za-z0-9])(jax|jaxlib|jnp|torch|tensorflow|keras)(?![A-Za-z0-9])")
 

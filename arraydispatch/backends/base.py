@@ -24,12 +24,13 @@ import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property, partial
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..common.lazy_attributes import lazy
 from ..common.process_state import process
 from ..common.signal_safety import imported
 from .devices import Device
@@ -211,12 +212,12 @@ class Backend:
     MEAN: Callable[[Native], Native] | None = None
     """Function for the mean of all elements (32 and 64 bit floats), if it gives bit for bit the sum divided by the number."""
 
-    @cached_property
+    @lazy
     def special(self) -> Mapping[str, Callable[..., Any]]:
         """Name of a SciPy ufunc -> kernel of real numbers, if the library's own is accurate."""
         return {}
 
-    @cached_property
+    @lazy
     def science(self) -> Mapping[str, Callable[..., Any]]:
         """Full name of a SciPy function -> code for it in this library alone, as in :attr:`OVERRIDES`."""
         return {}
@@ -235,17 +236,17 @@ class Backend:
     resolver: ClassVar[Callable[[Backend], Any]]
     """Factory of :attr:`xp`, set by the registry, which is in a higher layer."""
 
-    @cached_property
+    @lazy
     def xp(self) -> Any:
         """NumPy's functions on this backend's native arrays: :class:`arraydispatch.functions.registry.XP`."""
         return type(self).resolver(self)
 
-    @cached_property
+    @lazy
     def transforms(self) -> Any:
         """Module with the library's transforms, one function for each name in :data:`TRANSFORMS`."""
         return imported(f"{type(self).__module__.rpartition('.')[0]}.transforms")
 
-    @cached_property
+    @lazy
     def sparse(self) -> Any:
         """Module with the library's sparse matrices.
 
@@ -474,7 +475,7 @@ class Backend:
         scope = self.scope
         return nullcontext() if scope is None else scope()
 
-    @cached_property
+    @lazy
     def join(self) -> Callable[[list[Native]], Native]:
         """Function that joins a list of arrays, of one dtype and compatible shapes, along the first axis."""
         concatenate = self.prim.concatenate

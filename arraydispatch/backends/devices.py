@@ -109,3 +109,11 @@ class NamedDevice(Device):
 def processors() -> int:
     """Return the number of processors that this process may run on."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def host_memory() -> int:
+    """Return the bytes of memory of this machine; -1 if the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):  # Windows lacks it
+        return -1

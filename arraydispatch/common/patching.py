@@ -83,6 +83,10 @@ NEEDS: dict[str, Need] = {
         "(data, /, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())", "Python 3.8 to 3.14",
         "arrays that a program loads, which are its np.ndarray",
     ),
+    "signal:getsignal": Need("(signalnum)", "Python 3.5 to 3.14", "handlers of signals, which are the program's own to it"),
+    "signal:signal": Need(
+        "(signalnum, handler)", "Python 3.5 to 3.14", "handlers of signals that a program sets, called after calls of a backend's library"
+    ),
     "sys:excepthook": Need(
         "(exctype, value, traceback, /)", "Python 3.8 to 3.14", "the error that ends a child process, shown without our frames"
     ),

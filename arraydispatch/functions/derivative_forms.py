@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .contractions import conjugate
 from .factorizations import adjoint
 from .operands import upload
 from .registry import XP
@@ -42,15 +43,11 @@ def determinant(xp: XP, a: Any) -> Any | None:
         below = xp.multiply(eye, xp.prim.matmul(above, diagonal))
         x = xp.prim.matmul(xp.subtract(below, xp.multiply(x, above)), inner)
     total = xp.prim.reshape(xp.prim.slice(x, (*_all(xp, x), slice(0, 1, 1), slice(0, 1, 1))), xp.shape_of(x)[:-2])
-    return xp.divide(total, _conjugated(xp, xp.multiply(xp.prim.det(u), xp.prim.det(vh))))
+    return xp.divide(total, conjugate(xp, xp.multiply(xp.prim.det(u), xp.prim.det(vh))))
 
 
 def _all(xp: XP, a: Any) -> tuple[slice, ...]:
     return tuple(slice(0, n, 1) for n in xp.shape_of(a)[:-2])
-
-
-def _conjugated(xp: XP, a: Any) -> Any:
-    return xp.conjugate(a) if xp.dtype_of(a).kind == "c" else a
 
 
 def pseudo_inverse(xp: XP, a: Any, inverse: Any) -> Any:

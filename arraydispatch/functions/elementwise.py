@@ -13,6 +13,7 @@ import numpy as np
 
 from ..memory.views import native
 from ..runtime import dtypes
+from ..ufuncs.composed import is_followed
 from ..ufuncs.ufunc_methods import casting_error
 from . import calculus, layouts
 from .operands import (
@@ -20,7 +21,6 @@ from .operands import (
     check_broadcast,
     filled,
     first_native,
-    is_followed,
     scalar,
     sequence,
     to_host,

@@ -9,9 +9,10 @@ from numpy.linalg import LinAlgError
 
 from ..common.user_warnings import warn
 from ..runtime import dtypes
+from ..ufuncs.composed import is_followed
 from . import layouts
 from .contractions import conjugate
-from .operands import along, is_followed, valued
+from .operands import along, filled, valued
 from .registry import XP, family
 
 # The classes of NumPy's named results have no public name.
@@ -73,16 +74,19 @@ def check_square(shape: Shape) -> None:
         raise LinAlgError("Last 2 dimensions of the array must be square")
 
 
+def square(xp: XP, a: Any) -> tuple[Any, DType, Shape]:
+    """Return square matrices as :func:`computable` does, and their shape; raise NumPy's error for others."""
+    a = xp.asarray(a)
+    shape = xp.shape_of(a)
+    check_square(shape)
+    return (*computable(xp, a), shape)
+
+
 def check_2d(*shapes: Shape) -> None:
     """Raise NumPy's error unless each is one matrix."""
     for shape in shapes:
         if len(shape) != 2:
             raise LinAlgError(f"{len(shape)}-dimensional array given. Array must be two-dimensional")
-
-
-def filled(xp: XP, shape: Shape, value: Any, dtype: DType, like: Any) -> Any:
-    """Return an array filled with one value, on the device of another."""
-    return xp.prim.full(shape, value, dtype, xp.backend.device_of(like))
 
 
 def identity(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
@@ -114,10 +118,7 @@ def is_true(xp: XP, condition: Any) -> bool:
 @factorization(np.linalg.cholesky, defined="cholesky")
 def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
     """`numpy.linalg.cholesky`."""
-    a = xp.asarray(a)
-    shape = xp.shape_of(a)
-    check_square(shape)
-    a, to = computable(xp, a)
+    a, to, shape = square(xp, a)
     if 0 in shape:
         return filled(xp, shape, 0, to, a)
     # NumPy reads one triangle only: the lower factor of the adjoint is computed from the upper triangle.
@@ -299,10 +300,7 @@ def _triangle(UPLO: Any) -> bool:
 def eigh(xp: XP, a: Any, UPLO: str = "L") -> Any:
     """`numpy.linalg.eigh`."""
     lower = _triangle(UPLO)
-    a = xp.asarray(a)
-    shape = xp.shape_of(a)
-    check_square(shape)
-    a, to = computable(xp, a)
+    a, to, shape = square(xp, a)
     if 0 in shape:
         return EighResult(filled(xp, shape[:-1], 0, real_of(to), a), filled(xp, shape, 0, to, a))
     w, v = xp.prim.eigh(a, lower)
@@ -313,10 +311,7 @@ def eigh(xp: XP, a: Any, UPLO: str = "L") -> Any:
 def eigvalsh(xp: XP, a: Any, UPLO: str = "L") -> Any:
     """`numpy.linalg.eigvalsh`."""
     lower = _triangle(UPLO)
-    a = xp.asarray(a)
-    shape = xp.shape_of(a)
-    check_square(shape)
-    a, to = computable(xp, a)
+    a, to, shape = square(xp, a)
     if 0 in shape:
         return filled(xp, shape[:-1], 0, real_of(to), a)
     return xp.prim.astype(xp.prim.eigvalsh(a, lower), real_of(to))

@@ -12,6 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from ..common.user_warnings import warn
 from ..runtime import dtypes
 from . import layouts
+from .contractions import conjugate
 from .operands import itself
 from .registry import XP, family, implements
 
@@ -158,17 +159,13 @@ def hfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any
     """`numpy.fft.hfft`."""
     a = xp.asarray(a)
     n = (xp.shape_of(a)[axis] - 1) * 2 if n is None else n
-    return irfft(xp, _conjugate(xp, a), n, axis, _swap(norm))
+    return irfft(xp, conjugate(xp, a), n, axis, _swap(norm))
 
 
 @fourier(np.fft.ihfft)
 def ihfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
     """`numpy.fft.ihfft`."""
-    return _conjugate(xp, rfft(xp, a, n, axis, _swap(norm)))
-
-
-def _conjugate(xp: XP, a: Any) -> Any:
-    return xp.conjugate(a) if xp.dtype_of(a).kind == "c" else a
+    return conjugate(xp, rfft(xp, a, n, axis, _swap(norm)))
 
 
 # -- several axes --------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from numpy.linalg import LinAlgError
 
 from ..common import tracing
 from ..runtime import dtypes
+from ..ufuncs.composed import is_followed
 from . import derivative_forms, layouts
 from .averages import report
 from .contractions import conjugate
@@ -20,14 +21,14 @@ from .factorizations import (
     check_2d,
     check_square,
     computable,
-    filled,
     identity,
     is_true,
     real_of,
     result_dtype,
+    square,
     svd,
 )
-from .operands import is_concrete, is_followed, is_recorded, itself, to_host, unshared, valued
+from .operands import filled, is_concrete, is_recorded, itself, to_host, unshared, valued
 from .reductions import known_any
 from .registry import XP, family
 
@@ -79,10 +80,7 @@ def solve(xp: XP, a: Any, b: Any) -> Any:
 @matrices(np.linalg.inv, defined="inverse")
 def inv(xp: XP, a: Any) -> Any:
     """`numpy.linalg.inv`."""
-    a = xp.asarray(a)
-    shape = xp.shape_of(a)
-    check_square(shape)
-    a, to = computable(xp, a)
+    a, to, shape = square(xp, a)
     return xp.prim.astype(xp.prim.inv(a), to) if 0 not in shape else filled(xp, shape, 0, to, a)
 
 
@@ -227,10 +225,7 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
 @scalars(np.linalg.det, defined="determinant")
 def det(xp: XP, a: Any) -> Any:
     """`numpy.linalg.det`."""
-    a = xp.asarray(a)
-    shape = xp.shape_of(a)
-    check_square(shape)
-    a, to = computable(xp, a)
+    a, to, shape = square(xp, a)
     if 0 in shape:
         return filled(xp, shape[:-2], 1, to, a)
     if (
@@ -245,10 +240,7 @@ def det(xp: XP, a: Any) -> Any:
 @scalars(np.linalg.slogdet, defined="logarithm of a determinant")
 def slogdet(xp: XP, a: Any) -> Any:
     """`numpy.linalg.slogdet`."""
-    a = xp.asarray(a)
-    shape = xp.shape_of(a)
-    check_square(shape)
-    a, to = computable(xp, a)
+    a, to, shape = square(xp, a)
     real = real_of(to)
     if 0 in shape:
         return SlogdetResult(filled(xp, shape[:-2], 1, to, a), filled(xp, shape[:-2], 0, real, a))

@@ -185,11 +185,6 @@ def is_recorded(xp: Any, a: Native) -> bool:
     return is_concrete(xp, a) or is_concrete(xp, xp.backend.transforms.stop_gradient(a))
 
 
-def is_followed(xp: Any, *xs: Native) -> bool:
-    """Whether a derivative depends on the values, or may later depend on them because they belong to a program or a batch."""
-    return any(xp.backend.recorded(x) or xp.backend.followed(x) for x in xs)
-
-
 def valued(xp: Any, value: Native, twin: Native) -> Native:
     """Return exactly this value with the derivatives of ``twin``, an equal expression; without derivatives where ``twin`` is not finite."""
     nothing = xp.subtract(xp.backend.transforms.stop_gradient(twin), twin)

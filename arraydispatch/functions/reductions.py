@@ -1,7 +1,7 @@
 """Sums, products and differences; extrema (NumPy's reference topics "Sums, products, differences", "Extrema").
 
-The ufuncs reduce and accumulate; this module has NumPy's functions in front of them. The most frequent call, a reduction of a
-whole array without keywords, goes directly to the backend's kernel.
+The ufuncs reduce and accumulate; this module has NumPy's functions in front of them. For the most frequent call, a reduction of a
+whole array without keywords, the dispatch makes a plan that calls the backend's kernel (``whole=``).
 """
 
 from __future__ import annotations
@@ -82,22 +82,6 @@ def reduced(
     )
 
 
-def _whole(xp: XP, ufunc: Any, a: Any, widen: bool) -> Native | None:
-    """Reduce all elements with the kernel directly; return None if the general rules are needed (lists, empty arrays)."""
-    backend = xp.backend
-    if not backend.is_native(a):
-        return None
-    shape = backend.shape_of(a)
-    if 0 in shape or (not widen and backend.dtype_of(a).kind == "c"):  # extrema of complex numbers
-        return None
-    if widen:
-        dtype = backend.dtype_of(a)
-        to = dtypes.default_accumulator(dtype)
-        if to is not dtype:
-            a = backend.prim.astype(a, to)
-    return backend.REDUCE[ufunc](a, ALL_AXES[len(shape)], False)
-
-
 # -- sums and products -------------------------------------------------------------------------------------------------
 
 
@@ -112,10 +96,6 @@ def sum(
     where: Any = NoValue,
 ) -> Native:
     """`numpy.sum`."""
-    if axis is None and dtype is None and keepdims is NoValue and initial is NoValue and where is NoValue:
-        result = _whole(xp, np.add, a, True)
-        if result is not None:
-            return result
     return reduced(xp, xp.add, a, axis, dtype, keepdims, initial, where)
 
 
@@ -130,10 +110,6 @@ def prod(
     where: Any = NoValue,
 ) -> Native:
     """`numpy.prod`."""
-    if axis is None and dtype is None and keepdims is NoValue and initial is NoValue and where is NoValue:
-        result = _whole(xp, np.multiply, a, True)
-        if result is not None:
-            return result
     return reduced(xp, xp.multiply, a, axis, dtype, keepdims, initial, where)
 
 
@@ -142,10 +118,6 @@ def max(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:
     """`numpy.max`."""
-    if axis is None and keepdims is NoValue and initial is NoValue and where is NoValue:
-        result = _whole(xp, np.maximum, a, False)
-        if result is not None:
-            return result
     return reduced(xp, xp.maximum, a, axis, None, keepdims, initial, where)
 
 
@@ -154,10 +126,6 @@ def min(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:
     """`numpy.min`."""
-    if axis is None and keepdims is NoValue and initial is NoValue and where is NoValue:
-        result = _whole(xp, np.minimum, a, False)
-        if result is not None:
-            return result
     return reduced(xp, xp.minimum, a, axis, None, keepdims, initial, where)
 
 

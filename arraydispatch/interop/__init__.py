@@ -12,6 +12,8 @@ from contextlib import contextmanager
 
 from . import import_notices
 
+__all__ = ["install", "installed", "uninstall"]
+
 _installed: list[bool] = []
 
 

@@ -15,7 +15,16 @@ from typing import Any, Self
 from ..backends.loader import take_for_ndarrays
 from ..common.patching import Exchanges
 from ..common.process_state import process
-from . import array_methods, facade, import_hook, numpy_classes, numpy_warnings, package_patches, tracebacks
+from . import (
+    array_methods,
+    facade,
+    import_hook,
+    numpy_classes,
+    numpy_warnings,
+    package_patches,
+    signal_handlers,
+    tracebacks,
+)
 from .user_files import AllUsers, UserFiles, of_namespace
 
 _changing = threading.RLock()
@@ -101,6 +110,7 @@ def _put_in_place() -> ExitStack:
         begin(_users, opened)
         numpy_warnings.at_user_lines(run)
         tracebacks.hide_ours(run)
+        signal_handlers.after_calls(run)
         array_methods.for_c_code(_users, run, facade.twins)
         return stack.pop_all()
 

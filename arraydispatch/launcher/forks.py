@@ -42,7 +42,7 @@ class _Forks:
                 "fork does not take along. Start processes by 'spawn' to use it in them.", file=sys.stderr,
             )  # fmt: skip
         for x in gc.get_objects():
-            if issubclass(type(x), Handle) and x._kind.backend in unsafe:
+            if issubclass(type(x), Handle) and not x._kind.backend.survives_fork:  # a variant of theirs, too
                 value = x._v if x._base is None else native(x)
                 if x._kind.backend.is_concrete(value):
                     ghost(x)

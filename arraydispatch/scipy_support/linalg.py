@@ -11,7 +11,8 @@ from numpy.linalg import LinAlgError
 from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import factorizations, linalg as numpys
-from ..functions.factorizations import adjoint, filled, identity, real_of, swapped
+from ..functions.factorizations import adjoint, identity, real_of, swapped
+from ..functions.operands import filled
 from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements

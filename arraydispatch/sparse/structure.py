@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from ..common.lazy_attributes import lazy
 
 Index = np.ndarray[Any, Any]
 
@@ -78,13 +79,13 @@ class Structure:
         """Indices along the axis that :attr:`indptr` does not count."""
         return self.row if self.format == "csc" else self.col
 
-    @cached_property
+    @lazy
     def indptr(self) -> Index:
         """Index of the beginning of each row, or column."""
         along, size = (self.col, self.shape[1]) if self.format == "csc" else (self.row, self.shape[0])
         return np.searchsorted(along, np.arange(size + 1))
 
-    @cached_property
+    @lazy
     def places(self) -> Any:
         """SciPy matrix that contains, at each position, its number counted from 1."""
         return self.scipy(np.arange(1, self.nnz + 1))
@@ -106,7 +107,7 @@ class Structure:
         made, order, _ = Structure.sorted(format, matrix.shape, *coo.coords)
         return made, (coo.data if order is None else coo.data[order]) - 1
 
-    @cached_property
+    @lazy
     def _key(self) -> tuple[Any, ...]:
         digest = hashlib.blake2b(self.row.tobytes())
         digest.update(self.col.tobytes())

@@ -54,7 +54,7 @@ def cbrt(xp: Any, x: Any) -> Any:
     """Compute the cube root. For zeros, infinities and NaN it is the square root of the magnitude, whose derivative is
     equally infinite or zero.
     """
-    if not _is_followed(xp, x):
+    if not is_followed(xp, x):
         return _cube_root(xp, x)
     where, one = xp.prim.where, _like(xp, x, 1)
     ends, mirrored = xp.logical_or(xp.equal(x, 0), xp.logical_not(xp.isfinite(x))), xp.signbit(x)
@@ -62,8 +62,8 @@ def cbrt(xp: Any, x: Any) -> Any:
     return where(ends, where(mirrored, xp.negative(root), root), _cube_root(xp, where(ends, one, x)))
 
 
-def _is_followed(xp: Any, *xs: Any) -> bool:
-    """Whether a derivative depends on the values, or may."""
+def is_followed(xp: Any, *xs: Any) -> bool:
+    """Whether a derivative depends on the values, or may later depend on them because they belong to a program or a batch."""
     return any(xp.backend.recorded(x) or xp.backend.followed(x) for x in xs)
 
 
@@ -157,7 +157,7 @@ def _of_equal(xp: Any, a: Any, b: Any, equal: Any, unit: float) -> Any:
 
     The logarithm of ``2 * cosh(d / 2)`` is ``log(2) + d**2 / 8 - d**4 / 192``, and so on; ``unit`` is that of the base.
     """
-    if not _is_followed(xp, a, b):
+    if not is_followed(xp, a, b):
         return a
     here = xp.logical_and(equal, xp.isfinite(a))
     gap = xp.prim.where(here, xp.subtract(a, b), _like(xp, a, 0))

@@ -17,8 +17,11 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="alarms are POSIX's")
 
 
 @pytest.mark.one_backend
+@pytest.mark.parametrize("options", [(), ("--min-size", "0")], ids=["default", "all in the library"])
 @pytest.mark.parametrize("alarms", [40, MANY])
-def test_a_handler_computes_and_nothing_is_lost(backend: str, alarms: int, tmp_path: Path) -> None:
+def test_a_handler_computes_and_nothing_is_lost(
+    backend: str, alarms: int, options: tuple[str, ...], tmp_path: Path
+) -> None:
     pytest.importorskip("scipy")
     seconds = 120 + alarms // 2
     env = {**os.environ, "PYTHONPATH": str(ROOT), "ARRAYDISPATCH_CACHE": str(tmp_path), "TF_CPP_MIN_LOG_LEVEL": "3"}
@@ -29,6 +32,9 @@ def test_a_handler_computes_and_nothing_is_lost(backend: str, alarms: int, tmp_p
         "run",
         "--backend",
         backend,
+        "--on-fallback",
+        "silent",
+        *options,
         str(ALARMS),
         str(alarms),
         str(seconds),
@@ -121,6 +127,66 @@ def main():
 signal.signal(signal.SIGALRM, signal.SIG_IGN)
 """
     assert _run(code).split() == ["[2]"]
+
+
+_HANDLERS = """
+import os, signal, sys, time
+import arraydispatch.launcher.signal_handlers as ours
+
+def handler(number, frame):
+    global calls
+    calls += 1
+    print("handled", number == signal.SIGALRM, frame.f_code.co_name in ("<module>", "called"))
+
+busy, calls = False, 0
+ours._within_a_call = lambda frame: busy
+print(signal.signal(signal.SIGALRM, handler) is signal.SIG_DFL, signal.getsignal(signal.SIGALRM) is handler)
+signal.raise_signal(signal.SIGALRM)
+
+def waits():
+    global busy
+    busy = True
+    signal.raise_signal(signal.SIGALRM)
+    signal.raise_signal(signal.SIGALRM)
+    print("not yet", calls, flush=True)
+
+def called(times):
+    global busy
+    busy = False
+    while calls < times:
+        time.sleep(0.001)
+
+waits()
+called(2)
+waits()
+busy = False
+print(signal.signal(signal.SIGALRM, signal.SIG_DFL) is handler, signal.getsignal(signal.SIGALRM) is signal.SIG_DFL)
+time.sleep(0.05)
+signal.signal(signal.SIGALRM, handler)
+waits()
+child = os.fork()
+if child == 0:
+    waits()
+called(4)
+sys.stdout.flush()
+if child == 0:
+    os._exit(3)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_handler_that_waits_is_called_once_and_is_the_programs_own(tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(_HANDLERS)
+    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", "numpy", str(script)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert sorted(done.stdout.splitlines()) == sorted(
+        [
+            "True True", "not yet 1", "not yet 2", "True True", "not yet 3", "not yet 3", "3", *["handled True True"] * 5
+        ]
+    )  # fmt: skip
 
 
 _EVERY_THIRD = """

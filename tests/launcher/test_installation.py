@@ -334,3 +334,36 @@ def test_sitecustomize_installs_for_the_program(tmp_path: Path) -> None:
     )
     assert done.stdout == "torch torch\nTrue True\n", done.stderr
     assert "ZeroDivisionError" in done.stderr
+
+
+_FORKS = """\
+import os, sys
+import arraydispatch as ad
+import numpy as np
+ad.install(sys.argv[1], execution=sys.argv[2] if sys.argv[2] != "None" else None, min_size=0)
+x = np.arange(5.0)
+view = x[1:3]
+x += 0
+pending = x * 2 + 1
+part = pending[1:]
+child = os.fork()
+if child == 0:
+    view[0] = 9
+    print("child", float((x * 2).sum()), float(pending.sum()), part.tolist(), np.fft.fft(np.ones(4))[0].real, flush=True)
+    os._exit(0)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), float((x + 1).sum()), part.tolist())
+"""
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("execution", [None, "compiled"])
+def test_a_fork_computes(backend: str, execution: str | None, tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(_FORKS)
+    done = subprocess.run(
+        [sys.executable, str(script), backend, str(execution)], capture_output=True, text=True, timeout=120,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == ["child 36.0 25.0 [3.0, 5.0, 7.0, 9.0] 4.0", "0 15.0 [3.0, 5.0, 7.0, 9.0]"], (
+        done.stderr
+    )

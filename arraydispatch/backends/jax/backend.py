@@ -7,7 +7,7 @@ import platform as host
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import cached_property, partial
+from functools import partial
 from math import prod
 from types import ModuleType
 from typing import Any, ClassVar
@@ -19,9 +19,10 @@ from jax.interpreters.partial_eval import DynamicJaxprTracer
 
 from ...backends.kinds import Kind
 from ...common import events, tracing
+from ...common.lazy_attributes import lazy
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
-from ..devices import Device, processors
+from ..devices import Device, host_memory, processors
 from . import direct_use, host_kernels, linalg, primitives, reductions, shardings, ufuncs
 from .host_kernels import HOST_KERNELS, in_host_memory
 from .importing import THREADS, threads_of_devices
@@ -71,7 +72,7 @@ class JaxBackend(Backend):
     HOST_KERNELS = HOST_KERNELS
     meshes = shardings
 
-    @cached_property
+    @lazy
     def processes(self) -> ModuleType:  # type: ignore[override]
         return imported("arraydispatch.backends.jax.distributed_runtime")
 
@@ -252,7 +253,7 @@ class JaxBackend(Backend):
                 backend=self.name,
                 name="cpu" if single else f"cpu:{device.id}",
                 kind="CPU",
-                memory=_host_memory(),
+                memory=host_memory(),
                 processor_count=os.cpu_count() or -1,
                 description=host.processor() or host.machine(),
                 native=device,
@@ -350,7 +351,7 @@ class JaxBackend(Backend):
         made = getattr(primitives.rescue, "made", None)
         return made[0] if made and isinstance(a, jax.Array) and a.is_deleted() else None
 
-    @cached_property
+    @lazy
     def special(self) -> Mapping[str, Callable[..., Any]]:
         imported("arraydispatch.backends.jax.special")
         from .special import SPECIAL
@@ -484,10 +485,3 @@ def _start_on(platform: str) -> None:
         raise RuntimeError(
             f"JAX is already running on {running!r}; choose platform={platform!r} before its first array."
         )
-
-
-def _host_memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # Windows lacks it
-        return -1

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import platform
-from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from ...common.lazy_attributes import lazy
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend
-from ..devices import Device
+from ..devices import Device, host_memory
 from . import overrides, primitives, ufuncs
 
 Array = Any  # an ndarray
@@ -55,7 +55,7 @@ class NumpyBackend(Backend):
         self.OVERRIDES = overrides.OVERRIDES
         self._device: Device | None = None
 
-    @cached_property
+    @lazy
     def _generator(self) -> np.random.Generator:
         return np.random.default_rng()
 
@@ -120,7 +120,7 @@ class NumpyBackend(Backend):
                 backend=self.name,
                 name="cpu",
                 kind="CPU",
-                memory=_host_memory(),
+                memory=host_memory(),
                 processor_count=os.cpu_count() or -1,
                 description=platform.processor() or platform.machine(),
                 native="cpu",
@@ -186,10 +186,3 @@ class NumpyBackend(Backend):
 
     def seed(self, n: int) -> None:
         self._generator = np.random.default_rng(n)
-
-
-def _host_memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on Windows
-        return -1

@@ -8,7 +8,6 @@ import os
 import platform
 import re
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -18,10 +17,11 @@ from tensorflow.python.eager import record  # the public API does not show what 
 
 from ...common import tracing
 from ...common.errors import TraceError
+from ...common.lazy_attributes import lazy
 from ...common.process_state import process
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
-from ..devices import Device, processors
+from ..devices import Device, host_memory, processors
 from . import linalg, nests, primitives, ufuncs
 from .core import BFLOAT16, ENUM, FROM_ENUM, EagerTensor, accelerated, dims, host, on_host, raw, taped
 
@@ -253,7 +253,7 @@ class TensorFlowBackend(Backend):
                         self.name,
                         name,
                         kind,
-                        _host_memory(),
+                        host_memory(),
                         os.cpu_count() or -1,
                         description,
                         host() if index == 0 else logical.name,
@@ -313,7 +313,7 @@ class TensorFlowBackend(Backend):
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def special(self) -> Mapping[str, Callable[..., Any]]:
         imported("arraydispatch.backends.tensorflow.special")
         from .special import SPECIAL
@@ -381,10 +381,3 @@ class TensorFlowBackend(Backend):
                 self._generator = tf.random.Generator.from_seed(n)
             else:
                 self._generator.reset_from_seed(n)
-
-
-def _host_memory() -> int:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not on Windows
-        return -1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from functools import partial
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -16,10 +16,11 @@ from torch.utils import _pytree as pytree
 from ...backends.kinds import Kind
 from ...common import tracing
 from ...common.errors import SettingError
+from ...common.lazy_attributes import lazy
 from ...common.pytrees import mapped
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
-from ..devices import Device
+from ..devices import Device, host_memory
 from . import linalg, primitives, reductions, ufuncs
 from .dtype_tables import (
     BFLOAT16,
@@ -278,10 +279,7 @@ class TorchBackend(Backend):
 
     def devices(self) -> list[Device]:
         """Return the CPU, then the other devices; torch's default device comes first."""
-        memory = -1
-        if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-            memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-        found = [Device("torch", "cpu", "CPU", memory, os.cpu_count() or -1, "CPU", torch.device("cpu"))]
+        found = [Device("torch", "cpu", "CPU", host_memory(), os.cpu_count() or -1, "CPU", torch.device("cpu"))]
         for kind, library in (("cuda", torch.cuda), ("xpu", torch.xpu)):
             if library.is_available():
                 for i in range(library.device_count()):
@@ -339,7 +337,7 @@ class TorchBackend(Backend):
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def special(self) -> Mapping[str, Callable[..., Any]]:
         imported("arraydispatch.backends.torch.special")
         from .special import SPECIAL

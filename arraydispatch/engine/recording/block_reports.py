@@ -1,4 +1,4 @@
-"""What a listener is told of blocks: who computed them, which lines recorded them, why they ended, and what NumPy takes for them."""
+"""Reports of blocks to a listener: the engine, the lines that recorded them, the reason for their end, and NumPy's time for them."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ END = "a fork, or the end of the program"
 
 
 TIMES = 3
-"""How often each kind of block is run call by call."""
+"""Number of times that each kind of block is run call by call."""
 
 
 def measured(block: Block) -> float:
-    """Have NumPy run the calls of a block one by one, the first times that such a block comes. The seconds that this took."""
+    """Run the calls of a block one by one in NumPy, the first times that such a block occurs, and return the seconds that this took."""
     if not isinstance(block, Planned) or len(block.plan.by_numpy) >= TIMES:
         return 0.0
     start = perf_counter()
     try:
         Short(block.nodes).values()
-    except MemoryError:  # which plain NumPy may have had room for: it does not keep what the block reads
+    except MemoryError:  # plain NumPy may have had enough memory, because it does not keep what the block reads
         return perf_counter() - start
     block.plan.by_numpy.append(perf_counter() - start)
     return block.plan.by_numpy[-1]
 
 
 def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> None:
-    """Tell of a block that has been computed; ``lines`` by the number of a node."""
+    """Report a block that has been computed; ``lines``: number of a node -> its line."""
     tap = events.every
     if tap is None or not block.nodes:
         return
@@ -52,6 +52,6 @@ def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> No
         by_numpy = min(block.plan.by_numpy, default=seconds)
     known = [(line, node.form.work) for node in block.nodes if (line := lines.get(node.number)) is not None]
     whole = sum(work for _, work in known)
-    if not whole:  # recorded before anybody listened
+    if not whole:  # the block was recorded before anybody listened
         known, whole = [(tap.place(), 1)], 1
     tap.block(tier, why, seconds, by_numpy, [(line, work / whole) for line, work in known if line is not None])

@@ -1,4 +1,4 @@
-"""Floating-point errors of what is recorded: whether they are to be told, of which line, and the telling."""
+"""Floating-point errors of recorded calls: whether they are reported, for which line, and the report."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ _warnings = vars(warnings)
 _filters: Any = None
 """The list of warning filters outside of any ``warnings.catch_warnings``."""
 _shown: Any = None
-"""What shows warnings there; None where Python has no such thing."""
+"""Function that shows warnings outside of any ``warnings.catch_warnings``; None if Python has none."""
 
 
 def begin() -> None:
-    """From now on calls are recorded."""
+    """Prepare for calls that are recorded from now on."""
     global _filters, _shown
     _filters, _shown = warnings.filters, _warnings.get("_showwarnmsg_impl")
 
 
 _ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
-"""In which order NumPy tells of the errors of one call."""
+"""Kind of error -> place in the order in which NumPy reports the errors of one call."""
 NOTHING = None, None
-"""What :func:`now` says where no error is to be told."""
+"""Result of :func:`now` if no error is to be reported."""
 _heeded = True
-"""A warning must come at once in ``catch_warnings``, where it is waited for, or forgotten, and where it is an error, which ends the line."""
+"""Whether a warning must come immediately: inside ``catch_warnings``, which waits for it, and if it is turned into an error."""
 _modes_known: tuple[Any, dict[str, Any] | None] = (None, None)
 _every_modes: dict[tuple[Any, ...], dict[str, Any]] = {}
 _filters_known: tuple[list[Any], tuple[Any, ...], bool] = [], (), False
@@ -46,9 +46,9 @@ _MOST_PLACES = 4096
 
 
 def now() -> tuple[Any, Place | None]:
-    """The modes of ``np.errstate`` in force, and the line of the user's that is being run.
+    """Return the modes of ``np.errstate`` in force, and the user's line that is running.
 
-    The modes are the same object each time; None where all is ignored, ``DECLINED`` where an error is more than a warning.
+    The modes are the same object each time. They are None if all errors are ignored, ``DECLINED`` if an error does more than warn.
     """
     seen, found = _modes_known
     errors = _errors_in_force()
@@ -105,19 +105,19 @@ _is_inside: dict[str, bool] = {}
 
 
 def _inside(file: str) -> bool:
-    """Whether a file is this package's or NumPy's."""
+    """Whether a file belongs to this package or to NumPy."""
     found = _is_inside.get(file)
     if found is None:
-        if len(_is_inside) >= 4096:  # as of cells of a notebook
+        if len(_is_inside) >= 4096:  # many files, such as the cells of a notebook
             _is_inside.clear()
         found = _is_inside[file] = is_core(file)
     return found
 
 
 def tell(block: Block) -> None:
-    """Warn as NumPy had, of each error at the line that was recorded, by the filters of then.
+    """Warn of each error as NumPy would have at the recorded line, by the filters that were in force then.
 
-    Where warnings are recorded by now (``warnings.catch_warnings(record=True)``), not to whoever records them: he came later.
+    If ``warnings.catch_warnings(record=True)`` has begun since, it does not get these warnings, which are from before.
     """
     later = _heeded and warnings.filters is not _filters and _shown is not None
     for i, kind in sorted(block.errors, key=lambda error: (error[0], _ORDER[error[1]])):

@@ -1,7 +1,7 @@
 """Sums, means, extremes and variances under fused execution: part of a block, in pieces and threads, with NumPy's own bits.
 
-What is reduced along other axes than the first is recorded, and done piece by piece with what it is computed from. A reduction of
-all elements is a look at a value: the block runs, and the pieces' results are put together as NumPy's pairwise sum does.
+A reduction along axes other than the first is recorded, and computed piece by piece together with its operands. A reduction of all
+elements reads a value: the block runs, and the results of the pieces are combined as in NumPy's pairwise sum.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _intp = np.intp
 
 
 _EXACT = {"b": 0, "i1": 7, "i2": 15, "i4": 31, "u1": 8, "u2": 16, "u4": 32}
-"""Bits of a value, where float64 sums of many are exact in any order."""
+"""Dtype -> bits of a value, for dtypes whose sums in float64 are exact in any order."""
 
 
 class _Look:
-    """Who holds a reduction to one element until it is there."""
+    """Holder of a reduction to one element until it is computed."""
 
     __slots__ = ("__weakref__", "_kind", "_root", "_v")
     _kind: Any
@@ -41,7 +41,7 @@ class _Look:
 
 @lru_cache(4096)
 def _result(func: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    """The dtype of a reduction whose bits do not depend on how it is divided; None for others."""
+    """Return the dtype of a reduction whose bits do not depend on how it is divided; None for others."""
     if func is np.add:
         if dtype.char in "fdFD":
             return dtype
@@ -50,7 +50,7 @@ def _result(func: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
 
 
 def _axes(axis: Any, ndim: int) -> tuple[int, ...] | None:
-    """Axes, all of them named and none twice; None where NumPy has something to say of them."""
+    """Return the axes as a tuple without repetitions; None if NumPy would raise an error for them."""
     found = axis if type(axis) is tuple else (axis,)
     if any(type(i) is not int or not -ndim <= i < ndim for i in found):
         return None
@@ -60,7 +60,7 @@ def _axes(axis: Any, ndim: int) -> tuple[int, ...] | None:
 
 @lru_cache(4096)
 def _form_of_all(func: np.ufunc, kind: Any, span: tuple[int, ...], fortran: bool) -> Form:
-    """A reduction to one element."""
+    """Return the form of a reduction to one element."""
     dtype = kind.dtype
     whole = Whole((2 if dtype.kind == "c" else 1) if func is np.add and dtype.kind in "fc" else 0, func)
     call = partial(func.reduce, axis=None, dtype=dtype)
@@ -69,7 +69,7 @@ def _form_of_all(func: np.ufunc, kind: Any, span: tuple[int, ...], fortran: bool
 
 @lru_cache(4096)
 def _form_along(func: np.ufunc, kind: Any, span: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Form:
-    """A reduction along axes."""
+    """Return the form of a reduction along axes."""
     shape = tuple(1 if i in axes else n for i, n in enumerate(span) if keepdims or i not in axes)
     short = func is np.add and axes == (len(span) - 1,) and span[-1] * (2 if kind.dtype.kind == "c" else 1) < _SHORT
     call: Any = _sum_of_few if short else partial(func.reduce, axis=axes, keepdims=keepdims)
@@ -89,7 +89,7 @@ def _told(func: np.ufunc, dtype: np.dtype[Any]) -> tuple[Any, Any]:
 
 
 def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
-    """``func.reduce(a, axis=None)``, at once; None where NumPy does that as well alone.
+    """Compute ``func.reduce(a, axis=None)`` immediately; return None if NumPy alone is as fast.
 
     ``dies``: nobody but the caller has the array.
     """
@@ -123,30 +123,30 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
     mine.add(node, [v])
     node.run()
     result = look._v[()]
-    if extreme and result == 0:  # which of two zeros it is depends on the order
+    if extreme and result == 0:  # the sign of a zero depends on the order
         value = a._v
         return None if type(value) is not np.ndarray else func.reduce(value, axis=None)
     return result
 
 
 _SHORT = 8
-"""Numbers from which on NumPy sums in eight lines at once; fewer it adds one by one, from the first to the last."""
+"""Number of elements from which NumPy sums in eight lines at once; it adds fewer elements one by one, from first to last."""
 
 
 def _sum_of_few(x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
-    """``np.add.reduce(x, axis=-1, out=out)`` of a short axis, a tenth of the time: NumPy begins anew for each sum."""
+    """Compute ``np.add.reduce(x, axis=-1, out=out)`` for a short axis in a tenth of NumPy's time, which starts a loop for each sum."""
     if out.ndim == x.ndim:
         out = out[..., 0]
-    np.add(x[..., 0], 0, out=out)  # of zeros NumPy makes 0, not -0
+    np.add(x[..., 0], 0, out=out)  # NumPy's sum of negative zeros is 0, not -0
     for i in range(1, x.shape[-1]):
         np.add(out, x[..., i], out=out)
 
 
-_sum_of_few.__name__ = "reduce"  # in warnings
+_sum_of_few.__name__ = "reduce"  # the name that warnings show
 
 
 def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, dies: bool) -> Any:
-    """``func.reduce(a, axes)``, recorded; None where it is not."""
+    """Record ``func.reduce(a, axes)``; return None if that is not possible."""
     mine = tape.mine()
     v, kind, shared = tape.operand(a, mine)
     if kind is None or axes[0] == 0 or prod(v.shape) < tape.least or v.shape[0] < 2:
@@ -191,7 +191,7 @@ def _count(a: Any, axis: Any) -> Any:
 
 
 def _shared_out(total: Any, count: Any) -> Any:
-    """A sum, or an array of them, divided: integers count as float64, and the result is of the sum's dtype."""
+    """Divide a sum, or an array of sums: integers count as float64, and the result has the dtype of the sum."""
     if isinstance(total, np.generic):
         return total.dtype.type(total / count)
     made = total / count
@@ -219,10 +219,10 @@ def _var(a: Any, axis: Any, keepdims: bool, ddof: Any = 0) -> Any:
         mean = _mean(a, axis, True, False)
     if mean is None:
         return None
-    # What is not recorded of it is done at once: errors of the mean are told already.
+    # Steps that cannot be recorded run immediately, because errors of the mean have been reported already.
     apart = a - mean
     squares = np.square(apart)
-    del apart  # so that it need not be kept
+    del apart  # its memory may be reused
     total = _reduce(np.add, squares, axis, keepdims, True)
     if total is None:
         total = np.sum(squares, axis=axis, keepdims=keepdims)
@@ -243,7 +243,7 @@ _SPREAD = ("axis", "dtype", "out", "ddof", "keepdims")
 
 
 def reduced(name: str, a: Handle, args: tuple[Any, ...], kwargs: dict[str, Any], dies: bool) -> Any:
-    """The method of that name of an array, recorded or done in pieces; None where it is left to others.
+    """Record the method of an array, or compute it in pieces; return None if the general path has to run it.
 
     ``dies``: nobody but the caller has the array.
     """

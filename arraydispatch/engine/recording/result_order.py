@@ -1,4 +1,4 @@
-"""In which order NumPy lays the result of a call that is recorded."""
+"""Memory order that NumPy gives the result of a recorded call."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _ndarray = np.ndarray
 
 
 def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[bool, bool] | None:
-    """Whether pieces are rows, and whether the result lies in Fortran's order; None where NumPy finds another.
+    """Return whether pieces are rows, and whether the result is in Fortran order; None if NumPy chooses another order.
 
-    ``copies``: as for a copy, where an axis along which nothing moves comes last; else it stays where it is.
+    ``copies``: choose the order of a copy, in which an axis of stride 0 comes last; otherwise that axis stays in place.
     """
     c = f = True
     for v in values:
         if type(v) is _ndarray and min(v.strides, default=0) < 0:
-            return None  # even of one element, of which NumPy's exp is another one then
+            return None  # even for one element, because NumPy's exp then runs another loop
     for v in values:
         if type(v) is Node:
             if v.shape != shape:
@@ -50,7 +50,7 @@ def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[b
 
 
 def _lie_as_new(values: list[Any], shape: tuple[int, ...], in_c_order: bool, copies: bool) -> bool:
-    """Whether NumPy gives a result the strides of a new array, where an axis of one element can have any."""
+    """Whether NumPy gives a result the strides of a new array; the stride of an axis of length 1 does not count."""
     operands = [like(v.form) if type(v) is Node else v for v in values if type(v) is Node or type(v) is _ndarray]
     given = [x.dtype for x in operands]
     if copies:

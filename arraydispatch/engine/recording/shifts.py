@@ -1,7 +1,7 @@
-"""``np.roll`` under fused execution: part of a block, though a piece of it is of other rows than those that it is computed from.
+"""``np.roll`` under fused execution: it is part of a block, although a piece of its result comes from other rows of the operand.
 
-A shift along other axes than the first stays within a piece. One along the first reads the whole array, which therefore has to be
-there before the stretch begins; what is rolled is written to memory of a piece, and never as a whole, unless an array holds it.
+A shift along other axes than the first stays within a piece. A shift along the first axis reads the whole array, which therefore has
+to be computed before the stretch begins. The result is written to the memory of a piece, and as a whole only if an array holds it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["rolled"]
 
 
 def rolled(a: Any, shift: Any, axis: Any = None) -> Any:
-    """``np.roll(a, shift, axis)``, recorded; None where it is not."""
+    """Record ``np.roll(a, shift, axis)``; return None if that is not possible."""
     if not isinstance(a, Handle):
         return None
     if a.size * a.dtype.itemsize >> 3 < tape.least:  # type: ignore[attr-defined]
@@ -47,7 +47,7 @@ def rolled(a: Any, shift: Any, axis: Any = None) -> Any:
 
 
 class _Roll(Shift):
-    """A call of ``np.roll``, as one of a ufunc.
+    """Call of ``np.roll`` in the form of a ufunc's call.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class _Roll(Shift):
         self.rows(x, 0, len(out), out)
 
     def rows(self, x: np.ndarray[Any, Any], begin: int, end: int, out: np.ndarray[Any, Any]) -> None:
-        """The rows from ``begin`` to ``end`` of the result, to ``out``; of a part of an array that is its own first axis, all."""
+        """Write the rows from ``begin`` to ``end`` of the result to ``out``; all rows if the part has its own first axis."""
         start = (begin - self.first) % len(x)
         before = min(end - begin, len(x) - start)
         self._copy(x[start : start + before], out[:before])
@@ -84,11 +84,11 @@ class _Roll(Shift):
             self._copy(x[: end - begin - before], out[before:])
 
     def cuts(self) -> list[tuple[int, ...]]:
-        """As of all that is taken from elsewhere."""
+        """Implement ``Elsewhere.cuts``."""
         return [(step,) if step else () for step in self._steps[0]]
 
     def distance(self, cell: Box) -> tuple[int, ...]:
-        """As of all that is taken from elsewhere."""
+        """Implement ``Elsewhere.distance``."""
         steps, shape = self._steps
         return tuple([-step if begin >= step else n - step for (begin, _), step, n in zip(cell, steps, shape)])
 
@@ -98,7 +98,7 @@ class _Roll(Shift):
 
 
 def _halves(step: int, n: int) -> list[tuple[slice, slice]]:
-    """Where the parts of an axis go, and what goes there."""
+    """Return pairs of slices along an axis: the destination of a part, and the part."""
     if not step:
         return [(slice(None), slice(None))]
     return [(slice(step, None), slice(n - step)), (slice(step), slice(n - step, None))]

@@ -1,8 +1,8 @@
-"""What a thread has recorded and not yet run.
+"""Tape of the calls that a thread has recorded and not yet run.
 
-A call whose operands are in the host state, or pending on this thread's own tape, is recorded: its result is an array that
-:class:`~arraydispatch.engine.nodes.Node` stands in for. The tape runs as a whole when a value is looked at, when memory that it
-reads is about to be written or to be seen by somebody else, when it is long or holds much, before a fork, and at exit.
+A call whose operands are in the host state, or pending on this thread's own tape, is recorded: its result is an array whose value is
+a :class:`~arraydispatch.engine.nodes.Node`. The tape runs as a whole when a value is read, when memory that it reads is about to be
+written or exposed to other code, when it is long or holds much memory, before a fork, and at exit.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ __all__ = [
 ]  # fmt: skip
 
 least = 0
-"""Elements from which on a call is recorded; 0 while none is."""
+"""Number of elements from which a call is recorded; 0 while no call is recorded."""
 LONGEST = 200
-"""Nodes of a tape at most."""
+"""Largest number of nodes on a tape."""
 ROUNDS = 128
-"""Nodes after which it is asked whether they are those of a loop, of which whole rounds are run."""
+"""Number of nodes after which the tape looks for a loop, of which it then runs whole rounds."""
 MOST_BYTES = 1 << 30
-"""Bytes that a tape keeps alive at most: of what its nodes read, and of their values."""
+"""Largest number of bytes that a tape keeps alive: the memory that its nodes read, and their values."""
 DEAD_BYTES = 1 << 24
-"""Bytes that a tape alone keeps alive before it is run, unless a few arrays are larger."""
+"""Number of bytes that only the tape keeps alive at which it runs, unless a few arrays are larger."""
 IN_THREADS = 1 << 19
-"""Elements of eight bytes, each as often as it is computed, from which on threads compute a block: to wake them takes 40 µs."""
+"""Number of computed elements of eight bytes from which threads compute a block; waking them takes 40 µs."""
 
 _MUCH = "it held much memory"
 
@@ -61,7 +61,7 @@ _live: set[Tape] = set()
 
 
 _cls: Any = None
-"""The class of every new array."""
+"""Class of every new array."""
 _every: Any = None
 _waiting = views.waiting
 _ref, _NOTHING, _DECLINED = weakref.ref, fp_reports.NOTHING, DECLINED
@@ -75,7 +75,7 @@ def _listen() -> None:
 
 @process.follows("backend", "devices", "execution", "min_size", "overrides", "rules", "suspended", "wrapper")
 def _follow() -> None:
-    """Record calls from now on, or none, as the process is now."""
+    """Switch recording on or off, as the state of the process says."""
     global _cls, least
     _cls = getattr(process.wrapper, "__self__", _cls)
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
@@ -86,13 +86,13 @@ def _follow() -> None:
 
 
 def run_all() -> None:
-    """Run what all threads have recorded."""
+    """Run the tapes of all threads."""
     for tape in list(_live):
         tape.run(block_reports.END)
 
 
 def _forget_locks() -> None:
-    """In a fork: nothing is pending, and no other thread holds anything."""
+    """Replace locks after a fork, in which nothing is pending and no other thread holds a lock."""
     _live.clear()
     views.waiting.clear()
 
@@ -105,7 +105,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Failed:
-    """The tape of nodes whose block has failed: there will be no value."""
+    """Tape of the nodes of a block that has failed, which will have no value."""
 
     def __init__(self, failure: BaseException) -> None:
         self.failure = failure
@@ -115,7 +115,7 @@ class _Failed:
 
 
 def _value(node: Node) -> Any:
-    """The value of an earlier node of the same block; raises what kept it from having one."""
+    """Return the value of an earlier node of the same block, or raise the error that prevented it."""
     if type(node.tape) is _Failed:
         node.tape.run()
     return node.value
@@ -160,9 +160,9 @@ class Tape:
         self.little = min(DEAD_BYTES // 4, MOST_BYTES)
 
     def add(self, node: Node, values: list[Any]) -> None:
-        """Record a node that computes with these values, which nobody may write from now on.
+        """Record a node that computes with these values, which must not be written from now on.
 
-        What a signal's handler raises in it leaves all as it was.
+        An exception that a signal handler raises meanwhile leaves everything as it was.
         """
         with self.lock:
             self._add(node, values)
@@ -202,7 +202,7 @@ class Tape:
                 return
 
     def become(self, a: Handle, node: Node, values: list[Any]) -> None:
-        """Record a node that computes with these values, first with an array's own, and have that be it: all of that, or nothing."""
+        """Record a node that computes with an array's value and others, and make it the array's value; do all of that or nothing."""
         node.handle = _ref(a)
         with self.lock:
             self._add(node, values)
@@ -338,7 +338,7 @@ class Tape:
         return True
 
     def _one_by_one(self, nodes: list[Node]) -> None:
-        """Where there is no room for the block: each call by itself, so that only those fail for which there is none."""
+        """Run each call by itself if memory is too small for the block, so that only calls without enough memory fail."""
         for node in nodes:
             if not self._is_due(nodes):
                 return
@@ -412,7 +412,7 @@ class Tape:
 
 
 def _run_readers(a: Handle) -> None:
-    """Run what reads the memory of an array, or the array itself."""
+    """Run the tapes that read the memory of an array, or the array itself."""
     v = a._v
     if type(v) is Node or type(v) is PendingView:
         v.run(block_reports.MEMORY)
@@ -428,7 +428,7 @@ _local = threading.local()
 
 
 def mine() -> Tape:
-    """The tape of this thread."""
+    """Return the tape of this thread."""
     try:
         found: Tape = _local.tape
     except AttributeError:
@@ -456,7 +456,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
-    """``a.astype(dtype)`` for another dtype, as :func:`record`."""
+    """Record ``a.astype(dtype)`` for another dtype, as :func:`record` does."""
     if (
         dtype.char not in "?bhilqBHILQefdFD"
         or not dtype.isnative
@@ -467,7 +467,7 @@ def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
 
 
 def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
-    """An array's node or ndarray, its kind, and whether others may see the memory; no kind where calls of it are not recorded."""
+    """Return an array's node or ndarray, its kind, and whether others may see the memory; no kind if calls on it are not recorded."""
     v = x._v
     if type(v) is PendingView or (type(v) is Node and v.tape is not tape):
         v.run(block_reports.LOOKED if type(v) is PendingView else block_reports.ANOTHER)
@@ -487,7 +487,7 @@ def _is_shared(x: Handle, v: ndarray) -> bool:
 
 
 def array_of(node: Node) -> Any:
-    """An array whose value is pending; ``node`` is on a tape."""
+    """Return an array whose value is the pending ``node``."""
     made: Handle = handles.new_array(_cls, node, node, True, None)
     made._root = node  # type: ignore[assignment]
     made._seen = NEVER
@@ -496,12 +496,12 @@ def array_of(node: Node) -> Any:
 
 
 def blank() -> Any:
-    """A new array without a value."""
+    """Return a new array without a value."""
     return handles.new_array(_cls, None, None, True, None)
 
 
 _forms: dict[Any, Form | None] = {}
-"""What is known of calls, by the function and what is to be known of the operands; None of those that are not recorded."""
+"""Key of a call, made of the function and facts about the operands -> its form; None for calls that are not recorded."""
 _MOST_FORMS = 1 << 14
 
 
@@ -514,8 +514,8 @@ def record(
     runs: bool = True,
     func_seen: Any = None,
 ) -> Any:
-    """A call of a ufunc, or of what is called as one: a new node on this thread's tape, in a new array or in ``into``; None
-    where it cannot be.
+    """Record a call of a ufunc, or of a function called like one, as a new node in a new array or in ``into``; return None
+    if that is not possible.
 
     ``dtype``: of the result, where ``func`` is no ufunc that has one; ``like``: the dtype and shape that the result has to have; ``runs``: whether others, who may write what is read, make it run;
     ``func_seen``: what the program has called, where that is not ``func``.
@@ -602,7 +602,7 @@ def record(
 
 
 def _form(func: Any, inputs: tuple[Any, ...], values: list[Any], dtype: np.dtype[Any] | None) -> Form | None:
-    """What is known of a call on these arrays and scalars; None where it is not recorded."""
+    """Return the form of a call on these arrays and scalars; None if it is not recorded."""
     home: Any = None
     keys: list[Any] = []
     for x, v in zip(inputs, values):

@@ -1,8 +1,8 @@
 """Writes to a part of an array that is pending, recorded: ``out[1:] -= u[:-1]``, ``out[0] = 0``.
 
-A slice of a pending array is a view that is pending too, and names its root and the part. What is written to such a view is a node of
-its root: the whole array after the write, computed from the whole array before, in the same memory where nobody else wants that, and
-piece by piece with what goes before and after. So a stencil that is written as a row of updates is one pass over memory.
+A slice of a pending array is a pending view that refers to its root and the part. A write to such a view is a node of the root: the
+whole array after the write, computed from the whole array before it, in the same memory if nothing else needs that, and piece by piece
+with the nodes before and after. So a stencil written as several updates is one pass over memory.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ _ndarray = np.ndarray
 _FORMS: dict[Any, Form | None] = {}
 _MOST_FORMS = 1 << 12
 _GATHERED = 1 << 13
-"""Elements of a part from which on NumPy's buffers are full."""
+"""Number of elements of a part from which NumPy's buffers are full."""
 
 
 class Window:
-    """A part of an array, by slices forwards and integers.
+    """Part of an array that slices with positive steps and integers select.
 
     Attributes
     ----------
     whole : tuple of int
-        The shape of the array.
+        Shape of the array.
     axes : tuple of tuple
-        Of each axis of the array where the part begins, its step, and how many there are.
+        For each axis of the array: first index, step and length of the part.
     dropped : tuple of bool
-        Which axes an integer took away.
+        Whether an integer index removed each axis.
     shape, size
-        Of the part.
+        Shape and number of elements of the part.
     key : tuple
-        What the array is indexed with.
+        Index of the array that gives the part.
     """
 
     __slots__ = ("_hash", "axes", "dropped", "key", "shape", "size", "whole")
@@ -78,18 +78,18 @@ class Window:
 
 
 _windows: dict[Any, Window | None] = {}
-"""By the shape of the array, and what is indexed with."""
+"""Shape of the array and index -> part."""
 _MOST_WINDOWS = 1 << 12
 
 
 def _window(shape: tuple[int, ...], key: Any) -> Window | None:
-    """As :func:`_new_window`, which is asked once."""
+    """Return :func:`_new_window`, computed once."""
     known: list[Any] = [shape]
     for part in key if type(key) is tuple else (key,):
         if type(part) is slice:
             start, stop, step = part.start, part.stop, part.step
             if not (_is_end(start) and _is_end(stop) and _is_end(step)):
-                return None  # 1.0 is found where 1 is
+                return None  # as a key of the table 1.0 equals 1
             known.append((start, stop, step))
         elif type(part) is int or part is Ellipsis:
             known.append(part)
@@ -105,7 +105,7 @@ def _window(shape: tuple[int, ...], key: Any) -> Window | None:
 
 
 def _new_window(shape: tuple[int, ...], key: Any) -> Window | None:
-    """The part that a key takes; None where it is none of at least one element along an axis, or is reached otherwise."""
+    """Return the part that a key selects; None if it is empty or selected in another way."""
     parts = list(key) if type(key) is tuple else [key]
     for i, part in enumerate(parts):
         if part is Ellipsis:
@@ -138,7 +138,7 @@ def _is_end(x: Any) -> bool:
 
 
 def part_of(a: Handle, key: Any) -> Any:
-    """``a[key]`` of a pending array, as a view that is pending too; None where it is left to others."""
+    """Return ``a[key]`` of a pending array as a pending view; None if the general path has to make it."""
     node: Any = a._v
     own = tape.mine()
     if node.tape is not own or node.form.fortran:
@@ -156,7 +156,7 @@ def part_of(a: Handle, key: Any) -> Any:
 
 
 def _look(view: Handle, root: Handle, window: Window, dtype: Any, own: Any, key: Any = None) -> None:
-    """Have an array be a pending view of a pending root."""
+    """Make an array a pending view of a pending root."""
     seen: Any = PendingView(view, root, window, dtype, key)
     with own.lock:
         own.views.append(seen.view)
@@ -165,13 +165,13 @@ def _look(view: Handle, root: Handle, window: Window, dtype: Any, own: Any, key:
 
 
 def is_part(a: Handle, key: Any, given: Handle) -> bool:
-    """Whether ``a[key] = given`` writes a pending view over itself, which ``a[key] += b`` ends with."""
+    """Whether ``a[key] = given`` writes a pending view over itself, as ``a[key] += b`` does at the end."""
     seen: Any = given._v
     return seen.root is a and (key is seen.key or seen.window == _window(seen.window.whole, key))
 
 
 class Updated(Update):
-    """A ufunc of a part of an array and something else, written to that part; without a ufunc, something else in its place.
+    """Ufunc of a part of an array and another operand, written to that part; without a ufunc, the operand replaces the part.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class Updated(Update):
         self._write(out[self.window.key], written)
 
     def laid(self, y: Any) -> Any:
-        """What is written, with an axis for each of the array; a scalar is itself."""
+        """Return the written operand with one axis for each axis of the array; a scalar is returned unchanged."""
         if type(y) is not _ndarray or not y.ndim:
             return y
         if self._of is not None:
@@ -219,25 +219,25 @@ class Updated(Update):
         return y[tuple([None if is_dropped else slice(None) for is_dropped in dropped])] if True in dropped else y
 
     def cuts(self) -> list[tuple[int, ...]]:
-        """As of all that is taken from elsewhere."""
+        """Implement ``Elsewhere.cuts``."""
         return [(start, start + n) for start, _, n in self.window.axes]
 
     def distance(self, cell: Box) -> tuple[int, ...] | None:
-        """As of all that is taken from elsewhere."""
+        """Implement ``Elsewhere.distance``."""
         if any(begin < start or end > start + n for (begin, end), (start, _, n) in zip(cell, self.window.axes)):
             return None
         return tuple([-start for start, _, _ in self.window.axes])
 
     def is_dense(self) -> bool:
-        """As of all that is written."""
+        """Whether the part has no gaps along any axis."""
         return all(step == 1 for _, step, _ in self.window.axes)
 
     def rows(self, y: Any, begin: int, end: int, out: np.ndarray[Any, Any]) -> None:
-        """To the rows from ``begin`` to ``end`` of the array, which are ``out``."""
+        """Write to ``out``, the rows from ``begin`` to ``end`` of the array."""
         self._box(out, y, ((begin, end), *[(0, n) for n in self.window.whole[1:]]))
 
     def line(self, y: Any, begin: int, end: int, out: np.ndarray[Any, Any]) -> None:
-        """To elements of the array as it lies in memory."""
+        """Write to elements of the array in the order of its memory."""
         shape = self.window.whole
         for start, box in boxes(begin, end, shape):
             lengths = [e - b for b, e in box]
@@ -259,17 +259,17 @@ class Updated(Update):
 
 
 def updated(func: np.ufunc, view: Handle, other: Any) -> bool:
-    """``view += other`` of a part of an array that is pending, or that nobody else sees, recorded. Whether it was."""
+    """Record ``view += other`` for a part of an array that is pending or that nothing else sees; return whether that was possible."""
     root: Any = view._base
     own = tape.mine()
-    y, of = _operand(other, own)  # which may end a block
+    y, of = _operand(other, own)  # this may end a block
     if y is None:
         return False
     seen = _pending(view)
     window = _of_view(view, root, own) if seen is None else seen.window
     if window is None or (seen is not None and type(root._v) is not Node):
         return False
-    if seen is None:  # before the write: of a root that has its value it is what it was
+    if seen is None:  # before the write; for a root that has its value, nothing has changed
         view._ghost = None
         _look(view, root, window, root._v.dtype, own)
     if not _record(func, root, window, y, of, own):
@@ -286,7 +286,7 @@ def _pending(view: Handle) -> PendingView | None:
 
 
 def assigned(a: Handle, key: Any, value: Any) -> bool:
-    """``a[key] = value`` of a pending array, recorded. Whether it was."""
+    """Record ``a[key] = value`` for a pending array; return whether that was possible."""
     own = tape.mine()
     y, of = _operand(value, own)
     node: Any = a._v
@@ -305,7 +305,7 @@ def _end(own: Any) -> None:
 
 
 def _operand(x: Any, own: Any) -> tuple[Any, Window | None]:
-    """A node, an ndarray that nobody else may write, or a scalar, and which part of it; None for others."""
+    """Return a node, an ndarray that nobody else may write, or a scalar, and the part of it; None for other operands."""
     if type(x) in SCALARS:
         return x, None
     if not isinstance(x, Handle):
@@ -318,7 +318,7 @@ def _operand(x: Any, own: Any) -> tuple[Any, Window | None]:
 
 
 _ALONE = 0
-"""References to an ndarray that one array alone has, where :func:`_references` looks."""
+"""Number of references that :func:`_references` counts to an ndarray that only one array holds."""
 
 
 def _references(a: Handle) -> int:
@@ -327,7 +327,7 @@ def _references(a: Handle) -> int:
 
 
 def _of_view(view: Handle, root: Any, own: Any) -> Window | None:
-    """Which part of its root a view is, if that is in memory of a new array's own that nobody else sees."""
+    """Return the part of its root that a view is, if only the root, a new array, holds the memory."""
     if root is None or type(root._v) is not _ndarray or type(view._v) is not _ndarray:
         return None
     v, part = root._v, view._v
@@ -357,7 +357,7 @@ def _of_view(view: Handle, root: Any, own: Any) -> Window | None:
 
 
 def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window | None, own: Any) -> bool:
-    """Have a root be what it is after the write. Whether that can be."""
+    """Make the value of a root the node after the write; return whether that was possible."""
     v: Any = root._v
     if type(v) is Node:
         kind, alone = v.form.held, v.tape is own
@@ -391,7 +391,7 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
     modes, place = fp_reports.now() if form.reports else fp_reports.NOTHING
     if modes is DECLINED:
         return False
-    if root._v is not v:  # a signal's handler has written to it
+    if root._v is not v:  # a signal handler has written to it
         return False
     root._ghost = None
     root._writes += 1
@@ -402,7 +402,7 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
 
 
 def _form(func: np.ufunc | None, kind: Any, window: Window, y: Any, of: Window | None, is_array: bool) -> Form | None:
-    """What is known of such writes; None where they are not recorded."""
+    """Return the form of such writes; None if they are not recorded."""
     dtype, reports = kind.dtype, False
     ins: tuple[Any, ...] = dtype, dtype
     if dtype.char not in "?bhilqBHILQefdFD":

@@ -1,4 +1,4 @@
-"""Writing under fused execution: ``a += b``, ``out=``, ``a[key] = b``, computed into their places."""
+"""Writes under fused execution: ``a += b``, ``out=``, ``a[key] = b``, computed directly into their memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ndarray = np.ndarray
 
 
 def _references() -> int:
-    """As many as there are to the value of an array that nothing else has, where :func:`inplace` asks."""
+    """Return the number of references that :func:`inplace` counts to a value that only its array holds."""
     a = Handle()
     a._v = np.empty(0)
     v: Any = a._v
@@ -34,10 +34,10 @@ _ALONE = _references()
 
 
 def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
-    """``a += other``; None where it is left to others.
+    """Compute ``a += other``; return None if the general path has to do it.
 
-    Where nobody could see that it is computed later, it is recorded, and gets memory of its own. Else it is computed into its
-    place, at once.
+    If nobody can notice that it is computed later, it is recorded and gets new memory. Otherwise it is computed into the array's
+    memory immediately.
     """
     v: Any = a._v
     if type(v) is _ndarray:
@@ -46,7 +46,7 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
         if a._base is not None:
             size = v.size
             del v
-            pending = isinstance(other, Handle) and type(other._v) is Node  # which is better computed into its place
+            pending = isinstance(other, Handle) and type(other._v) is Node  # better computed directly into its place
             if not pending and updates.updated(func, a, other):
                 return a
             return a if size >= tape.least and onto(func, (a, other), a) else None
@@ -58,7 +58,7 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
         if getrefcount(v) != _ALONE:
             return a if onto(func, (a, other), a) else None
     elif type(v) is Node:
-        if (ends := _ends(v, other)) is not None:  # and after that the array has memory, which views of it see
+        if (ends := _ends(v, other)) is not None:  # after that the array has memory, which its views share
             ends.run()
             return inplace(func, a, other)
     else:
@@ -70,7 +70,7 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
 
 
 def _ends(node: Node, other: Any) -> Any:
-    """What runs before a call on a pending array and something else is recorded; None where nothing has to."""
+    """Return the tape that must run before a call on a pending array and another operand is recorded; None if there is none."""
     if node.tape is not mine():
         return node
     return other._v if isinstance(other, Handle) and type(other._v) is PendingView else None
@@ -82,7 +82,7 @@ def _is_ours_alone(a: Handle) -> bool:
 
 
 def onto(func: np.ufunc, inputs: tuple[Any, ...], a: Handle) -> bool:
-    """Compute a ufunc into the memory of an array at once, in pieces and threads, if that can be. Whether it was."""
+    """Compute a ufunc into the memory of an array immediately, in pieces and threads; return whether that was possible."""
     v, tape_here = a._v, mine()
     if not _is_place(a, v) or v.size + tape_here.work < tape.IN_THREADS:
         return False
@@ -103,7 +103,7 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], a: Handle) -> bool:
             _to_the_end(_compute, tape_here, node, v, row)
             if node.target is None:
                 return False
-        else:  # another part of this memory is read: the result is there before anything is written
+        else:  # another part of this memory is read: compute the whole result before writing
             result = made._v if type(made._v) is _ndarray else _value_of(made)
             for other in views.waiting.get(id(memory_of(v)), ()):
                 other.run(block_reports.MEMORY)
@@ -144,7 +144,7 @@ def _may_take(own: Tape, node: Node, v: np.ndarray[Any, Any], row: bool, fortran
 
 
 def is_itself(a: Handle, key: Any, given: Handle) -> bool:
-    """Whether ``a[key] = given`` writes an array over itself, which ``a[key] += b`` ends with."""
+    """Whether ``a[key] = given`` writes an array over itself, as ``a[key] += b`` does at the end."""
     v, x = a._v, given._v
     if type(v) is not _ndarray or type(x) is not _ndarray or given._base is None or given._base is not views.owner(a):
         return False
@@ -172,13 +172,13 @@ _BASIC = (int, slice, type(Ellipsis))
 
 
 _SIGNALS = 10
-"""How often what interrupts a write is put off before it is raised all the same."""
+"""Number of times that an interruption of a write is postponed before it is raised."""
 
 
 def _to_the_end(call: Any, *args: Any) -> None:
-    """Do what writes to memory of the program's, all of it, before what a signal's handler raises meanwhile is raised.
+    """Complete a write to memory of the program before an exception of a signal handler is raised.
 
-    NumPy calls no handler in the middle of a write. ``call``: may be begun again, whatever interrupted it.
+    NumPy calls no handler in the middle of a write. ``call`` can begin again after any interruption.
     """
     interrupts: list[BaseException] = []
     while len(interrupts) < _SIGNALS:
@@ -194,11 +194,11 @@ def _to_the_end(call: Any, *args: Any) -> None:
 
 
 def _compute(own: Tape, node: Node, place: Any, row: bool, again: Any = None, given: Any = None) -> None:
-    """Compute a node into a place, and have the array whose value it was be another node, which reads the place.
+    """Compute a node into a place, and make the value of its array another node, which reads the place.
 
-    Where a signal's handler had the node run before, it has a value of its own, and nothing is done.
+    If a signal handler has run the node before, it has its own value, and nothing is done.
     """
-    own._buffer(place)  # a handler that writes there has the node run first
+    own._buffer(place)  # a signal handler that writes there runs the node first
     form = node.form.by_rows() if row else node.form
     if node.target is None:
         if node.tape is not own:
@@ -216,7 +216,7 @@ def _compute(own: Tape, node: Node, place: Any, row: bool, again: Any = None, gi
 
 
 def store(a: Handle, key: Any, given: Handle) -> bool:
-    """``a[key] = given`` where that is pending: it is computed into its place at once, if that can be. Whether it was."""
+    """Compute a pending ``given`` of ``a[key] = given`` into its place immediately; return whether that was possible."""
     v, own = a._v, mine()
     node: Any = given._v
     if type(v) is not _ndarray or type(node) is not Node or node.tape is not own or v.dtype != node.dtype:
@@ -239,7 +239,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
             own.forget()
         if node.tape is not own or (row and node.form.pinned) or memory in views.waiting:
             return False
-        # Whoever holds what is assigned has from now on a copy of the place, made before that is written again.
+        # The holder of the assigned value gets a copy of the place, which is made before that is written again.
         again = node_of(_form_of_copy(node.form.held, node.shape, row))
         again.handle = node.handle
         _to_the_end(_compute, own, node, place, row, again, given)
@@ -255,7 +255,7 @@ def _form_of_copy(kind: Any, shape: tuple[int, ...], row: bool) -> Form:
 
 
 def is_without_repeats(x: np.ndarray[Any, Any]) -> bool:
-    """Whether each element has a place of its own, in C's order."""
+    """Whether each element has its own memory, in C order."""
     reach = x.itemsize
     for n, stride in zip(reversed(x.shape), reversed(x.strides)):
         if n != 1:

@@ -1,0 +1,148 @@
+"""Signal handlers of a program, called after a call of a backend's library and not in the middle of it.
+
+NumPy's functions are C code, in which Python calls no handler. JAX and TensorFlow do much of a call in Python: a handler that
+came while they trace a program would have its own calls traced, and one that needs the same program, or a lock that is held,
+would wait for itself. The tapes of compiled execution, too, are in between two states in the middle of a call. So while a program
+runs, handlers that its files set wait for the end of such a call: the signal is sent again every few milliseconds until the handler
+can run. A program that calls a library by itself has its handlers called as ever.
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+from ..backends import loader
+from ..backends.base import Backend
+from ..common import callers
+from ..common.patching import Exchange, Exchanges
+
+__all__ = ["after_calls"]
+
+APART = 0.002
+"""Seconds until a signal whose handler waits is sent again."""
+
+_TAPES = os.path.join(callers.OURS, "engine", "compiled_blocks", "")
+_changing = threading.RLock()
+_waiting: set[int] = set()
+"""Signals whose handlers wait."""
+
+
+class _Handler:
+    """A program's handler, and what Python calls in its place."""
+
+    __slots__ = ("exchange", "handler")
+
+    def __init__(self, exchange: Exchange, handler: Callable[..., Any]) -> None:
+        self.exchange, self.handler = exchange, handler
+
+    def __call__(self, number: int, frame: FrameType | None) -> Any:
+        if self.exchange.on and _within_a_call(frame):
+            _send_again(number)
+            return None
+        _waiting.discard(number)
+        return self.handler(number, frame)
+
+
+def after_calls(exchanges: Exchanges) -> None:
+    """Have the handlers that user files set called after calls of a backend's library."""
+    if not hasattr(signal, "pthread_kill"):  # Windows has no alarms
+        return
+    exchanges.put("signal:signal", _setting)
+    exchanges.put("signal:getsignal", _showing)
+    exchanges.until(_give_back)
+
+
+def _setting(exchange: Exchange) -> Any:
+    def set_handler(signalnum: Any, handler: Any) -> Any:
+        if exchange.on and callable(handler) and callers.is_users(sys._getframe(1)):
+            handler = _Handler(exchange, handler)
+        if signalnum in _waiting and threading.current_thread() is threading.main_thread():
+            due = signal._signal.getsignal(signalnum)  # type: ignore[attr-defined]
+            if isinstance(due, _Handler):  # plain Python would have called it before
+                due(signalnum, sys._getframe(1))
+        with _changing:
+            _waiting.discard(signalnum)
+            return _programs(exchange.real(signalnum, handler))
+
+    return set_handler
+
+
+def _showing(exchange: Exchange) -> Any:
+    def show_handler(signalnum: Any) -> Any:
+        return _programs(exchange.real(signalnum))
+
+    return show_handler
+
+
+def _programs(handler: Any) -> Any:
+    return handler.handler if isinstance(handler, _Handler) else handler
+
+
+def _give_back() -> None:
+    """Set the program's own handlers at the end of a run."""
+    if threading.current_thread() is not threading.main_thread():
+        return
+    for number in signal.valid_signals():
+        handler = signal.getsignal(number)
+        if isinstance(handler, _Handler):
+            signal.signal(number, handler.handler)
+
+
+def _within_a_call(frame: FrameType | None) -> bool:
+    """Whether a handler interrupts Python code of a library that this package has called, or that traces, or a recorded call."""
+    libraries = [backend for backend in loader.loaded() if backend.name != "numpy"]
+    folders = tuple(folder for backend in libraries for folder in _folders(backend))
+    seen = False
+    while frame is not None and libraries:
+        file = frame.f_code.co_filename
+        if file.startswith(folders):
+            seen = True
+        elif callers.is_ours(file) and (seen or file.startswith(_TAPES)):
+            return True
+        elif callers.is_users(frame):  # code of ours that is compiled has no frame
+            return seen and any(backend.is_staging() for backend in libraries)
+        frame = frame.f_back
+    return False
+
+
+def _folders(backend: Backend) -> Iterator[str]:
+    for root in loader.KNOWN[backend.name].roots:
+        file = getattr(sys.modules.get(root), "__file__", None)
+        if file:
+            yield os.path.dirname(file) + os.sep
+
+
+def _send_again(number: int) -> None:
+    """Send a signal again later, once, however often it has come."""
+    with _changing:
+        if number in _waiting:
+            return
+        _waiting.add(number)
+
+    def send() -> None:
+        time.sleep(APART)
+        with _changing:
+            if number in _waiting:
+                _waiting.discard(number)
+                signal.pthread_kill(threading.main_thread().ident or 0, number)
+
+    _thread.start_new_thread(send, ())
+
+
+def _forget() -> None:
+    """Reset the state in a fork: a signal that waits is the parent's."""
+    global _changing
+    _changing = threading.RLock()
+    _waiting.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
