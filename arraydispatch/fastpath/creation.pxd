@@ -11,6 +11,6 @@ cdef object PLAIN, SCALARS, _float_kind
 cpdef fresh(ndarray value)
 cpdef bint plain_sequence(x, Py_ssize_t depth=*) except -1
 cdef bint _draws() except -1
-cdef bint _is_few(x, most) except -1
+cdef bint _is_few(x, large) except -1
 cdef _moved(value, moved)
 cdef bint _is_by_user() except -1

@@ -278,7 +278,7 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
 # -- random numbers ----------------------------------------------------------------------------------------------------
 
 
-def drawn_at_once(draw: Any, general: Any, moved: Any, most: int, method: bool) -> Any:
+def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool) -> Any:
     """Make a method or function that draws: NumPy's own draws a few numbers.
 
     Parameters
@@ -289,8 +289,8 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, most: int, method: bool) 
         It makes the calls that the thin path does not.
     moved : callable
         It moves an ndarray that the thin path cannot wrap.
-    most : int
-        Integer from which on an argument may ask for a large draw.
+    large : module
+        Its ``LEAST`` is the integer from which on an argument may ask for a large draw.
     method : bool
         Whether the first argument is the generator.
     """
@@ -301,18 +301,18 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, most: int, method: bool) 
         return general(*args, **kwargs)
 
     def by_one(a: Any) -> Any:
-        return _moved(draw(a), moved) if _draws() and (method or _is_few(a, most)) else general(a)
+        return _moved(draw(a), moved) if _draws() and (method or _is_few(a, large)) else general(a)
 
     def by_two(a: Any, b: Any) -> Any:
-        few = _draws() and (method or _is_few(a, most)) and _is_few(b, most)
+        few = _draws() and (method or _is_few(a, large)) and _is_few(b, large)
         return _moved(draw(a, b), moved) if few else general(a, b)
 
     def by_three(a: Any, b: Any, c: Any) -> Any:
-        few = _draws() and (method or _is_few(a, most)) and _is_few(b, most) and _is_few(c, most)
+        few = _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large)
         return _moved(draw(a, b, c), moved) if few else general(a, b, c)
 
     def by_four(a: Any, b: Any, c: Any, d: Any) -> Any:
-        few = _draws() and (method or _is_few(a, most)) and _is_few(b, most) and _is_few(c, most) and _is_few(d, most)
+        few = _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large) and _is_few(d, large)
         return _moved(draw(a, b, c, d), moved) if few else general(a, b, c, d)
 
     return handles.shortened(drawn, by_one, by_two, by_three, by_four)
@@ -323,8 +323,8 @@ def _draws() -> bool:
     return bool(path.least) and not process.draws_on_device
 
 
-def _is_few(x: Any, most: Any) -> bool:
-    return x < most if type(x) is int else type(x) in PLAIN
+def _is_few(x: Any, large: Any) -> bool:
+    return x < large.LEAST if type(x) is int else type(x) in PLAIN
 
 
 def _moved(value: Any, moved: Any) -> Any:
