@@ -7,11 +7,7 @@ there is no llvmlite, NumPy's own loops compute it. The bits are the same either
 from __future__ import annotations
 
 import contextlib
-<<<<<<< HEAD
-=======
 import ctypes
-import hashlib
->>>>>>> main
 import math
 import os
 import platform
