@@ -312,7 +312,9 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool)
         return _moved(draw(a, b, c), moved) if few else general(a, b, c)
 
     def by_four(a: Any, b: Any, c: Any, d: Any) -> Any:
-        few = _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large) and _is_few(d, large)
+        few = (
+            _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large) and _is_few(d, large)
+        )
         return _moved(draw(a, b, c, d), moved) if few else general(a, b, c, d)
 
     return handles.shortened(drawn, by_one, by_two, by_three, by_four)

@@ -25,7 +25,7 @@ from ..engine.nodes import Node, PendingView
 from ..engine.recording import reductions, shifts, tape, updates, writes
 from ..engine.recording.tape import record
 from ..memory import views
-from ..ufuncs.facts import CLIP
+from ..ufuncs.facts import CLIP, INSTRUCTIONS
 from . import results
 from .results import of_one, of_two
 
@@ -75,7 +75,7 @@ def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     if made is not None:
         return made
     if _look(inputs):
-        made = of_two(func, *inputs) if len(inputs) == 2 else of_one(func, *inputs)
+        made = of_two(func, inputs[0], inputs[1], func in INSTRUCTIONS) if len(inputs) == 2 else of_one(func, *inputs)
         if made is not DECLINED:
             return made
     return _at_once(func, inputs)

@@ -372,7 +372,8 @@ def test_a_start_imports_only_what_every_program_needs(tmp_path: Path) -> None:
         "print(np.strings.upper(np.array(['a']))[0], np.char.lower(np.array(['B']))[0])\n"
     )
     run = [sys.executable, "-m", "arraydispatch", "run", str(script), *_NOT_AT_THE_START]
-    done = subprocess.run(run, env=ENV, capture_output=True, text=True)
+    # In a folder of its own, where no run that was killed has left counts to remove.
+    done = subprocess.run(run, env={**ENV, "TMPDIR": str(tmp_path)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == ["True", "True True", "[0.0, 0.25, -0.5, -0.25] [4.0, 4.0]", "A b"]
 
