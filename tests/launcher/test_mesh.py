@@ -80,3 +80,36 @@ def test_what_is_no_mesh(options: tuple[str, ...], said: str, tmp_path: Path) ->
     assert run.returncode == 2, run.stderr
     assert said in run.stderr
     assert len(run.stderr.splitlines()) == 1
+
+
+CORPUS = ROOT / "tests" / "launcher" / "corpus"
+EXAMPLES = ROOT / "docs" / "examples"
+ALIKE = (
+    "heat exit_none star_import patched file_warnings warnings_error testing_module lists small_things strict_library/main pool"
+).split()
+"""Scripts of the corpus that compile few programs, whose arrays have a few elements to split."""
+
+
+def _prints_the_same(script: str, folder: Path, *options: str) -> None:
+    plain = _run(script, cwd=folder)
+    run = _run("-m", "arraydispatch", "run", *options, script, cwd=folder)
+    assert (run.returncode, run.stdout) == (plain.returncode, plain.stdout), run.stderr[-2000:]
+
+
+def test_a_script_of_the_corpus_prints_the_same(seed: int) -> None:
+    _prints_the_same(f"{ALIKE[seed % len(ALIKE)]}.py", CORPUS, "--mesh", "8", "--simulated", "--min-size", "16")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ALIKE)
+def test_the_corpus_prints_the_same(name: str) -> None:
+    _prints_the_same(f"{name}.py", CORPUS, "--mesh", "8", "--simulated", "--min-size", "16")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "options", [("--mesh", "8", "--simulated"), ("--processes", "2")], ids=["devices", "processes"]
+)
+@pytest.mark.parametrize("script", sorted(path.name for path in EXAMPLES.glob("*.py")))
+def test_examples_print_the_same(script: str, options: tuple[str, ...]) -> None:
+    _prints_the_same(script, EXAMPLES, *options, "--min-size", "10000")

@@ -17,7 +17,7 @@ from ...common import events, tracing
 __all__ = ["Collectives", "follow", "met", "of_program", "programs"]
 
 _KINDS = "all-gather|all-reduce|all-to-all|collective-permute|collective-broadcast|reduce-scatter"
-_INSTRUCTION = re.compile(rf"= (\(?[^=]*?) ({_KINDS})(?:-start)?\(")
+_INSTRUCTION = re.compile(rf" = (.*?) ({_KINDS})(?:-start)?\(")
 _SHAPE = re.compile(r"\b(pred|bf16|[a-z]+\d+[a-z0-9]*)\[([\d,]*)\]")
 
 
