@@ -144,3 +144,26 @@ def test_scalars_are_numpys_own(backend: str, zygotes: Zygotes, tmp_path: Path) 
     ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
     assert ours.code == theirs.code == 0, ours.stderr
     assert ours.stdout.split()[1:] == theirs.stdout.split()[1:]
+
+
+@pytest.mark.long
+def test_programs_and_memory_are_bounded_in_20000_rounds(zygotes: Zygotes, tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "from arraydispatch.engine.compiled_blocks.counters import counters\n"
+        "def resident():\n    return int(open('/proc/self/statm').read().split()[1]) * 4096 >> 20\n"
+        "x = np.random.default_rng(1).random(140_000)\ntotal = 0.0\n"
+        "for i in range(20_000):\n"
+        "    part = x[:66_000 + (i * 7919) % 70_000] * 2.0 + 1.0\n"
+        "    total += part[-1] + part.sum() * 1e-9\n"
+        "    if i % 10 == 0:\n        total += x[x > (i % 997) / 2000].mean()\n"
+        "    if i % 100 == 0:\n        x = x * 0.999 + 0.001\n"
+        "    if i == 1000:\n        before = resident()\n"
+        "print(counters.programs + counters.interpreted, resident() - before)\n"
+    )
+    done = zygotes.of("jax").run("main.py", cwd=tmp_path, options=("--execution", "compiled"), reported=False)
+    assert done.code == 0, done.stderr
+    made, grown = map(int, done.stdout.split())
+    assert made <= 64
+    assert grown <= 128
