@@ -136,3 +136,15 @@ def test_a_free_threaded_build_is_refused() -> None:
     assert done.stderr.splitlines()[-1] == (
         "ImportError: arraydispatch does not support free-threaded builds of Python; use the build with the GIL."
     )
+
+
+def test_the_table_of_versions_has_the_pins_and_the_oldest() -> None:
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
+    rows = [line.strip("| ").split("|") for line in page.splitlines() if re.match(r"\| 3\.\d+ \|", line)]
+    table = [[cell.strip() for cell in row] for row in rows]
+    names = ["numpy", "scipy", "jax", "torch", "tensorflow-cpu"]
+    assert table[0][1:6] == [pins()[name] for name in names]
+    oldest = {normal(name): version for name, version in (entry.split(">=") for entry in PROJECT["dependencies"])}
+    for column, name in enumerate(names[:2], start=1):
+        versions = {row[column] for row in table}
+        assert any(re.fullmatch(rf"{re.escape(oldest[name])}(\.\d+)?", version) for version in versions)
