@@ -243,6 +243,22 @@ def test_a_tape_is_a_threads(library: str) -> None:
     _same(made[0] + a, (np.arange(6.0) + 1) * 3)
 
 
+def test_two_threads_that_read_each_others_pending_values_do_not_wait_for_each_other(library: str) -> None:
+    shared = [ad.asarray(np.arange(6.0)) + 1, ad.asarray(np.arange(6.0)) + 2]
+
+    def work(mine: int) -> None:
+        for _ in range(60):
+            shared[mine] = (shared[1 - mine] + shared[mine]) * 0.5
+
+    threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    assert float(shared[0][0] + shared[1][0]) > 0
+
+
 def test_a_call_that_fails_fails_where_it_is_looked_at_and_spares_the_others(library: str) -> None:
     a = ad.asarray(np.arange(3.0))
     good, failing = a + 1, a * 2

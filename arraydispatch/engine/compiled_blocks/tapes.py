@@ -79,6 +79,9 @@ class Tape:
 
     def add(self, form: Form, operands: list[Deferred], backend: Backend) -> Any:
         """Record a call; return its result, whose arrays are deferred values."""
+        for x in operands:
+            if (other := x.tape) is not None and other is not self:
+                other.run("another thread")  # before the lock is taken: that thread may want a value of this one
         with self.lock:
             if self._run is not None:
                 self.run("a signal had interrupted it")
@@ -94,8 +97,6 @@ class Tape:
                 if x.tape is self:
                     refs.append(x.number)
                     continue
-                if x.tape is not None:
-                    x.tape.run("another thread")
                 place = self._places.get(id(x))
                 if place is None:
                     if x.failure is not None:
