@@ -21,18 +21,19 @@ PACKAGE = ROOT / "arraydispatch"
 MODULES = (
     "backends/kinds", "dispatch/protocols", "dispatch/shortcuts",
     "engine/loops", "engine/nodes",
+    "engine/host_blocks/blocks", "engine/host_blocks/stretch_kernels",
     "engine/recording/fp_reports", "engine/recording/reductions", "engine/recording/result_order", "engine/recording/tape",
     "engine/recording/updates", "engine/recording/writes",
     "fastpath/creation", "fastpath/functions", "fastpath/methods", "fastpath/recorded", "fastpath/results",
     "memory/roots", "transforms/call_cache", "ufuncs/plans", "ufuncs/rows",
 )  # fmt: skip
-CORE, MEMORY = "_core/_handles", "_core/_allocator"
-"""Those that are written in C: the state of arrays and their operators; memory that arrays have left."""
+CORE, OTHERS = "_core/_handles", ("_core/_allocator", "_core/_machine")
+"""Those that are written in C: the state of arrays and their operators; memory that arrays have left, and calls of machine code."""
 
 
 def sources() -> list[Path]:
     """What the core is compiled from."""
-    declared = [*PACKAGE.rglob("*.pxd"), *PACKAGE.glob(f"{CORE}.*[ch]"), *PACKAGE.glob(f"{MEMORY}.c")]
+    declared = [*PACKAGE.rglob("*.pxd"), *PACKAGE.glob(f"{CORE}.*[ch]"), *(PACKAGE / f"{name}.c" for name in OTHERS)]
     return sorted([Path(__file__).resolve(), *(PACKAGE / f"{name}.py" for name in MODULES), *declared])
 
 
@@ -47,7 +48,7 @@ def state() -> str:
 def compiled() -> list[Path]:
     """The files that :func:`build` makes for this Python."""
     suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    return [PACKAGE / f"{name}{suffix}" for name in (CORE, MEMORY, *MODULES)]
+    return [PACKAGE / f"{name}{suffix}" for name in (CORE, *OTHERS, *MODULES)]
 
 
 def build() -> list[Path]:
@@ -95,7 +96,7 @@ def _compile() -> None:
         )  # fmt: skip
         core = extension(CORE, "c", define_macros=[("SOURCES", f'"{state()}"')])
         core.depends = [str(path.relative_to(ROOT)) for path in sources()]  # compiled anew for the new state
-        extensions = [core, extension(MEMORY, "c"), *modules]
+        extensions = [core, *[extension(name, "c") for name in OTHERS], *modules]
         command = build_ext(Distribution({"name": PACKAGE.name, "ext_modules": extensions}))
         command.inplace, command.parallel, command.build_temp = True, os.cpu_count(), "build/core"
         command.ensure_finalized()

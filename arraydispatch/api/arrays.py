@@ -82,7 +82,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
         With ``copy=False`` if a copy is needed.
     """
     if backend is None and device is None:
-        target = conversion.beginning(0, np.dtype(float))
+        target = conversion.beginning((0,), np.dtype(float))
     else:
         target = default_backend() if backend is None else backend_named(backend)
     place = None if device is None else placement.find(target, device)

@@ -36,8 +36,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _target(size: int, dtype: np.dtype[Any]) -> tuple[Backend, Any]:
-    backend = conversion.beginning(size, dtype)
+def _target(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Backend, Any]:
+    backend = conversion.beginning(shape, dtype)
     return backend, None if backend.hosted else conversion.default_device(backend)
 
 
@@ -53,7 +53,7 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
         if made is not None:
             return made
     wanted = _fresh(dtype)
-    if dtypes.category(wanted) == "other" or not conversion.beginning(0, wanted).holds(wanted):
+    if dtypes.category(wanted) == "other" or not conversion.beginning((0,), wanted).holds(wanted):
         events_left(wanted)
         return np.full(shape, value, wanted) if by_numpy is None else by_numpy(shape, wanted)
     lengths = np.empty(shape, np.dtype([])).shape if not isinstance(shape, tuple) else tuple(int(n) for n in shape)
@@ -61,7 +61,7 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
         raise ValueError("negative dimensions are not allowed")
     if math.prod(lengths) * wanted.itemsize > sys.maxsize:
         raise ValueError("array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")
-    backend, device = _target(math.prod(lengths), wanted)
+    backend, device = _target(lengths, wanted)
     with backend.within():
         made = wrapping.beside_writers(backend.prim.full, lengths, _element(value, wanted), wanted, device)
     return views.wrapper(made, backend.kind(wanted), True)
@@ -145,10 +145,10 @@ def _moved(host: Any, copy: bool = False) -> Any:
     if dtypes.category(wanted) == "other":
         events_left(wanted)
         return host
-    if not conversion.beginning(0, wanted).holds(wanted):
+    if not conversion.beginning((0,), wanted).holds(wanted):
         events_left(wanted)
         return host
-    backend, device = _target(host.size, wanted)
+    backend, device = _target(host.shape, wanted)
     value = conversion.upload(
         backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=copy or host.base is not None
     )
@@ -200,9 +200,9 @@ def full(
 def _by_body(func: Any, body: Callable[..., Any], size: Any, dtype: Any, args: tuple[Any, ...], options: Any) -> Any:
     """Run a creation function of scalars: on the device if the result is large, by NumPy if it is small or on the host."""
     wanted = np.dtype(dtype)
-    if dtypes.category(wanted) == "other" or not conversion.beginning(0, _fresh(wanted)).holds(_fresh(wanted)):
+    if dtypes.category(wanted) == "other" or not conversion.beginning((0,), _fresh(wanted)).holds(_fresh(wanted)):
         return _moved(func(*args, **options))
-    backend, device = _target(size, wanted)
+    backend, device = _target((size,), wanted)
     if backend.native_is_ndarray:
         return _moved(func(*args, **options))
     with backend.within():
@@ -268,7 +268,7 @@ def _spaced(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         at_home = not isinstance(num, int)
         if np.dtype(dtype).kind in "iu" and func is not np.linspace:
             at_home = True  # a power just below an integer would be truncated to the integer below
-        if at_home or type(args[0]) not in _REAL or _target(num, np.dtype(dtype))[0].native_is_ndarray:
+        if at_home or type(args[0]) not in _REAL or _target((num,), np.dtype(dtype))[0].native_is_ndarray:
             made = func(*args, **options)
             return (_moved(made[0]), made[1]) if isinstance(made, tuple) else _moved(made)
         args = (_to_backend(args[0]), *args[1:])

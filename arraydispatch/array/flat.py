@@ -116,6 +116,8 @@ class Flat:
             value = np.resize(value, count) if count else 0
         elif isinstance(value, np.generic):
             value = np.asarray(value)  # an array is cast; a NumPy scalar would have to fit the dtype
+        elif issubclass(type(value), wrapping.scalar_class):
+            value = wrapping.zero_d(value)
         if writing.repeats(self._base):
             places = np.unravel_index(np.arange(self._base.size)[key], self._base.shape)
             subscripts.setitem(self._base, places, value)
@@ -126,6 +128,7 @@ class Flat:
 
     def _element(self, value: Any) -> Any:
         """Convert a value to one element."""
+        value = wrapping.numbers(value, self._base.dtype)
         if isinstance(value, Handle) and ghost(value).ndim == 0 and value._kind.backend.recorded(views.native(value)):
             return value  # which is not known, or a derivative follows it
         element = np.empty(1, self._base.dtype)

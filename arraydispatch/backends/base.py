@@ -414,8 +414,12 @@ class Backend:
 
     def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Native], Any]:
         """Return the function for :attr:`Kind.scalar`."""
-        item, on_cpu = self.item, self.on_cpu
-        return lambda a: item(a) if on_cpu(a) else None
+        item, shows = self.item, self.shows_scalars
+        return lambda a: item(a) if shows(a) else None
+
+    def shows_scalars(self, a: Native) -> bool:
+        """Whether the elements of an array, and 0-d results, are NumPy's own scalars."""
+        return self.on_cpu(a)
 
     @property
     def survives_fork(self) -> bool:

@@ -484,7 +484,10 @@ def _updated(
     wrapping.check_writeable(target)
     if target._kind.backend is not backend:
         return host_fallback.call(spec.func, args, kwargs, backend, "the array written to is held by NumPy")
-    natives, keywords = _natives(args, kwargs, backend, None, 16)
+    dtype = target._kind.dtype
+    given = tuple([x if x is target else wrapping.numbers(x, dtype) for x in args])
+    named = {name: x if x is target else wrapping.numbers(x, dtype) for name, x in kwargs.items()}
+    natives, keywords = _natives(given, named, backend, None, 16)
     new = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
     if not backend.mutable:
         views.keep_apart((*args, *kwargs.values()), new)

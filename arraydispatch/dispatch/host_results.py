@@ -86,13 +86,12 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
         and not settings.default.overrides
     ):
         kind = held._kinds.get(host.dtype)
-        least = settings.default.min_size
-        small = not least or host.size < least or settings.begins_on_host(held.name)
-        if kind is not None and small and held.holds(host.dtype):
+        there = not settings.default.min_size or settings.stays_on_host(held.name, host.shape)
+        if kind is not None and there and held.holds(host.dtype):
             return views.wrapper(host, kind, True)
     wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
     if held is None or not held.hosted or not settings.begins_on_host(held.name):
-        held = conversion.beginning(host.size, wanted)
+        held = conversion.beginning(host.shape, wanted)
     if dtypes.category(wanted) == "other" or not held.holds(wanted):
         if events.tap is not None:
             events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))

@@ -28,6 +28,7 @@ from ..functions.registry import SCIENTIFIC, spec_of
 from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
+from ..runtime.execution_policy import shapes
 from . import host_results, wrapping
 from .handover import handed
 
@@ -37,14 +38,20 @@ __warningregistry__ = None  # NumPy warns here, for a line of the user's: see ar
 def large(values: Any) -> bool:
     """Whether an array among the values, sequences searched, is of a size at which the library computes.
 
-    Under fused execution none is: what is not recorded is NumPy's on the host.
+    Under fused execution none is: what is not recorded is NumPy's on the host. Under compiled execution none is whose shape
+    changes at each coming.
     """
     least = settings.default.min_size
     if tape.least:
         return False
-    return (
-        first(lambda x: isinstance(x, Handle) and type(x._v) is np.ndarray and x._v.size >= least, values) is not None
-    )
+    counted = settings.default.execution == "compiled" and settings.on_cpu(settings.current_name())
+
+    def is_large(x: Any) -> bool:
+        if not isinstance(x, Handle) or type(x._v) is not np.ndarray or x._v.size < least:
+            return False
+        return not counted or shapes.recurs(x._v.shape)
+
+    return first(is_large, values) is not None
 
 
 def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -250,7 +257,7 @@ def sharing(host: np.ndarray[Any, Any]) -> Any:
     if (
         not dtype.isnative
         or not held.holds(dtype)
-        or not (host.size < settings.default.min_size or settings.begins_on_host(name))
+        or not (host.size < settings.default.min_size or settings.on_cpu(name))
     ):
         return None
     if settings.current_precision() in (16, "bf16") or conversion.precise(dtype) != dtype:

@@ -22,66 +22,9 @@ from ..functions import indexing
 from ..memory import reshaping, views, writing
 from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes, settings
-from . import fp_errors, host_fallback as host, host_results, host_values, memory_order, wrapping
+from ..runtime.execution_policy import shapes
+from . import fp_errors, host_fallback as host, host_results, host_values, memory_order, parts, wrapping
 from .handover import handed
-
-_BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
-
-
-_LOOKS = 4
-"""Number of small parts of a value that the library reads before the value moves to the host."""
-_PARTS = 24
-"""The same where blocks read and write parts: a stencil's edges between two steps are fewer, the rows of a loop over rows are not."""
-
-
-def _on_a_cpu(a: Handle) -> bool:
-    """Whether a value that the library holds could be in the host state."""
-    backend = a._kind.backend
-    value = views.owner(a)._v
-    return (
-        not (backend.native_is_ndarray or a._kind.standard)
-        and backend.is_concrete(value)
-        and (settings.on_cpu(backend.name) if backend.defers else backend.on_cpu(value))
-        and (not backend.mutable or backend.shares_with_host(value))
-        and loader.hosted(backend.name).holds(a._kind.dtype)
-    )
-
-
-def _is_small(a: Handle, key: Any) -> bool:
-    """Whether a basic key names a part below the size at which the library computes."""
-    try:
-        return bool(np.size(ghost(a)[key]) < settings.default.min_size)
-    except IndexError:
-        return False
-
-
-def _belongs_to_the_host(a: Handle, key: Any) -> bool:
-    """Whether a value is read in small parts, again and again; where it costs nothing, at once."""
-    if not _is_basic(key) or not _on_a_cpu(a):
-        return False
-    backend = a._kind.backend
-    if backend.mutable:
-        return True
-    root = views.owner(a)
-    if not _is_small(a, key):
-        if backend.defers:
-            root._looks = 0
-        return False
-    looks = getattr(root, "_looks", 0) + 1
-    root._looks = looks
-    return looks > (_PARTS if backend.defers else _LOOKS)
-
-
-def _is_written_in_part(a: Handle, key: Any) -> bool:
-    """Whether a value is written in parts: one write is as good as a value that the library cannot write, unless blocks do."""
-    if a._kind.backend.defers:
-        return _belongs_to_the_host(a, key)
-    return _on_a_cpu(a) and (a._kind.backend.mutable or (_is_basic(key) and _is_small(a, key)))
-
-
-def _is_basic(key: Any) -> bool:
-    items = key if type(key) is tuple else (key,)
-    return all(issubclass(type(k), _BASIC) and type(k) is not bool for k in items)
 
 
 def _has_native_view(a: Handle, key: Any) -> bool:
@@ -133,18 +76,18 @@ def getitem(a: Handle, key: Any) -> Any:
     """``a[key]``."""
     if a._kind.backend.hosted:
         return host_values.take(a, key)
-    if settings.default.min_size and _belongs_to_the_host(a, key):
+    if settings.default.min_size and parts.belongs_to_host(a, key):
         reshaping.settle(a, "its elements are read one by one")
         return host_values.take(a, key)
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
-    if not _is_basic(key):
+    if not parts.is_basic(key):
         simple = _simplify(key)
-        if _is_basic(simple) and _holds_array(key):
+        if parts.is_basic(simple) and _holds_array(key):
             made = getitem(a, simple)
             return _copied(made) if isinstance(made, Handle) and ghost(made).base is not None else made
         key = simple
-    if _is_basic(key):
+    if parts.is_basic(key):
         if _has_native_view(a, key):
             with views.exchange:  # nobody brings the array to the host, its views with it, before this one is known
                 kind = a._kind
@@ -163,6 +106,8 @@ def getitem(a: Handle, key: Any) -> Any:
                 return views.derive(a, made)
             result = _element(a, key)
         name, how = events.ELEMENT, "native"
+    elif parts.is_picked_on_host(a, key):
+        return _picked(a, key)
     else:
         name, backend = "__getitem__", a._kind.backend
         try:
@@ -174,6 +119,18 @@ def getitem(a: Handle, key: Any) -> Any:
     if tap is not None:
         tap.call(name, a._kind.backend.name, how, "", time.perf_counter() - start, result)
     return result
+
+
+def _picked(a: Handle, key: Any) -> Any:
+    """Return elements that NumPy picks from the library's array, in host memory."""
+    start = time.perf_counter()
+    kind, x = views.held(a)
+    picked = np.asarray(kind.backend.to_numpy(x)[_host_key(key)])
+    shapes.decided_by_values(picked.shape)
+    made = memory_order.of_index(host_results.placed(picked, loader.hosted(kind.backend.name)), a, key)
+    if events.tap is not None:
+        events.tap.call("__getitem__", kind.backend.name, "hosted", "", time.perf_counter() - start, picked)
+    return made
 
 
 def _in_numpys_words(a: Handle, key: Any, error: Exception) -> Exception:
@@ -200,7 +157,7 @@ def _element(a: Handle, key: Any) -> Any:
     if a._kind is not kind:  # another thread has brought it to the host meanwhile
         return getitem(a, key)
     try:
-        if for_numpy and backend.on_cpu(value):
+        if for_numpy and backend.shows_scalars(value):
             return backend.to_numpy(value)[key]
     except Exception:
         if not views.replaced(a, value):
@@ -211,18 +168,13 @@ def _element(a: Handle, key: Any) -> Any:
     return _scalar_copy(*views.held(made))
 
 
-def _whole_integers(key: Any, ndim: int) -> bool:
-    """Whether a basic key names one element, as a scalar and not as a 0-d array."""
-    items = key if type(key) is tuple else (key,)
-    return len(items) == ndim and all(isinstance(k, int | np.integer) for k in items)
-
-
 def _scalar_copy(kind: Kind, value: Any) -> Any:
     """Return a scalar that later writes to the array do not change."""
-    backend = kind.backend
-    if not kind.standard and backend.on_cpu(value) and settings.current_scalars() == "numpy":
-        return backend.item(value)
-    return wrapping.device_scalar(backend.prim.copy(value), kind)
+    if settings.current_scalars() == "numpy":
+        made = kind.scalar(value)
+        if made is not None:
+            return made
+    return wrapping.device_scalar(kind.backend.prim.copy(value), kind)
 
 
 def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
@@ -337,8 +289,11 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
 
 def setitem(a: Handle, key: Any, value: Any) -> None:
     """Assign ``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
-    if settings.default.min_size and not a._kind.backend.hosted and _is_written_in_part(a, key):
-        reshaping.settle(a, "its elements are written one by one")
+    if settings.default.min_size and not a._kind.backend.hosted:
+        if parts.is_written_in_parts(a, key):
+            reshaping.settle(a, "its elements are written one by one")
+        elif not parts.is_basic(key) and _ndim(value) and parts.is_picked_on_host(a, key):
+            reshaping.settle(a, "its elements are written at many places")
     if wrapping.admit is not None and a._kind.backend.hosted:
         wrapping.admit(a, (key, value))
     backend = a._kind.backend
@@ -346,7 +301,7 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
         host_values.assign(a, key, value)
         return
     wrapping.check_writeable(a)
-    if tracing.running and not _is_basic(key):
+    if tracing.running and not parts.is_basic(key):
         key = _places_of_masks(key, a.shape)  # type: ignore[attr-defined]
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
@@ -355,7 +310,7 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
             size = value.size  # type: ignore[attr-defined]
             tap.call("__setitem__", backend.name, "native", "", time.perf_counter() - start, a._v, 1, size)
         return
-    if not _is_basic(key):
+    if not parts.is_basic(key):
         key = _simplify(key)
     scope = backend.scope
     try:
@@ -373,7 +328,7 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
         setitem(a, key, value)
         return
     if tap is not None:
-        name = events.ELEMENT_SET if _whole_integers(key, len(a.shape)) else "__setitem__"  # type: ignore[attr-defined]
+        name = events.ELEMENT_SET if parts.whole_integers(key, len(a.shape)) else "__setitem__"  # type: ignore[attr-defined]
         size = int(getattr(value, "size", 1))
         tap.call(name, backend.name, "native", "", time.perf_counter() - start, a._v, 1, size)
 
@@ -400,10 +355,12 @@ def _written_natively(a: Handle, key: Any, value: Handle) -> bool:
 
 def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
     wrapping.find_backend((a, key, value))
-    if _is_basic(key):
+    if type(value) not in PLAIN:
+        value = wrapping.numbers(value, a._kind.dtype)
+    if parts.is_basic(key):
         items = key if type(key) is tuple else (key,)
         place = ghost(a)[items if Ellipsis in items else (*items, ...)]
-        if not place.shape and _whole_integers(key, ghost(a).ndim) and _ndim(value):
+        if not place.shape and parts.whole_integers(key, ghost(a).ndim) and _ndim(value):
             element = np.empty(1, a._kind.dtype)
             element[0] = stand_in(value)  # NumPy's own error, or what it makes of a sequence
             value = element[0]

@@ -23,6 +23,7 @@ from ..functions.registry import Returns
 from ..memory import views, writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
+from ..runtime.execution_policy import shapes
 from ..ufuncs.plans import check_shapes
 
 scalar_class: Any = None
@@ -258,9 +259,14 @@ def made_of(value: Native, backend: Backend) -> Any:
         if held.holds(kind.dtype):
             if backend.shares_with_host(value):
                 return views.wrapper(conversion.shared(backend, value), held.kind(kind.dtype), True)
-            if not backend.mutable and math.prod(backend.shape_of(value)) < least:
+            if not backend.mutable and _is_the_hosts(backend.shape_of(value), least, backend):
                 return views.wrapper(np.array(backend.to_numpy(value)), held.kind(kind.dtype), True)
     return views.wrapper(value, kind)
+
+
+def _is_the_hosts(shape: tuple[int, ...], least: int, backend: Backend) -> bool:
+    """Whether a result of the library's is small, or of a shape for which its compiler would make a program in vain."""
+    return math.prod(shape) < least or (backend.defers and not shapes.recurs(shape))
 
 
 def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_kind", fresh: bool = False) -> Any:
@@ -299,6 +305,19 @@ def zero_d(scalar: Handle) -> Any:
     with backend.within():
         value = backend.prim.copy(native(scalar)) if backend.mutable else views.expose(scalar)
     return views.wrapper(value, scalar._kind)
+
+
+def numbers(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a value to write, with NumPy's scalars in place of those on a device that a dtype may not hold.
+
+    Of a scalar NumPy looks at the number (a NaN is no integer), of an array at the dtype.
+    """
+    if isinstance(value, list | tuple):
+        return mapped(lambda x: numbers(x, dtype), value) if find_backend(value) is not None else value
+    if not issubclass(type(value), scalar_class) or np.can_cast(value._kind.dtype, dtype, "same_kind"):
+        return value
+    kind, held = views.held(value)
+    return kind.backend.item(held) if kind.backend.is_concrete(held) else value
 
 
 def check_writeable(a: Handle, what: str = "assignment destination is read-only") -> None:

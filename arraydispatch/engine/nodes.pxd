@@ -4,6 +4,9 @@ cdef class Place:
     cdef public object code, filters, names
     cdef public Py_ssize_t instruction
 
+cdef class Bound:
+    pass
+
 cdef class Buffer:
     cdef public object array
     cdef public object memory, number

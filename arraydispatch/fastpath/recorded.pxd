@@ -1,6 +1,10 @@
 from ..engine.recording.tape cimport record
 from .._core.ndarrays cimport ndarray
 from .._core.handles cimport Handle
+from .results cimport of_one, of_two
 
+cdef object DECLINED
+
+cpdef bint _look(values) except -1
 cpdef _at_once(func, tuple inputs)
 cpdef _computed(func, tuple inputs)

@@ -19,12 +19,15 @@ from ..array.general_forms import named, short_power
 from ..common import events
 from ..common.arguments import SCALARS
 from ..common.members import REDUCTIONS, Form, Member
+from ..common.sentinels import DECLINED
 from ..dispatch import host_results, host_values
 from ..engine.nodes import Node, PendingView
 from ..engine.recording import reductions, shifts, tape, updates, writes
 from ..engine.recording.tape import record
 from ..memory import views
 from ..ufuncs.facts import CLIP
+from . import results
+from .results import of_one, of_two
 
 __all__ = ["calibrate", "over"]
 
@@ -69,7 +72,28 @@ def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     if not tape.least:
         return None
     made = record(func, inputs)
-    return _at_once(func, inputs) if made is None else made
+    if made is not None:
+        return made
+    if _look(inputs):
+        made = of_two(func, *inputs) if len(inputs) == 2 else of_one(func, *inputs)
+        if made is not DECLINED:
+            return made
+    return _at_once(func, inputs)
+
+
+def _look(values: Any) -> bool:
+    """Compute the pending arrays among some values, if the thin path takes calls of arrays of that size; whether there was one."""
+    found = False
+    if results.path.least:
+        for x in values:
+            if isinstance(x, Handle):
+                v: Any = x._v
+                if type(v) is Node or type(v) is PendingView:
+                    if v.size >= results.path.least:
+                        return False
+                    v.run()
+                    found = True
+    return found
 
 
 def _binary(func: np.ufunc, general: Any) -> Any:
@@ -91,6 +115,8 @@ def _reflected(func: np.ufunc, general: Any) -> Any:
 def _inplace(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
         made = writes.inplace(func, self, other) if tape.least else None
+        if made is None and _look((self, other)) and results.into(func, self, other, self, True):
+            return self
         return general(self, other) if made is None else made
 
     return method
@@ -230,6 +256,9 @@ def _setitem(general: Any) -> Any:
                 if type(value._v) is Node:
                     if writes.store(self, key, value):
                         return
+                    if type(self._v) is ndarray and _look((value,)):
+                        self[key] = value  # by the thin form
+                        return
                 elif writes.is_itself(self, key, value):
                     return
         general(self, key, value)
@@ -239,8 +268,13 @@ def _setitem(general: Any) -> Any:
 
 def _getitem(general: Any) -> Any:
     def __getitem__(self: Any, key: Any) -> Any:
-        made = updates.part_of(self, key) if tape.least and type(self._v) is Node else None
-        return general(self, key) if made is None else made
+        if tape.least and type(self._v) is Node:
+            made = updates.part_of(self, key)
+            if made is not None:
+                return made
+            if _look((self,)):
+                return self[key]  # by the thin form
+        return general(self, key)
 
     return __getitem__
 

@@ -89,7 +89,7 @@ def movable(x: np.ndarray[Any, Any]) -> bool:
 
 
 def _held(dtype: np.dtype[Any]) -> bool:
-    return conversion.beginning(0, dtype).holds(dtype)
+    return conversion.beginning((0,), dtype).holds(dtype)
 
 
 def left(what: str, why: str) -> None:
@@ -110,7 +110,7 @@ def adopt(x: np.ndarray[Any, Any]) -> Any:
     if process.observer is not None:
         process.observer(x)
     native = x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
-    return ad.asarray(native, backend=conversion.beginning(x.size, native.dtype), copy=True)
+    return ad.asarray(native, backend=conversion.beginning(x.shape, native.dtype), copy=True)
 
 
 def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
@@ -124,7 +124,7 @@ def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
         return host
     if fastpath.least and host.base is None and wanted == host.dtype and host.size < fastpath.least:
         return fastpath.new(host)
-    backend = conversion.beginning(host.size, wanted)
+    backend = conversion.beginning(host.shape, wanted)
     device = None if backend.hosted else conversion.default_device(backend)
     # Nothing else refers to the memory, unless the array is a view.
     fresh = host.astype(wanted, copy=host.base is not None)

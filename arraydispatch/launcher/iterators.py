@@ -43,7 +43,7 @@ def _memory(array: Any) -> Any:
     with views.exchange:
         backend, value = array._kind.backend, views.native(array)
         if not backend.native_is_ndarray:
-            shares = backend.is_concrete(value) and backend.on_cpu(value)
+            shares = backend.is_concrete(value) and backend.shows_scalars(value)
             if not shares or (backend.mutable and not backend.shares_with_host(value)):
                 return None
             reshaping.settle(array, "its elements are walked one by one")

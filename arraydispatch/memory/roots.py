@@ -12,9 +12,12 @@ from numpy import ndarray
 
 def memory_of(g: Any) -> Any:
     """Return the ndarray at the root of a chain of views."""
-    base: Any = g.base
+    found: ndarray = g
+    base: Any = found.base
     while base is not None:
         if isinstance(base, ndarray):
-            g = base
-        base = getattr(base, "base", None)  # as_strided puts an object between a view and its base
-    return g
+            found = base
+            base = found.base
+        else:
+            base = getattr(base, "base", None)  # as_strided puts an object between a view and its base
+    return found

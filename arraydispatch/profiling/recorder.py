@@ -352,10 +352,17 @@ class Profile(events.Listener):
         """Count a block and its calls at the line where it ended."""
         frame = self.origin(sys._getframe(1))
         code, rows = frame.f_code, self._tables().calls
-        for name, kind, count, spent in ((events.BLOCK, "block", 1, seconds), (events.RECORDED, "fused", calls, 0.0)):
-            row = rows.setdefault((name, kind, id(code), frame.f_lasti, backend, ""), [0, 0.0, code, None, 0])
-            row[:2] = row[0] + count, row[1] + spent
-            row[4] += elements if kind == "block" else 0
+        at = frame.f_lasti
+        block = rows.get((events.BLOCK, "block", id(code), at, backend, ""))
+        if block is None:
+            block = rows.setdefault((events.BLOCK, "block", id(code), at, backend, ""), [0, 0.0, code, None, 0])
+        recorded = rows.get((events.RECORDED, "fused", id(code), at, backend, ""))
+        if recorded is None:
+            recorded = rows.setdefault((events.RECORDED, "fused", id(code), at, backend, ""), [0, 0.0, code, None, 0])
+        block[0] += 1
+        block[1] += seconds
+        block[4] += elements
+        recorded[0] += calls
         if self._outer is not None:
             self._outer.block_counted(backend, calls, seconds, elements)
 

@@ -96,7 +96,7 @@ def download(backend: Backend, a: Native, why: str = "") -> np.ndarray[Any, Any]
     return host
 
 
-def beginning(size: int, dtype: np.dtype[Any]) -> Backend:
+def beginning(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Backend:
     """Return the backend that holds the value of a new array: the host state on a CPU or for a small array, if the backend
     has one.
 
@@ -105,7 +105,7 @@ def beginning(size: int, dtype: np.dtype[Any]) -> Backend:
     """
     if settings.default.min_size and settings.current_precision() not in (16, "bf16"):
         host = loader.hosted(settings.current_name())
-        if host.holds(dtype) and (size < settings.default.min_size or settings.begins_on_host(host.name)):
+        if host.holds(dtype) and settings.stays_on_host(host.name, shape):
             return host
     return settings.current_backend()
 
@@ -126,10 +126,9 @@ def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
 
 def of_result(backend: Backend, x: np.ndarray[Any, Any]) -> Backend:
     """Return the backend that holds a result that NumPy computed for a backend."""
-    least = settings.default.min_size
-    if least and settings.on_cpu(backend.name) and settings.current_precision() not in (16, "bf16"):
+    if settings.default.min_size and settings.on_cpu(backend.name) and settings.current_precision() not in (16, "bf16"):
         held = loader.hosted(backend.name)
-        if held.holds(x.dtype) and (x.size < least or settings.begins_on_host(backend.name)):
+        if held.holds(x.dtype) and settings.stays_on_host(backend.name, x.shape):
             return held
     return settings.computing(backend.home)
 

@@ -1,4 +1,4 @@
-"""Policy of execution: decides by library, device, execution mode and number of elements which engine computes a call.
+"""Policy of execution: decides by library, device, execution mode, number of elements and shape which engine computes a call.
 
 No other module decides it. The launcher, and ``arraydispatch.use`` under a launcher, take their defaults from :func:`defaults`.
 Reports and ``--verify`` use :func:`tier` to explain why NumPy or the library computed.
@@ -6,6 +6,7 @@ Reports and ``--verify`` use :func:`tier` to explain why NumPy or the library co
 
 from __future__ import annotations
 
+from collections import defaultdict
 from enum import Enum
 from typing import Literal, NamedTuple
 
@@ -77,3 +78,77 @@ def tier(library: bool, cpu: bool, policy: Policy, elements: int) -> Tier:
     if not library:
         return Tier.NUMPY
     return Tier.COMPILED if policy.execution == "compiled" else Tier.LIBRARY
+
+
+CHANGING = "its shape is one of many, each of which the library would compile for"
+"""Reason for which NumPy computes on a large array under compiled execution on a CPU."""
+
+
+class Shapes:
+    """Shapes of large arrays that have been met, by which one that comes again is told from those that change at each coming.
+
+    A library's compiler makes a program for each shape. Values decide some shapes (those of ``x[mask]``), and a loop others
+    (``x[:n]``): these come one after the other, and none of them again once the next two have come.
+
+    Attributes
+    ----------
+    changing : int
+        Number of shapes that values decided, or that came when there were `FIRST` of as many dimensions already.
+    """
+
+    FIRST = 8
+    """Number of shapes, of one number of dimensions, that recur by assumption."""
+    MOST = 64
+    """Number of shapes at most, of one number of dimensions, for which the library computes."""
+    OFTEN = 64
+    """Number of questions about a shape from which it recurs though no other has come since."""
+
+    def __init__(self) -> None:
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all shapes."""
+        self.changing = 0
+        self._recurring: set[tuple[int, ...]] = set()
+        self._recurring_of: dict[int, int] = defaultdict(int)
+        self._met_of: dict[int, int] = defaultdict(int)
+        self._by_values: set[tuple[int, ...]] = set()
+        self._waiting: dict[tuple[int, ...], tuple[int, int]] = {}
+        """Shape -> how many of as many dimensions had come when it came first, and the number of questions."""
+
+    def decided_by_values(self, shape: tuple[int, ...]) -> None:
+        """Note the shape of elements that were picked by their values: it recurs only if other arrays have it."""
+        if shape not in self._recurring and shape not in self._by_values:
+            if len(self._by_values) >= 1024:
+                self._by_values.clear()
+            self._by_values.add(shape)
+            self.changing += 1
+
+    def recurs(self, shape: tuple[int, ...]) -> bool:
+        """Whether an array of this shape is worth a program of the library."""
+        if shape in self._recurring:
+            return True
+        if shape in self._by_values:
+            return False
+        rank = len(shape)
+        met = self._met_of[rank]
+        found = self._waiting.get(shape)
+        if found is None:
+            self._met_of[rank] = met = met + 1
+            if met > self.FIRST:
+                if len(self._waiting) >= 1024:
+                    self._waiting.clear()
+                self._waiting[shape] = met, 1
+                self.changing += 1
+                return False
+        elif (met - found[0] < 2 and found[1] < self.OFTEN) or self._recurring_of[rank] >= self.MOST:
+            self._waiting[shape] = found[0], found[1] + 1
+            return False
+        self._waiting.pop(shape, None)
+        self._recurring.add(shape)
+        self._recurring_of[rank] += 1
+        return True
+
+
+shapes = Shapes()
+"""Those of this process."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from functools import cache
+from math import prod
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from ..backends import loader
@@ -18,7 +19,7 @@ from ..common import process_state
 from ..common.errors import PrecisionError, SettingError
 from ..common.process_state import SETTINGS, process
 from ..common.sentinels import UNSET
-from .execution_policy import FUSED_FROM, Execution
+from .execution_policy import FUSED_FROM, Execution, shapes
 
 Precision = Literal[64, 32, 16, "bf16"] | None
 Fallback = Literal["warn", "error", "silent"]
@@ -104,6 +105,13 @@ def on_cpu(name: str) -> bool:
 def begins_on_host(name: str) -> bool:
     """Whether new arrays of a backend are in the host state at any size: on a CPU, where no block of the library will read them."""
     return process.execution != "compiled" and on_cpu(name)
+
+
+def stays_on_host(name: str, shape: tuple[int, ...]) -> bool:
+    """Whether an array of a backend is in the host state: a small one, and on a CPU one that no block of the library will read."""
+    if prod(shape) < process.min_size:
+        return True
+    return on_cpu(name) and (process.execution != "compiled" or not (process.min_size == 0 or shapes.recurs(shape)))
 
 
 _on_cpu: dict[str, bool] = {}

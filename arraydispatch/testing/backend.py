@@ -193,6 +193,7 @@ def _identity(backend: Backend) -> Iterator[Result]:
         "devices": lambda: bool(backend.devices()) and str(backend.devices()[0].backend) == backend.name,
         "version": lambda: isinstance(backend.version, str),
         "on_cpu": lambda: isinstance(backend.on_cpu(a), bool),
+        "shows_scalars": lambda: isinstance(backend.shows_scalars(a), bool),
         "item": lambda: isinstance(backend.item(backend.from_numpy(np.array(1.5))), np.float64),
         "capabilities": lambda: isinstance(backend.capabilities, frozenset),
         "copies": lambda: _is_copied(backend),

@@ -43,6 +43,41 @@ PROGRAMS = {
         u += (x * 2.0).sum(axis=0)
         u[3:9] = x[3:9].mean(axis=1)
     """,
+    "shapes that values decide": """
+        x = np.linspace(-2, 2, 400_000).reshape(100_000, 4)
+        near = np.arange(100_000) % 7
+        u = np.zeros((7, 4))
+        for _ in range(6):
+            for k in range(7):
+                u[k] = x[near == k].mean(axis=0) + x[near >= k].std(axis=0)
+            x = x + u[near % 7] * 1e-3
+            near = (near * 3 + 1) % 7
+            x[near > 3] *= 1.5
+            x[near == 2] = x[near == 2] * 0.5
+    """,
+    "parts of many lengths": """
+        x = np.linspace(-2, 2, 200_000)
+        u = np.zeros(100)
+        for n in range(100):
+            part = x[: 200_000 - 500 * n] * 2.0 + 1.0
+            u[n] = part.sum() - part[-1]
+            x[n * 700 :] += 1e-3
+    """,
+    "an array that grows": """
+        x = np.linspace(-2, 2, 100_000)
+        for n in range(40):
+            x = np.append(x * 0.5, x[: n + 1])
+        u = x
+    """,
+}
+PROGRAMS |= {
+    "writes of elements": """
+        u = np.zeros((300, 300))
+        for n in range(5):
+            u[n, n] = 2.0
+            u[0, -1] += u[n, n] * 0.5
+            u = u * 0.5 + 1.0
+    """,
 }
 
 
@@ -75,3 +110,37 @@ def test_new_arrays_are_not_moved(backend: str, zygotes: Zygotes, tmp_path: Path
     assert done.code == 0, done.stderr
     assert done.stderr.startswith(f"arraydispatch: {backend} computed everything: "), done.stderr
     assert "to the device" not in done.stderr, done.stderr
+
+
+CHANGING = ["shapes that values decide", "parts of many lengths", "an array that grows"]
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("name", CHANGING)
+def test_shapes_that_change_are_numpys_after_a_few(name: str, backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    if backend == "numpy":
+        return
+    counted = (
+        "from arraydispatch.engine.compiled_blocks.counters import counters\n"
+        "print(counters.programs + counters.interpreted, counters.refused)\n"
+    )
+    (tmp_path / "main.py").write_text(_source(PROGRAMS[name]) + counted)
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert done.code == 0, done.stderr
+    made, refused = map(int, done.stdout.splitlines()[-1].split())
+    assert made <= 60, done.stdout
+    assert refused <= 8, done.stdout
+
+
+@pytest.mark.one_backend
+def test_scalars_are_numpys_own(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """A launched program hands them to code that wants Python's floats."""
+    (tmp_path / "main.py").write_text(
+        "import json, pickle, numpy as np\nx = np.linspace(0, 1, 90_000)\n"
+        "print(json.dumps([x.sum(), x[7], x.mean() * 2]), type(x.max()) is np.float64, isinstance(x[3], float))\n"
+        "print(pickle.dumps(x.min()), {x[0]: 1}, [type(e) is np.float64 for e in x[:2]])\n"
+    )
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert ours.code == theirs.code == 0, ours.stderr
+    assert ours.stdout.split()[1:] == theirs.stdout.split()[1:]

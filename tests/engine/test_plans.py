@@ -118,14 +118,14 @@ def test_what_is_held_is_part_of_the_plan() -> None:
 
 def test_what_is_recorded_after_an_interrupted_look_is_of_the_same_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The array that was looked at may be gone by then, and its value still be read."""
-    short, plan = blocks.Short, block_plans.plan
+    keep, plan = blocks._keep, block_plans.plan
 
     def interrupted(*args: Any) -> Any:
-        monkeypatch.setattr(blocks, "Short", short)
+        monkeypatch.setattr(blocks, "_keep", keep)
         monkeypatch.setattr(block_plans, "plan", plan)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(blocks, "Short", interrupted)
+    monkeypatch.setattr(blocks, "_keep", interrupted)
     monkeypatch.setattr(block_plans, "plan", interrupted)
     x = creation.array(data(0))
     x += 1
@@ -140,9 +140,9 @@ def test_what_has_been_computed_holds_no_arrays(monkeypatch: pytest.MonkeyPatch,
     """NumPy's error state of a block is remembered beyond it."""
     monkeypatch.setattr(tape, "IN_THREADS", 0 if in_threads else 1 << 60)
     begun: list[Any] = []
-    listening = blocks.Block.listening
+    listening = blocks._listening
     monkeypatch.setattr(
-        blocks.Block, "listening", lambda self, now: begun.append(weakref.ref(self)) or listening(self, now)
+        blocks, "_listening", lambda block, now: begun.append(weakref.ref(block)) or listening(block, now)
     )
     monkeypatch.setattr(kernels, "HOT", 1 << 60)
     x = np.random.default_rng(0).normal(size=(2, 300, 300))

@@ -176,6 +176,20 @@ def test_same_under_fused_execution(case: Case, plain: Runs, launched_fused: Run
     assert got.code == expected.code, got.stderr
 
 
+@pytest.fixture(params=[name for name in loader.available() if name != "numpy"])
+def launched_compiled(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
+    """Every call of the library is recorded that may be, whatever its size."""
+    return Runs(zygotes.of(request.param), ("--execution", "compiled", "--min-size", "0"), reported=False)
+
+
+@pytest.mark.compiles(10)
+@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend), ids=lambda case: case.name)
+def test_same_under_compiled_execution(case: Case, plain: Runs, launched_compiled: Runs) -> None:
+    expected, got = plain[case.name], launched_compiled[case.name]
+    assert got.stdout == expected.stdout, got.stderr
+    assert got.code == expected.code, got.stderr
+
+
 NUMERIC = ("adoption", "from_imports", "heat", "lists", "optimise", "project", "regression", "writes")
 
 

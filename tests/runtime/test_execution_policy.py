@@ -8,7 +8,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch.runtime import execution_policy, settings
-from arraydispatch.runtime.execution_policy import FUSED_FROM, LIBRARY_FROM, Policy, Tier, defaults, tier
+from arraydispatch.runtime.execution_policy import FUSED_FROM, LIBRARY_FROM, Policy, Shapes, Tier, defaults, tier
 from tests.launched import Zygotes
 
 LARGE = 1 << 20
@@ -80,3 +80,40 @@ def test_a_named_library_computes_large_arrays_once_the_switch_says_so(
     else:
         assert f"{backend} computed more than 9" in first or f"{backend} computed 9" in first
         assert "NumPy computed " in first and f"calls on arrays of fewer than {LIBRARY_FROM:,} elements" in first
+
+
+def test_shapes_that_come_again_are_told_from_those_that_change() -> None:
+    shapes = Shapes()
+    first = [(1000 + n, 7) for n in range(Shapes.FIRST)]
+    assert all(map(shapes.recurs, first))
+    assert not any(shapes.recurs((2000 + n, 7)) for n in range(30_000))
+    assert shapes.changing == 30_000
+    assert all(map(shapes.recurs, first))
+    assert shapes.recurs((3000,))  # of another number of dimensions
+    assert not shapes.recurs((5000, 7))
+    assert not shapes.recurs((5001, 7))
+    assert not shapes.recurs((5000, 7))  # only one other has come since
+    assert not shapes.recurs((5002, 7))
+    assert shapes.recurs((5000, 7))
+    assert any(shapes.recurs((6000, 7)) for _ in range(Shapes.OFTEN + 1))  # the last one of a program
+
+
+def test_shapes_that_values_decide_do_not_recur() -> None:
+    shapes = Shapes()
+    shapes.decided_by_values((1000,))
+    assert not any(shapes.recurs((1000,)) for _ in range(200))
+    assert shapes.recurs((1001,))
+    shapes.decided_by_values((1001,))
+    assert shapes.recurs((1001,))  # other arrays have it
+    for n in range(5000):
+        shapes.decided_by_values((n, 2))
+    assert len(shapes._by_values) <= 1024
+
+
+def test_there_is_a_bound_on_the_shapes_of_one_number_of_dimensions() -> None:
+    shapes = Shapes()
+    many = [(n,) for n in range(1000)]
+    for _ in range(3):
+        for shape in many:
+            shapes.recurs(shape)
+    assert sum(map(shapes.recurs, many)) <= Shapes.MOST

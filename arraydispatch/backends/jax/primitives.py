@@ -143,7 +143,28 @@ _reshape = jax.jit(jnp.reshape, static_argnums=1)
 _transpose = jax.jit(lax.transpose, static_argnums=1)
 _broadcast_to = jax.jit(jnp.broadcast_to, static_argnums=1)
 _flip = kernel(lax.rev, static=(1,))
-_concatenate = kernel(lax.concatenate, static=(1,))
+
+
+def _joined(parts: tuple[Array, ...], axis: int) -> Array:
+    """Concatenate; on a CPU by writing the parts into a new array.
+
+    There XLA fuses a concatenation with what reads it to a loop that asks for each element which part it is in. Sums of arrays
+    that `np.roll` makes take 4 to 8 times as long with it (float64, 2000 x 2000, JAX 0.10.2).
+    """
+    if not 1 < len(parts) <= _FEW or jax.device_count() > 1 or jax.default_backend() != "cpu":
+        return lax.concatenate(parts, axis)
+    shape = list(parts[0].shape)
+    shape[axis] = sum(part.shape[axis] for part in parts)
+    made, start = lax.full(shape, np.zeros((), parts[0].dtype)), 0
+    for part in parts:
+        made = lax.dynamic_update_slice_in_dim(made, part, start, axis)
+        start += part.shape[axis]
+    return made
+
+
+_FEW = 8
+"""Parts at most that are written one by one."""
+_concatenate = kernel(_joined, static=(1,))
 _pad = kernel(lambda a, widths, value: lax.pad(a, value, [(*width, 0) for width in widths]), static=(1,))
 
 

@@ -115,8 +115,8 @@ def astype(a: Tensor, dtype: DType) -> Tensor:
         return a
     if dtype.kind == "b" and current in COMPLEX:
         return _not_equal(a, 0)
-    if dtype in _THROUGH and not (current.is_integer or current is BOOL):
-        a = _cast(a, _THROUGH[dtype])
+    if not (current.is_integer or current is BOOL) and dtype.kind in "iu":
+        a = _truncated(a, _THROUGH.get(dtype, number))
     if dtype.kind == "c" and a.dtype not in COMPLEX and taped():  # the gradient of a cast warns about imaginary parts
         part = _cast(a, tf.float64 if number == ENUM[_COMPLEX128] else tf.float32)
         return complex(part, tf.zeros_like(part))
@@ -126,6 +126,17 @@ def astype(a: Tensor, dtype: DType) -> Tensor:
     return _cast(a, number)
 
 
+def _truncated(a: Tensor, number: int) -> Tensor:
+    """Cast floats to integers, as x86-64 does in a graph too: XLA's cast saturates, and makes a NaN 0."""
+    limit = _LIMITS.get(number)
+    if limit is None or tf.executing_eagerly():
+        return _cast(a, number)
+    part = tf.math.real(a) if a.dtype in COMPLEX else a
+    fits = tf.logical_and(part >= tf.cast(-limit, part.dtype), part < tf.cast(limit, part.dtype))
+    return tf.where(fits, _cast(part, number), tf.cast(-int(limit), number))
+
+
+_LIMITS = {ENUM[np.dtype(np.int32)]: 2.0**31, INT64_ENUM: 2.0**63}
 _COMPLEX128 = np.dtype(np.complex128)
 
 

@@ -98,15 +98,16 @@ class Block:
         """
         self.count += 1
         counters.blocks += 1
-        if self.count >= self.backend.block_comes and not self.gives_up:
+        can = not any(type(x) is Failure for x in inputs)
+        if self.count >= self.backend.block_comes and not self.gives_up and can:
             start, known = perf_counter(), self.program is not None and self.program.is_for(inputs)
             try:
                 with self.backend.within():
                     if not known:
-                        self.program = self._compiled(inputs, spare)
+                        self.program = self._compiled(inputs)
                     elif dead := self._dead_each_time(spare):
                         known = False
-                        self.program = self._compiled(inputs, dead, again=True) or self.program
+                        self.program = self._compiled(inputs, dead) or self.program
                         self.gives_up = False  # without room for another program, this one goes on
                     if self.program is not None:
                         self.program.run(self, inputs, spare, made)
@@ -121,7 +122,8 @@ class Block:
                 self.runs += 1
                 counters.elements["program"] += self.elements
                 return True
-        self._compare(inputs)
+        if can:
+            self._compare(inputs)
         counters.interpreted += 1
         counters.elements["call"] += self.elements
         made.append(self._one_by_one(inputs))
@@ -130,7 +132,8 @@ class Block:
     def _dead_each_time(self, spare: list[int]) -> list[int]:
         """Return the operands for which to compile once more, to write over them: dead ``_DEAD_FOR`` times in a row.
 
-        A loop's first block reads arrays from before the loop, so a program that is compiled at first sight writes over nothing.
+        A loop's first block reads arrays from before the loop. And where what is written over is read at other places (stencils), the
+        compiler copies it first, which only a comparison of two programs tells.
         """
         if self.program is None or self.program.donated or self.runs > _DEAD_FOR:
             return []
@@ -202,16 +205,16 @@ class Block:
             counters.programs += 1
         return True
 
-    def _compiled(self, inputs: list[Any], spare: list[int], again: bool = False) -> _Program | None:
+    def _compiled(self, inputs: list[Any], donated: Sequence[int] = ()) -> _Program | None:
         """Return a program. Numbers that were equal each time that the block came are one operand, so that the compiler sees it.
 
-        ``again``: the program there is holds for the numbers, and another one is to write over operands.
+        ``donated``: inputs that another program than the one there is writes over; None if it does not save memory traffic.
         """
         if not self._may_compile():
             return None
         if self.program is None:
             self._compare(inputs)
-        elif not again:  # for numbers that differ now it would not do
+        elif not donated:  # for numbers that differ now it would not do
             self._equals = list(self._numbers)
         same = self._equals
         takes = [i for i, is_host in enumerate(self.hosts) if not is_host or i in same]
@@ -219,7 +222,6 @@ class Block:
         places = [place.get(i, -1) for i in range(len(inputs))]
         for i, first in zip(self._numbers, same):
             places[i] = place[first]
-        donated = self._donated(spare)
         avals = [self.avals[i] for i in takes]
         run = self.backend.transforms.program(
             lambda natives: self._all([natives[at] for at in places]),
@@ -227,7 +229,8 @@ class Block:
             avals[0].device if avals else None,
             [place[i] for i in donated],
         )
-        return _Program(run, takes, [(i, first) for i, first in zip(self._numbers, same) if i != first], donated)
+        made = _Program(run, takes, [(i, first) for i, first in zip(self._numbers, same) if i != first], list(donated))
+        return made if not donated or made.bytes() <= self.program.bytes() else None  # type: ignore[union-attr]
 
     def _all(self, natives: list[Any]) -> list[Any]:
         """The block as one function of native arrays."""
@@ -241,12 +244,10 @@ class Block:
 
     def cost(self) -> dict[str, float]:
         """Return bytes accessed and operations, by the compiler's own analysis, or kernels; empty where it tells nothing."""
-        ask = None if self.program is None else getattr(self.program.call, "cost", None)
-        if ask is None:
+        if self.program is None:
             return {}
         with self.backend.within():
-            found: dict[str, float] = ask()
-        return found
+            return self.program.cost()
 
 
 class _Program(NamedTuple):
@@ -272,6 +273,15 @@ class _Program(NamedTuple):
     def is_for(self, inputs: list[Any]) -> bool:
         """Return whether the program holds for the numbers among the inputs."""
         return all(inputs[i].tobytes() == inputs[first].tobytes() for i, first in self.same)
+
+    def cost(self) -> dict[str, float]:
+        """Return what the compiler's analysis tells."""
+        ask = getattr(self.call, "cost", None)
+        return {} if ask is None else ask()
+
+    def bytes(self) -> float:
+        """Return the bytes accessed: of a program that writes over operands more, if what it writes over has to be copied first."""
+        return self.cost().get("bytes", 0.0)
 
     def run(self, block: Block, inputs: list[Any], spare: list[int], made: list[list[Any]]) -> None:
         """Append the results to ``made``. An input that is still needed is copied where the program writes over it."""
@@ -303,7 +313,7 @@ class Run:
         backend: Backend,
     ) -> None:
         self._block, given, self._wanted = block_of(forms, refs, wanted, inputs, backend)
-        self._inputs = [x.value if x.host is None else x.host for x in given]
+        self._inputs = [_value(x) for x in given]
         self._candidates = [(i, weak(x)) for i, x in enumerate(given) if x.spare]
         self._by_program = False
         self.made: list[list[Any]] = []
@@ -317,6 +327,12 @@ class Run:
             self._by_program = self._block.program is not None
             self._by_program = self._block.run(self._inputs, spare, self.made)
         return [(x, value, self._by_program) for x, value in zip(self._wanted, self.made[0])]
+
+
+def _value(x: Deferred) -> Any:
+    if x.failure is not None:
+        return Failure(x.failure)
+    return x.value if x.host is None else x.host
 
 
 def programs() -> list[Block]:

@@ -4,6 +4,8 @@ A tape holds forms and, of each, which earlier results or inputs it reads. It ke
 it runs, and nothing that is wanted reads, is not computed.
 
 A tape ends before a call, where the fewest bytes are held: what an expression keeps in its middle would be a result of the program.
+Where it holds rounds of a loop that is known by then, they are blocks of their own, and so is what comes before them: a second run of
+the same loop, which is known from its first round on, then has the same blocks.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 from weakref import ref
@@ -46,7 +48,9 @@ class Tape:
     forms : list of Form
         The calls.
     refs : list of tuple of int
-        Operands of each call: numbers of results, from 0 on, and of inputs, from -1 down.
+        Operands of each call: numbers of results, from the `first` on, and of inputs, from -1 down.
+    first : int
+        Number of the first result.
     outs : list of weak references
         To the deferred values of all results, in their order.
     inputs : list of Deferred
@@ -65,22 +69,25 @@ class Tape:
         self.refs: list[tuple[int, ...]] = []
         self.outs: list[Any] = []
         self.inputs: list[Deferred] = []
+        self.first = 0
         self._places: dict[int, int] = {}
         self.made = 0
         self.limit = ROUNDS
         self._next = self._end = 0
         self._watch: _Watch | None = None
-        self._run: Run | None = None
+        self._run: tuple[Run, _Rest] | None = None
 
     def add(self, form: Form, operands: list[Deferred], backend: Backend) -> Any:
         """Record a call; return its result, whose arrays are deferred values."""
         with self.lock:
+            if self._run is not None:
+                self.run("a signal had interrupted it")
             if self.backend is not backend:
                 if self.forms:
                     self.run("another library")
                 self.backend = backend
-            elif (count := len(self.forms)) >= self.limit and self._is_over(count):
-                self.run("a round of a loop had ended" if count < LONGEST else "it was long")
+            elif (count := len(self.forms)) >= self.limit and (calls := self._over(count)):
+                self.run("a round of a loop had ended" if count < LONGEST else "it was long", calls)
                 self.backend = backend
             refs = []
             for x in operands:
@@ -98,7 +105,7 @@ class Tape:
                 refs.append(place)
             if not self.forms:
                 _live.add(self)
-            first = len(self.outs)
+            first = self.first + len(self.outs)
             self.forms.append(form)
             self.refs.append(tuple(refs))
             made = [pending(aval, self, first + i) for i, aval in enumerate(form.outs)]
@@ -109,75 +116,164 @@ class Tape:
             counters.calls += 1
         return made[0] if form.structure is None else rebuilt(form.structure, made)
 
-    def _is_over(self, count: int) -> bool:
-        """Return whether the tape ends here, before the next call: in a loop, where the fewest bytes are held."""
+    def _over(self, count: int) -> int:
+        """Return how many calls run before the next one: in a loop up to where the fewest bytes are held; 0: none yet."""
         if count >= LONGEST or self.made > MOST_BYTES or count == self._end:
-            return True
-        if self.made > ENOUGH_BYTES and tuple([form.unit for form in self.forms]) in _rounds:
-            return True
+            return count
+        if self.made > ENOUGH_BYTES and _rounds:
+            units = [form.unit for form in self.forms]
+            if any(tuple(units[-length:]) in _rounds for length in _lengths):
+                return count
         if count < ROUNDS or self._end > count or count < self._next:
-            return False
+            return 0
         if self._watch is None:
-            units = tuple([form.unit for form in self.forms])
+            units = [form.unit for form in self.forms]
             period = _period(units)
             if not period:
                 self.limit = self._next = min(2 * count, LONGEST)
-                return False
-            last = units[-period:]
+                return 0
+            last = tuple(units[-period:])
             wait = _waits.get(last)
             if wait is not None:
-                return self._end_after(wait, count)
-            self._watch = _Watch(last, [])
+                self.limit = self._end = count + wait
+                return 0 if wait else count
+            self._watch = _Watch(count, last, [])
         held = self._watch.held
         held.append(sum([x.nbytes for look in self.outs if (x := look()) is not None]))
         period = len(held)
         if period < len(self._watch.units):
-            return False
-        best = held.index(min(held))
-        if len(_waits) > 4096:
-            _waits.clear()
-        if len(_rounds) > 4096:
-            _rounds.clear()
-        for turn in range(period):
-            units = self._watch.units[turn:] + self._watch.units[:turn]
-            _waits[units] = (best - turn) % period
-            if turn == best:
-                _rounds.add(units)
-        return self._end_after((best + 1) % period, count)
+            return 0
+        _learn(self._watch.units, held.index(min(held)))
+        if self.made > ENOUGH_BYTES:
+            units = [form.unit for form in self.forms]
+            return max(_ends(units), default=count)
+        return self._watch.begun + _waits[self._watch.units]
 
-    def _end_after(self, wait: int, count: int) -> bool:
-        self.limit = self._end = count + wait
-        return not wait
-
-    def run(self, why: str) -> None:
-        """Have all values computed. Whoever looks next completes a run that a signal interrupted."""
+    def run(self, why: str, calls: int | None = None) -> None:
+        """Have all values computed, or those of the first ``calls``. Whoever looks next completes a run that a signal interrupted."""
+        start = perf_counter()
         with self.lock:
-            forms, backend = self.forms, self.backend
-            if not forms:
-                return
-            assert backend is not None
-            start = perf_counter()
-            run = self._run
-            if run is None:
-                wanted = [(i, x) for i, look in enumerate(self.outs) if (x := look()) is not None]
-                run = self._run = Run(forms, self.refs, wanted, self.inputs, backend)
-                self.inputs = []
-            for x, value, is_fresh in run.results():
-                if isinstance(value, Failure):
-                    x.failure = value.error
-                else:
-                    x.value, x.spare = value, is_fresh
-                x.tape = None
-            if self.forms is forms:
-                self._begin()
-                _live.discard(self)
-        if events.tap is not None:
-            events.tap.program_ran(backend.name, len(forms), perf_counter() - start)
+            backend, total = self.backend, len(self.forms)
+            left = total if calls is None else calls
+            if self._run is not None:
+                left = total
+            while self.forms and left > 0:
+                left -= self._run_first(left)
+        if events.tap is not None and backend is not None and total:
+            events.tap.program_ran(backend.name, total - len(self.forms), perf_counter() - start)
+
+    def _run_first(self, most: int) -> int:
+        """Run the first block of the first ``most`` calls; return the number of its calls."""
+        assert self.backend is not None
+        if self._run is None:
+            calls = self._cut(most)
+            rest = self._rest(calls)
+            last = rest.first - self.first
+            wanted = [(i, x) for i, look in enumerate(self.outs[:last]) if (x := look()) is not None]
+            refs = self.refs[:calls]
+            if self.first:
+                refs = [tuple([n - self.first if n >= 0 else n for n in ref]) for ref in refs]
+            self._run = Run(self.forms[:calls], refs, wanted, self.inputs, self.backend), rest
+            self.inputs = []
+            del wanted
+        run, rest = self._run
+        calls = len(self.forms) - len(rest.forms)
+        for x, value, is_fresh in run.results():
+            if isinstance(value, Failure):
+                x.failure = value.error
+            else:
+                x.value, x.spare = value, is_fresh
+            x.tape = None
+        if not rest.forms:
+            self._begin()
+            _live.discard(self)
+            return calls
+        places = {id(x): -1 - i for i, x in enumerate(rest.inputs)}
+        made = sum([form.nbytes for form in rest.forms])
+        # Nothing is called from here on, so that no signal comes in between.
+        self.forms, self.refs, self.outs, self.inputs, self.first = rest
+        self._places, self.made, self._run = places, made, None
+        self.limit, self._next, self._end, self._watch = 0 if made > ENOUGH_BYTES else ROUNDS, 0, 0, None
+        return calls
+
+    def _cut(self, most: int) -> int:
+        """Return the number of calls before the first round of a known loop, or of this round, or all."""
+        if not _rounds or sum([form.nbytes for form in self.forms[:most]]) <= ENOUGH_BYTES:
+            return most
+        units = [form.unit for form in self.forms[:most]]
+        return min(_ends(units), default=most)
+
+    def _rest(self, calls: int) -> _Rest:
+        """Return what is on the tape after its first calls; results of these that it reads are inputs of it."""
+        forms = self.forms[calls:]
+        first = self.first + sum([len(form.outs) for form in self.forms[:calls]])
+        if not forms:
+            return _Rest(forms, [], [], [], first)
+        avals = [aval for form in self.forms[:calls] for aval in form.outs]
+        inputs: list[Deferred] = []
+        places: dict[int, int] = {}
+
+        def place(n: int) -> int:
+            if n >= first:
+                return n
+            if n not in places:
+                x = self.inputs[-1 - n] if n < 0 else self.outs[n - self.first]()
+                if x is None:
+                    x = pending(avals[n - self.first], self, n)
+                    self.outs[n - self.first] = ref(x)
+                inputs.append(x)
+                places[n] = -len(inputs)
+            return places[n]
+
+        refs = [tuple([place(n) for n in each]) for each in self.refs[calls:]]
+        return _Rest(forms, refs, self.outs[first - self.first :], inputs, first)
+
+
+class _Rest(NamedTuple):
+    """Remainder of a tape after its first calls have run: its `forms`, `refs`, `outs`, `inputs` and `first`."""
+
+    forms: list[Form]
+    refs: list[tuple[int, ...]]
+    outs: list[Any]
+    inputs: list[Deferred]
+    first: int
+
+
+def _ends(units: list[Any]) -> Iterator[int]:
+    """Yield the numbers of calls, above 0, at which a known round of a loop begins or ends."""
+    i, count = 0, len(units)
+    while i < count:
+        length = next((n for n in _lengths if i + n <= count and tuple(units[i : i + n]) in _rounds), 0)
+        if length:
+            if i:
+                yield i
+            i += length
+            yield i
+        else:
+            i += 1
+
+
+def _learn(units: tuple[Any, ...], best: int) -> None:
+    """Note a round of a loop, which begins after the calls of ``units``, and its place where the fewest bytes are held."""
+    if len(_waits) > 4096:
+        _waits.clear()
+    if len(_rounds) > 4096:
+        _rounds.clear()
+        _lengths.clear()
+    period = len(units)
+    for turn in range(period):
+        turned = units[turn:] + units[:turn]
+        _waits[turned] = (best - turn) % period
+        if turn == best:
+            _rounds.add(turned)
+            if period not in _lengths:
+                _lengths.append(period)
 
 
 class _Watch(NamedTuple):
-    """Bytes held at each call of a round of a loop, which begins after the calls of ``units``."""
+    """Bytes held at each call of a round of a loop, which begins after the calls of ``units``, the last of ``begun`` calls."""
 
+    begun: int
     units: tuple[Any, ...]
     held: list[int]
 
@@ -187,6 +283,9 @@ _waits: dict[tuple[Any, ...], int] = {}
 
 _rounds: set[tuple[Any, ...]] = set()
 """Rounds of loops, from the place where the fewest bytes are held."""
+
+_lengths: list[int] = []
+"""Their lengths."""
 
 
 def _period(units: Sequence[Any]) -> int:

@@ -7,16 +7,19 @@ asks for a value meanwhile, or fails, is not recorded in that form.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from ...backends.base import Backend
+from ...backends.base import Backend, Unsupported
 from ...common import tracing
 from ...common.pytrees import mapped
+from ...runtime import settings
+from ...runtime.dtypes import OnlyOnHost
+from ...runtime.execution_policy import CHANGING, shapes
 from .values import Aval, Deferred, aval_of
 
 __all__ = ["Form", "Unit", "Unkeyable"]
@@ -78,12 +81,14 @@ class Unit:
         Whose arrays.
     name : object
         What it is, for reports.
+    primitive : bool
+        Whether it is part of a call (the view that one reads) and no call, which NumPy could run.
     """
 
-    __slots__ = ("backend", "forms", "func", "name")
+    __slots__ = ("backend", "forms", "func", "name", "primitive")
 
-    def __init__(self, func: Callable[..., Any], backend: Backend, name: Any) -> None:
-        self.func, self.backend, self.name = func, backend, name
+    def __init__(self, func: Callable[..., Any], backend: Backend, name: Any, primitive: bool = False) -> None:
+        self.func, self.backend, self.name, self.primitive = func, backend, name, primitive
         self.forms: dict[Any, Form | None] = {}
 
     def form(self, args: tuple[Any, ...], kwargs: dict[str, Any], operands: list[Deferred]) -> Form | None:
@@ -98,10 +103,18 @@ class Unit:
             key = tuple([x.aval if type(x) is Deferred and _took(x, operands) else _key(x, operands) for x in args])
         found = self.forms.get(key)
         if found is None and key not in self.forms:
+            if not self.primitive and settings.on_cpu(self.backend.name):
+                self._check_shapes([x.shape for x in operands])
             if len(self.forms) >= _MOST_FORMS:
                 self.forms.clear()
             found = self.forms[key] = self._evaluated(args, kwargs, tuple([x.aval for x in operands]))
         return found
+
+    def _check_shapes(self, found: Iterable[tuple[int, ...]]) -> None:
+        """Raise where a large array has a shape for which the library would compile in vain: NumPy runs the call."""
+        least = settings.default.min_size
+        if least and not all(prod(shape) < least or shapes.recurs(shape) for shape in found):
+            raise Unsupported(OnlyOnHost(CHANGING))
 
     def _evaluated(self, args: tuple[Any, ...], kwargs: dict[str, Any], ins: tuple[Aval, ...]) -> Form | None:
         if not ins:
@@ -141,6 +154,8 @@ class Unit:
             return None
         if looks.count or not made or not _is_fixed(structure):
             return None
+        if not self.primitive and settings.on_cpu(backend.name):
+            self._check_shapes([tuple(shape) for shape, _ in made])
         outs = tuple([aval_of(tuple(shape), np.dtype(dtype), device) for shape, dtype in made])
         return Form(self, run, outs, None if type(structure) is _Slot else structure, ins)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import replace
 from functools import partial
+from math import prod
 from threading import RLock
 from types import ModuleType
 from typing import Any
@@ -70,13 +71,18 @@ class Deferring(Backend):
     # -- recording -------------------------------------------------------------------------------------------------------
 
     def recorder(
-        self, func: Callable[..., Any], name: Any, in_parts: Callable[..., Any] | None = None
+        self,
+        func: Callable[..., Any],
+        name: Any,
+        in_parts: Callable[..., Any] | None = None,
+        *,
+        primitive: bool = False,
     ) -> Callable[..., Any]:
         """Return what records the calls of a function of the library's natives.
 
         ``in_parts``: what does the call where it is not recorded as a whole; None: the function itself, at once.
         """
-        unit = Unit(func, self.inner, name)
+        unit = Unit(func, self.inner, name, primitive)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if process.execution == "compiled" and not process.traces:
@@ -217,14 +223,17 @@ class Deferring(Backend):
         """Return False of a deferred value, as on an accelerator: to look at it is to wait for it."""
         return type(a) is not Deferred and self.inner.on_cpu(a)
 
-    def peek(self, a: Any) -> None:
-        return None
+    def peek(self, a: Any) -> Any:
+        if type(a) is Deferred and (a.tape is not None or a.value is None):
+            return None
+        return self.inner.peek(self.settled(a))
 
     def lent(self, a: Any) -> None:
         return None
 
-    def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Any], Any]:
-        return lambda a: None
+    def shows_scalars(self, a: Any) -> bool:
+        """Return True in a launched program on a CPU: it expects Python's floats, which no pending value can be."""
+        return process.users is not None and settings.on_cpu(self.name)
 
     def may_share(self, a: Any, b: Any) -> bool:
         return a is b or (not (type(a) is Deferred or type(b) is Deferred) and self.inner.may_share(a, b))
@@ -341,12 +350,14 @@ class _Primitives:
         self._variant = variant
         self._starts: dict[Any, set[tuple[int, ...]]] = {}
         inner = variant.inner
-        self._slice = variant.recorder(inner.prim.slice, "slice")
-        self._slice_at = variant.recorder(inner.slice_at, "slice")
-        self._update = variant.recorder(lambda a, key, x: inner.slice_update(a, key, x, False), "slice_update")
-        self._update_at = variant.recorder(inner.slice_update_at, "slice_update")
-        self._cast = variant.recorder(inner.prim.astype, "astype")
-        self._spread = variant.recorder(inner.prim.broadcast_to, "broadcast_to")
+        self._slice = variant.recorder(inner.prim.slice, "slice", primitive=True)
+        self._slice_at = variant.recorder(inner.slice_at, "slice", primitive=True)
+        self._update = variant.recorder(
+            lambda a, key, x: inner.slice_update(a, key, x, False), "slice_update", primitive=True
+        )
+        self._update_at = variant.recorder(inner.slice_update_at, "slice_update", primitive=True)
+        self._cast = variant.recorder(inner.prim.astype, "astype", primitive=True)
+        self._spread = variant.recorder(inner.prim.broadcast_to, "broadcast_to", primitive=True)
         self._full = inner.prim.full
 
     def __getattr__(self, name: str) -> Any:
@@ -356,7 +367,7 @@ class _Primitives:
         if name in _VALUES_DECIDE:
             made: Any = lambda *args: self._variant.at_once(func, args, {})
         else:
-            made = self._variant.recorder(func, name)
+            made = self._variant.recorder(func, name, primitive=True)
         setattr(self, name, made)
         return made
 
@@ -406,6 +417,8 @@ class _Primitives:
         lengths = tuple([len(range(part.start, part.stop, part.step)) for part in key])
         if lengths == a.shape or 0 in lengths:
             return None
+        if a.size > 1 == prod(lengths):
+            return self._operands(a, starts)  # elements are rarely those of one place
         place = a.shape, a.dtype, lengths, tuple([part.step for part in key])
         seen = self._starts.get(place)
         if seen is None:
@@ -416,6 +429,10 @@ class _Primitives:
             seen.add(starts)
             if len(seen) <= _STARTS:
                 return None
+        return self._operands(a, starts)
+
+    @staticmethod
+    def _operands(a: Deferred, starts: tuple[int, ...]) -> tuple[Deferred, ...]:
         aval = aval_of((), _INT64, a.aval.device)
         return tuple([number(np.int64(start), aval) for start in starts])
 

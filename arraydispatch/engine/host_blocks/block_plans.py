@@ -21,7 +21,7 @@ import numpy as np
 from ...ufuncs import rows
 from ...ufuncs.facts import INSTRUCTIONS
 from ..loops import in_place
-from ..nodes import Bound, Form, Node, Shift, Update, elsewhere, like
+from ..nodes import Bound, Buffer, Form, Node, Shift, Update, elsewhere, like
 from .bounded_steps import Shifted, Written
 from .kernel_source import Chain
 from .kernels import Group, expected, grouped, numbers_of
@@ -53,13 +53,17 @@ class Stretch:
     scalars : list of tuple
         Register, number of the node, the how-manieth operand.
     scratch : list of tuple
-        Registers in memory of the thread's own: register, place, dtype.
+        Registers in memory of the thread's own: register, place, dtype; when it is cut, also the bytes.
+    sizes : list of int
+        Bytes at each place.
+    largest : tuple of int
+        Shape of the longest piece.
     parts : list of tuple
         Registers of one element for each piece, of a reduction to one: register, number of the node, slot.
     places : list of int
         Bytes of an element at each such place.
-    looked : set of int
-        Registers that NumPy's own loops are handed.
+    looked_full, looked_same : list of tuple
+        Those of ``full`` and ``same`` that NumPy's own loops are handed.
     """
 
     def __init__(self, shape: tuple[int, ...], fortran: bool, row: bool) -> None:
@@ -68,13 +72,15 @@ class Stretch:
         self.full: list[tuple[int, int, int]] = []
         self.same: list[tuple[int, int, int]] = []
         self.scalars: list[tuple[int, int, int]] = []
-        self.scratch: list[tuple[int, int, np.dtype[Any]]] = []
+        self.scratch: list[Any] = []
         self.parts: list[tuple[int, int, int]] = []
         self.places: list[int] = []
         self.registers = 0
         self.bounds: list[int] = []
         self.pieces = self.longest = 0
-        self.looked: set[int] = set()
+        self.bound: list[Bound] = []
+        self.looked_full: list[tuple[int, int, int]] = []
+        self.looked_same: list[tuple[int, int, int]] = []
 
     def cut(self, threads: int, forms: list[Form], arrays: list[Any], same_memory: list[int], told: list[Any]) -> None:
         """Choose the pieces, and the kernels."""
@@ -102,13 +108,21 @@ class Stretch:
                 seen[register] = Part(slot, same_memory[slot], x.shape, x.strides, x.dtype, moves)
         for register, _, dtype in self.scratch:
             seen[register] = Part(None, 0, (), (), dtype, False)
+        looked: set[int] = set()
         for func, ins, out, _ in self.steps:
             if type(func) is Fused:
                 func.settle(seen, self.shape, self.row, self.longest * inner, told, arrays)
             if isinstance(func, Bound):
-                self.looked.update(func.looked())
+                looked.update(func.looked())
             else:
-                self.looked.update(ins, (out,))
+                looked.update(ins, (out,))
+        self.looked_full = [each for each in self.full if each[0] in looked]
+        self.looked_same = [each for each in self.same if each[0] in looked]
+        self.scalars = [each for each in self.scalars if each[0] in looked]
+        self.largest = (self.longest, *(self.shape[1:] if self.row else ()))
+        elements = math.prod(self.largest)
+        self.sizes = [elements * width for width in self.places]
+        self.scratch = [(register, place, dtype, elements * dtype.itemsize) for register, place, dtype in self.scratch]
         self.bound = [func for func, _, _, _ in self.steps if isinstance(func, Bound)]
         if self.row:
             self.steps = [
@@ -192,6 +206,8 @@ class Plan:
         Whether any of it is computed by NumPy's own loops.
     settled : bool
         Whether it has all its kernels.
+    is_refused : bool
+        Whether one of its kernels is left to NumPy from now on.
     by_numpy : list of float
         Seconds that NumPy took for the calls one by one, for each measurement.
     """
@@ -204,11 +220,15 @@ class Plan:
         self.cold: list[tuple[Chain, int]] = []
         self.kernels: list[Fused] = []
         self.numpys = self.settled = True
+        self.is_refused = False
         self.by_numpy: list[float] = []
 
 
+_ARRAYS = (Buffer, Node)
+
+
 def plan(
-    nodes: list[Node], arrays: list[Any], at: dict[int, int], dead: list[bool], same_memory: list[int], held: list[bool], threads: int
+    nodes: list[Node], arrays: list[Any], at: dict[Any, int], dead: list[bool], same_memory: list[int], held: list[bool], threads: int
 ) -> Plan:  # fmt: skip
     """Make the plan for nodes, in their order.
 
@@ -218,8 +238,8 @@ def plan(
         Nodes that have no value yet.
     arrays : list of ndarray
         Arrays that they read or write; those of nodes that get memory are not needed for the plan.
-    at : dict of int to int
-        ``id`` of a buffer, of a node that has a value, or of one that has a target -> slot.
+    at : dict
+        A buffer, a node that has a value, or one that has a target -> slot.
     dead : list of bool
         Whether each array may be overwritten.
     same_memory : list of int
@@ -233,7 +253,7 @@ def plan(
     forms = [node.form for node in nodes]
     reads: list[Reads] = [
         [
-            ("node", number[id(x)]) if id(x) in number else ("slot", at[id(x)]) if id(x) in at else ("scalar", j)
+            ("node", number[id(x)]) if id(x) in number else ("slot", at[x]) if type(x) in _ARRAYS else ("scalar", j)
             for j, x in enumerate(node.args)
         ]
         for node in nodes
@@ -264,7 +284,7 @@ def plan(
     registers.kept = [
         held[i] or node.target is not None or forms[i].reduces() or beyond[i] for i, node in enumerate(nodes)
     ]
-    registers.targets = {i: at[id(node)] for i, node in enumerate(nodes) if node.target is not None}
+    registers.targets = {i: at[node] for i, node in enumerate(nodes) if node.target is not None}
     registers.becomes = _overwritten(nodes, reads, stretch_of, when, last, registers)
     registers.dead = [(slot, read_last[slot]) for slot, is_dead in enumerate(dead) if is_dead and threads]
     registers.again = not threads

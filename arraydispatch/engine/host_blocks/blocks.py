@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 import threading
 from typing import Any
 
 import numpy as np
 
+from ..._core.machine import address_of, layout_of
 from ...common.signal_safety import Done
 from ...ufuncs import rows
 from ..nodes import Bound, Buffer, Form, Node, Update
@@ -32,89 +32,108 @@ _plans: dict[Any, Plan | None] = {}
 
 
 class _Run:
-    """Run of a stretch on the arrays of a block."""
+    """Run of a stretch on the arrays of a block: the pieces that several threads take, one after the other."""
 
-    def __init__(self, stretch: Stretch, arrays: list[Any], in_threads: bool) -> None:
+    def __init__(self, stretch: Stretch, arrays: list[Any]) -> None:
         self.stretch = stretch
-        self.partial = [np.empty(stretch.pieces, arrays[slot].dtype) for _, _, slot in stretch.parts]
-        """Elements of each piece, for reductions to one."""
+        self.partial = partials(stretch, arrays)
         self.next = itertools.count().__next__
         self.done = itertools.count(1).__next__
-        self.ended = threading.Event() if in_threads else None
+        self.ended = threading.Event()
 
-    def go(self, block: Planned, now: list[int], kept_memory: list[np.ndarray[Any, Any]] | None) -> None:
+    def go(self, block: Planned, now: list[int], kept: list[np.ndarray[Any, Any]] | None) -> None:
         """Compute pieces until none is left to begin; ``now`` gets the number of each node."""
         taken = self.next()
-        stretch = self.stretch
-        pieces, bounds = stretch.pieces, stretch.bounds
+        pieces = self.stretch.pieces
         if taken >= pieces:
             return
-        values: list[Any] = [None] * stretch.registers
-        kept: list[tuple[int, np.ndarray[Any, Any]]] = []
-        if stretch.scratch:
-            shape = (stretch.longest, *(stretch.shape[1:] if stretch.row else ()))
-            size = math.prod(shape)
-            memory = _scratch([size * width for width in stretch.places], kept_memory)
-            kept = [
-                (register, memory[place][: size * dtype.itemsize].view(dtype).reshape(shape))
-                for register, place, dtype in stretch.scratch
-            ]
-        for register, i, j in stretch.scalars:
-            values[register] = block.nodes[i].args[j]
-        looked, arrays = stretch.looked, block.arrays
-        for register, slot, how in stretch.same:
-            if register in looked:
-                values[register] = viewed(arrays[slot], how)
-        full = [(register, viewed(arrays[slot], how)) for register, slot, how in stretch.full if register in looked]
-        steps = stretch.steps
-        if stretch.bound:
-            addresses = {register: x.__array_interface__["data"][0] for register, x in kept}
-            steps = [
-                (step[0].worker(block, stretch, values, addresses), *step[1:]) if isinstance(step[0], Bound) else step
-                for step in steps
-            ]
-        parts = [(register, x) for (register, _, _), x in zip(stretch.parts, self.partial)]
-        here = not block.helpers
+        worker = _Worker(block, self.stretch, self.partial, kept)
         while taken < pieces:
-            if here and not block.is_due():
-                return
-            begin, end = bounds[taken], bounds[taken + 1]
-            for register, x in full:
-                values[register] = x[begin:end]
-            for register, x in kept:
-                values[register] = x[: end - begin]
-            for register, x in parts:
-                values[register] = x[taken, ...]
-            for func, ins, out, number in steps:
-                now[0] = number
-                if len(ins) == 2:
-                    func(values[ins[0]], values[ins[1]], out=values[out])
-                elif len(ins) == 1:
-                    func(values[ins[0]], out=values[out])
-                elif not ins:
-                    func(begin, end, now)
-                else:
-                    func(*[values[i] for i in ins], out=values[out])
+            worker.compute(taken, now)
             if self.done() == pieces:
-                if parts:
-                    self._put_together(block, now)
-                if self.ended is not None:
-                    self.ended.set()
+                if self.partial:
+                    _put_together(block, self.stretch, self.partial, now)
+                self.ended.set()
             taken = self.next()
 
-    def _put_together(self, block: Planned, now: list[int]) -> None:
-        """Combine the elements of the pieces to the results of whole reductions."""
-        stretch = self.stretch
-        numbers = {out: number for _, _, out, number in stretch.steps}
-        length = stretch.bounds[-1]
-        for (register, i, slot), partial in zip(stretch.parts, self.partial):
-            whole = block.nodes[i].form.halved
-            assert whole is not None
-            now[0] = numbers[register]
-            unit, join = whole
-            block.arrays[slot][...] = (
-                joined(iter(partial), length, unit, stretch.longest, join) if unit else functools.reduce(join, partial)
-            )
+
+class _Worker:
+    """One thread's registers of a stretch, and what it calls for each piece."""
+
+    def __init__(
+        self,
+        block: Planned,
+        stretch: Stretch,
+        partial: list[np.ndarray[Any, Any]],
+        kept_memory: list[np.ndarray[Any, Any]] | None,
+    ) -> None:
+        values: list[Any] = [None] * stretch.registers
+        arrays = block.arrays
+        kept: list[tuple[int, Any]] = []
+        if stretch.scratch:
+            memory = _scratch(stretch.sizes, kept_memory)
+            shape = stretch.largest
+            kept = [
+                (register, memory[place][:size].view(dtype).reshape(shape))
+                for register, place, dtype, size in stretch.scratch
+            ]
+        for register, i, j in stretch.scalars:
+            node: Node = block.nodes[i]
+            values[register] = node.args[j]
+        for register, slot, how in stretch.looked_same:
+            values[register] = viewed(arrays[slot], how)
+        self.full = [(register, viewed(arrays[slot], how)) for register, slot, how in stretch.looked_full]
+        self.steps = stretch.steps
+        if stretch.bound:
+            addresses = {register: address_of(x) for register, x in kept}
+            self.steps = [
+                (step[0].worker(block, stretch, values, addresses), *step[1:]) if isinstance(step[0], Bound) else step
+                for step in stretch.steps
+            ]
+        self.kept = kept
+        self.parts = [(register, x) for (register, _, _), x in zip(stretch.parts, partial)] if partial else []
+        self.values, self.bounds = values, stretch.bounds
+
+    def compute(self, taken: int, now: list[int]) -> None:
+        """Compute a piece; ``now`` gets the number of each node."""
+        begin, end = self.bounds[taken], self.bounds[taken + 1]
+        values = self.values
+        for register, x in self.full:
+            values[register] = x[begin:end]
+        for register, x in self.kept:
+            values[register] = x[: end - begin]
+        for register, x in self.parts:
+            values[register] = x[taken, ...]
+        for func, ins, out, number in self.steps:
+            now[0] = number
+            if not ins:
+                func(begin, end, now)
+            elif len(ins) == 2:
+                func(values[ins[0]], values[ins[1]], out=values[out])
+            elif len(ins) == 1:
+                func(values[ins[0]], out=values[out])
+            else:
+                func(*[values[i] for i in ins], out=values[out])
+
+
+def partials(stretch: Stretch, arrays: list[Any]) -> list[np.ndarray[Any, Any]]:
+    """Return memory for the elements of each piece, for reductions to one."""
+    return [np.empty(stretch.pieces, arrays[slot].dtype) for _, _, slot in stretch.parts]
+
+
+def _put_together(block: Planned, stretch: Stretch, partial: list[np.ndarray[Any, Any]], now: list[int]) -> None:
+    """Combine the elements of the pieces to the results of whole reductions."""
+    numbers = {out: number for _, _, out, number in stretch.steps}
+    length = stretch.bounds[-1]
+    for (register, i, slot), elements in zip(stretch.parts, partial):
+        node: Node = block.nodes[i]
+        whole = node.form.halved
+        assert whole is not None
+        now[0] = numbers[register]
+        unit, join = whole
+        block.arrays[slot][...] = (
+            joined(iter(elements), length, unit, stretch.longest, join) if unit else functools.reduce(join, elements)
+        )
 
 
 def _scratch(sizes: list[int], kept: list[np.ndarray[Any, Any]] | None) -> list[np.ndarray[Any, Any]]:
@@ -129,11 +148,6 @@ def _scratch(sizes: list[int], kept: list[np.ndarray[Any, Any]] | None) -> list[
     found = kept[: len(sizes)]
     while sum(x.size for x in kept) > _KEPT:
         kept.pop()
-    return found
-
-
-def _address(x: np.ndarray[Any, Any]) -> int:
-    found: int = x.__array_interface__["data"][0]
     return found
 
 
@@ -156,10 +170,13 @@ class Block:
         """Number of a node -> its value, if an array still holds it."""
         self.errors: set[tuple[int, str]] = set()
         """Floating-point errors: number of the node, and NumPy's name of the error."""
-        self.done = Done()
+        self.done: Any = None
+        """Event that threads set when they have computed it."""
         self.failure: BaseException | None = None
         self.helpers = 0
         """Number of threads that run it; 0: the calling thread."""
+        self.numpys = True
+        """Whether NumPy computes any of it, in an error state of its own."""
         self.group: Any = None
         """List of nodes that it was planned for."""
         self.tape: Any = None
@@ -174,16 +191,7 @@ class Block:
 
     def listening(self, now: list[int]) -> Any:
         """Context in which NumPy's errors are recorded for the node whose number ``now`` holds."""
-        under: Any = (
-            "call" if any(n.told is not None and n.told.get("under") != "ignore" for n in self.nodes) else "ignore"
-        )
-        errors = self.errors
-
-        # May outlive the block where error states are kept, so it must not refer to its arrays.
-        def call(kind: str, _flag: int) -> None:
-            errors.add((now[0], kind))
-
-        return np.errstate(divide="call", over="call", invalid="call", under=under, call=call)
+        return _listening(self, now)
 
     def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
         """Compute the pieces that others have not begun; several threads call this at once.
@@ -197,38 +205,56 @@ class Block:
         self.results = {}
 
 
+def _listening(block: Block, now: list[int]) -> Any:
+    under: Any = (
+        "call"
+        if any(node.told is not None and node.told.get("under") != "ignore" for node in block.nodes)
+        else "ignore"
+    )
+    errors = block.errors
+
+    # May outlive the block where error states are kept, so it must not refer to its arrays.
+    def call(kind: str, _flag: int) -> None:
+        errors.add((now[0], kind))
+
+    return np.errstate(divide="call", over="call", invalid="call", under=under, call=call)
+
+
 class Planned(Block):
     """Block computed by a plan, one stretch after the other."""
 
     def __init__(self, nodes: list[Node], plan: Plan, arrays: list[Any], addresses: list[int], threads: int) -> None:
         super().__init__(nodes)
         self.plan = plan
+        self.numpys = plan.numpys
         self._sources, self._addresses = arrays, addresses
         if threads:
             self.helpers = min(threads, max(stretch.pieces for stretch in plan.stretches))
-        self._inside, self._counting = 0, threading.Lock()
-        """Number of threads that take part at the moment."""
-        self._begin()
+            self.done = Done()
+            self._inside, self._counting = 0, threading.Lock()
+            """Number of threads that take part at the moment."""
+            self._begin()
+            self._runs = [_Run(stretch, self.arrays) for stretch in plan.stretches]
 
     def _begin(self) -> None:
         """Begin anew each time: memory of an earlier begin may belong to others, if a signal handler has read its values."""
-        made = [_memory(form) for form in self.plan.made]
-        self.arrays = [*self._sources, *made]
-        self.addresses = [*self._addresses, *map(_address, made)]
-        self.results = {i: self.arrays[slot] for i, slot in self.plan.results}
-        self.runs = [_Run(stretch, self.arrays, self.helpers > 0) for stretch in self.plan.stretches]
-        self._is_begun = False
+        plan = self.plan
+        arrays, addresses = [*self._sources], [*self._addresses]
+        for form in plan.made:
+            made = _memory(form)
+            arrays.append(made)
+            addresses.append(address_of(made))
+        self.arrays, self.addresses = arrays, addresses
+        self.results = {i: arrays[slot] for i, slot in plan.results}
 
     def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
         """Compute as for every block. If the calling thread computes, no memory is both read and written, so it can be restarted."""
+        if not self.helpers:
+            if self.is_due():
+                self._here(kept)
+            return
         if not self.is_due():
             self.done.set()
-            return
-        if not self.helpers:
-            try:
-                self._help(kept)
-            finally:
-                self.done.set()
             return
         with self._counting:
             self._inside += 1
@@ -243,82 +269,100 @@ class Planned(Block):
     def _help(self, kept: list[np.ndarray[Any, Any]] | None) -> None:
         now = [0]
         try:
-            if not self.helpers:
-                if self._is_begun:
-                    self.failure = None
-                    self.errors.clear()
-                    self._begin()
-                self._is_begun = True
-            if self.plan.numpys:
+            if self.numpys:
                 with self.listening(now):
                     self._go(now, kept)
             else:
                 self._go(now, kept)
         except BaseException as failure:  # noqa: BLE001 -- whoever waits for the block hears of it
             self.failure = failure
-            for run in self.runs:
-                if run.ended is not None:
-                    run.ended.set()
+            for run in self._runs:
+                run.ended.set()
 
     def _go(self, now: list[int], kept: list[np.ndarray[Any, Any]] | None) -> None:
-        for run in self.runs:
+        for run in self._runs:
             run.go(self, now, kept)
-            if run.ended is not None:
-                run.ended.wait()
-                if self.failure is not None:
+            run.ended.wait()
+            if self.failure is not None:
+                return
+
+    def _here(self, kept: list[np.ndarray[Any, Any]] | None) -> None:
+        """Compute all of it in this thread."""
+        now = [0]
+        self.failure = None
+        try:
+            if self.errors:
+                self.errors.clear()
+            self._begin()
+            if self.numpys:
+                with self.listening(now):
+                    self._one_after_the_other(now, kept)
+            else:
+                self._one_after_the_other(now, kept)
+        except BaseException as failure:  # noqa: BLE001 -- whoever looks at a value hears of it
+            self.failure = failure
+
+    def _one_after_the_other(self, now: list[int], kept: list[np.ndarray[Any, Any]] | None) -> None:
+        for stretch in self.plan.stretches:
+            partial = partials(stretch, self.arrays) if stretch.parts else []
+            worker = _Worker(self, stretch, partial, kept)
+            for taken in range(stretch.pieces):
+                if not self.is_due():
                     return
-        if not self.helpers:
-            for target, made in self.plan.copied:
-                if self.tape is None or self.tape.running is self.group:
-                    self.arrays[target][...] = self.arrays[made]
+                worker.compute(taken, now)
+            if partial:
+                _put_together(self, stretch, partial, now)
+        for target, made in self.plan.copied:
+            if self.tape is None or self.tape.running is self.group:
+                self.arrays[target][...] = self.arrays[made]
 
     def let_go(self) -> None:
         """Drop the arrays as for every block."""
         self.results, self.arrays, self._sources = {}, [], []
 
 
-def planned(nodes: list[Node], threads: int) -> Block:
+def planned(nodes: list[Any], threads: Any) -> Block:
     """Make the block of nodes that have no value yet; ``threads`` compute it, or the calling thread if that is 0."""
     arrays: list[Any] = []
-    at: dict[int, int] = {}
+    addresses: list[Any] = []
+    at: dict[Any, int] = {}
     dead: list[bool] = []
-    held = [node.handle is not None and node.handle() is not None for node in nodes]
-    calls: list[tuple[Any, ...]] = []
-    for node, is_held in zip(nodes, held):
-        target = node.target
+    held: list[bool] = []
+    # What a plan depends on, in one flat tuple: of each node five entries, or six, and one number of each array.
+    known: list[Any] = [threads, block_plans.PIECE, block_plans.LONGEST, block_plans.STEP]
+    for each in nodes:
+        node: Node = each
         for x in node.args:
-            if type(x) is Buffer:
-                if id(x) not in at:
-                    at[id(x)] = len(arrays)
-                    dead.append(threads > 0 and x.is_dead())
-                    arrays.append(x.array)
-            elif type(x) is Node and x.value is not None and id(x) not in at:
-                at[id(x)] = len(arrays)
-                dead.append(False)
-                arrays.append(x.value)
-        if target is not None:
-            at[id(node)] = len(arrays)
+            if type(x) is Buffer and x not in at:
+                buffer: Buffer = x
+                dead.append(threads > 0 and buffer.is_dead())
+                at[x] = len(arrays)
+                arrays.append(buffer.array)
+            elif type(x) is Node and x not in at:
+                earlier: Node = x
+                if earlier.value is not None:
+                    dead.append(False)
+                    at[x] = len(arrays)
+                    arrays.append(earlier.value)
+        is_held = node.handle is not None and node.handle() is not None
+        held.append(is_held)
+        known += (node.number, node.form, node.refs, is_held, id(node.told))
+        if node.target is not None:
+            at[node] = len(arrays)
             dead.append(False)
-            arrays.append(target)
-            calls.append((node.number, node.form, node.refs, is_held, id(node.told), target.shape, target.strides))
-        else:
-            calls.append((node.number, node.form, node.refs, is_held, id(node.told)))
-    addresses = [x.__array_interface__["data"][0] for x in arrays]
-    first: dict[int, int] = {}
-    same_memory = [first.setdefault(address, slot) for slot, address in enumerate(addresses)]
-    aligned = [address & 15 for address in addresses]
-    key = (
-        tuple(calls),
-        tuple(same_memory),
-        tuple(aligned),
-        tuple(dead),
-        threads,
-        block_plans.PIECE,
-        block_plans.LONGEST,
-        block_plans.STEP,
-    )
+            arrays.append(node.target)
+            known.append(layout_of(node.target))
+    first: dict[Any, int] = {}
+    same_memory: list[int] = []
+    for slot, array in enumerate(arrays):
+        address = address_of(array)
+        addresses.append(address)
+        before = first.setdefault(address, slot)
+        same_memory.append(before)
+        known.append(before << 5 | (address & 15) << 1 | dead[slot])
+    key = tuple(known)
     plan = _plans.get(key)
-    if plan is not None and any(func.is_refused() for func in plan.kernels):
+    if plan is not None and plan.is_refused:
         plan = None
     if plan is None:
         if not threads and key not in _plans:  # a plan pays only for calls that come again
@@ -339,18 +383,23 @@ def _keep(key: Any, plan: Plan | None) -> None:
 
 
 def needed(nodes: list[Node]) -> list[Node]:
-    """Return the nodes without those that no array holds, that write no memory and report no error."""
+    """Return the nodes that have no value yet, without those that no array holds, that write no memory and report no error."""
     wanted: set[int] = set()
     found: list[Node] = []
-    for node in reversed(nodes):
-        if node.told is not None or node.target is not None or id(node) in wanted or node.is_held:
+    for each in reversed(nodes):
+        node: Node = each
+        if node.value is None and (
+            node.told is not None or node.target is not None or id(node) in wanted or node.is_held
+        ):
             found.append(node)
-            wanted.update(map(id, node.args))
+            for x in node.args:
+                if type(x) is Node:
+                    wanted.add(id(x))
     found.reverse()
     return found
 
 
-def whole_rounds(forms: list[Form], longest: int) -> int:
+def whole_rounds(forms: list[Any], longest: int) -> int:
     """Return the maximum number of nodes of a block, in whole rounds of a loop, so that the loop's next block is alike."""
     count = len(forms)
     known: dict[Any, int] = {}
@@ -394,8 +443,6 @@ class Short(Block):
                     self.results[i] = node.target
         except BaseException as failure:  # noqa: BLE001 -- whoever looks at a value hears of it
             self.failure = failure
-        finally:
-            self.done.set()
 
     def values(self) -> list[Any]:
         """Compute the values of the calls in new memory."""

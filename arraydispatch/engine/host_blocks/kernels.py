@@ -7,6 +7,7 @@ there is no llvmlite, NumPy's own loops compute it. The bits are the same either
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import hashlib
 import math
 import os
@@ -35,6 +36,7 @@ __all__ = [
     "DEEPEST",
     "Group",
     "Kernel",
+    "can_compile",
     "compiled",
     "computed",
     "expected",
@@ -129,6 +131,7 @@ class Kernel:
 
     def __init__(self, function: Callable[[int, int], int], mask: int) -> None:
         self.function, self.mask = function, mask
+        self.address: int = ctypes.cast(function, ctypes.c_void_p).value or 0  # type: ignore[arg-type]
         self.flagged = 0
 
     def errs_often(self) -> bool:
@@ -189,7 +192,7 @@ def grouped(
     cold : list
         Gets the chains that are not worth a kernel yet, and their work.
     """
-    ops = {i: _op(nodes[i], reads[i], arrays) for i in numbers} if _can_compile() else {}
+    ops = {i: _op(nodes[i], reads[i], arrays) for i in numbers} if can_compile() else {}
     if sum(op is not None for op in ops.values()) < 2:
         return list(numbers)
     return _ordered(numbers, ops, _Of(nodes, reads, arrays, cold))
@@ -365,7 +368,7 @@ def _disk() -> Any:
 
 
 @cache
-def _can_compile() -> bool:
+def can_compile() -> bool:
     """Whether there is a compiler, and the processor's floating-point status is known."""
     if _MACHINE not in _FLAGS or os.environ.get("ARRAYDISPATCH_KERNELS") == "0":
         return False
@@ -445,7 +448,7 @@ def _compile(key: tuple[Any, ...]) -> None:
 
 def function(source_for: Callable[[int], str]) -> Callable[[int, int], int] | None:
     """Compile a function of two addresses from a source, which gets the mask of all errors; return None without a compiler."""
-    if not _can_compile():
+    if not can_compile():
         return None
     made: list[Callable[[int, int], int]] = []
 

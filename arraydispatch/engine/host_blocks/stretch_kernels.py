@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
+from contextvars import copy_context
 from functools import lru_cache, partial
 from math import prod
-from struct import pack_into
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..._core.machine import address_of, put, put_addresses, run
 from ...ufuncs.facts import neutral
 from ..loops import cast
-from ..nodes import Bound, Box, Elsewhere, Form, Update, strides_of
+from ..nodes import Bound, Box, Elsewhere, Form, Node, Update, strides_of
 from .cells import boxes, offset
 from .kernel_source import Chain, Pointer, entry
 from .kernels import DEEPEST, Group, Kernel, compiled, mask_of, refuse
@@ -47,15 +48,23 @@ class _At(NamedTuple):
     """Number of its first element within the piece."""
 
 
-class _Piece(NamedTuple):
-    """Computation of a piece."""
+class _Piece:
+    """Computation of a piece.
 
-    words: Any
-    """Arguments of the kernel, and their address."""
-    address: int
-    usual: list[_At | None]
-    """Parts that the kernel computes; NumPy recomputes them if there is an error."""
-    others: list[_At]
+    Attributes
+    ----------
+    words, address
+        Arguments of the kernel, and their address.
+    usual : list
+        Parts that the kernel computes; NumPy recomputes them if there is an error.
+    others : list
+        Parts that NumPy computes.
+    """
+
+    __slots__ = ("address", "others", "usual", "words")
+
+    def __init__(self, words: array[int], usual: list[_At | None], others: list[_At]) -> None:
+        self.words, self.address, self.usual, self.others = words, words.buffer_info()[0], usual, others
 
 
 class Fused(Bound):
@@ -79,7 +88,8 @@ class Fused(Bound):
     ) -> None:  # fmt: skip
         self.group, self.forms, self.ins, self.outs, self.saved, self.far = group, forms, ins, outs, saved, far
         self.kernel: Kernel | None = None
-        self._pieces: dict[tuple[int, int], _Piece] = {}
+        self._pieces: dict[int, _Piece] = {}
+        """By its first element."""
 
     def settle(
         self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, longest: int, told: list[Any], arrays: list[Any]
@@ -141,9 +151,9 @@ class Fused(Bound):
             refuse(self.group.chain)
             return
         self.kernel = kernel
-        self._scalars = [
-            (8 * (len(slots) + k), i, j, how, _NUMBER.get(how, int)) for k, (i, j, how) in enumerate(self.group.scalars)
-        ]
+        self._scalars = [(len(slots) + k, i, j, how) for k, (i, j, how) in enumerate(self.group.scalars)]
+        self._starts = [(i, part.slot, part.start) for i, part in enumerate(self._parts) if part.slot is not None]
+        self._in_scratch = [(i, slots[i]) for i, part in enumerate(self._parts) if part.slot is None]
         of = {form.func: form.dtype for form in self.forms}
         self._neutral = [
             None if not isinstance(func, Update) or (value := neutral(func.func, of[func], part.dtype)) is None
@@ -155,7 +165,7 @@ class Fused(Bound):
     def _part(func: Any, slot: int, arrays: list[Any]) -> Part:
         whole = arrays[slot]
         x = func.laid(whole) if isinstance(func, Update) else whole
-        start = x.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+        start = address_of(x) - address_of(whole)
         return Part(slot, slot, x.shape, x.strides, x.dtype, True, start)
 
     def looked(self) -> set[int]:
@@ -176,29 +186,29 @@ class Fused(Bound):
         self, block: Any, stretch: Any, values: list[Any], scratch: dict[int, int]
     ) -> Callable[[int, int, list[int]], None]:
         """See :class:`arraydispatch.engine.nodes.Bound`."""
-        kernel = self.kernel
-        if kernel is None:
+        if self.kernel is None:
             return partial(self._one_by_one, block, values)
-        operands = array("q", bytes(8 * (len(self._slots) + len(self._scalars))))
-        for i, (register, part) in enumerate(zip(self._slots, self._parts)):
-            operands[i] = scratch[register] if part.slot is None else block.addresses[part.slot] + part.start
-        for at, i, j, how, number in self._scalars:
-            pack_into(how, operands, at, number(block.nodes[i].args[j]))
-        operands_at = operands.buffer_info()[0]
-        function, saved, pieces = kernel.function, self.saved if kernel.mask else {}, self._pieces
+        operands = bytearray(8 * (len(self._slots) + len(self._scalars)))
+        put_addresses(operands, self._starts, block.addresses)
+        for at, register in self._in_scratch:
+            put(operands, at, "q", scratch[register])
+        for at, i, j, how in self._scalars:
+            node: Node = block.nodes[i]
+            put(operands, at, how, node.args[j])
+        return _Launch(self, block, stretch, values, operands)
 
-        def work(begin: int, end: int, now: list[int], _operands: Any = operands) -> None:
-            piece = pieces.get((begin, end)) or self._cut(begin, end)
-            if piece.usual and function(piece.address, operands_at):
-                kernel.flagged += 1
-                stretch.look(block.arrays, values, begin, end, {*self.ins, *self.outs.values()})
-                with block.listening(now):
-                    for part in piece.usual:
-                        self._call_by_call(block, values, now, part, saved)
-            for part in piece.others:
-                self._call_by_call(block, values, now, part, {})
-
-        return work
+    def computed_again(
+        self, block: Any, stretch: Any, values: list[Any], begin: int, end: int, now: list[int], piece: _Piece
+    ) -> None:
+        """Have NumPy compute a piece again, in which there was an error."""
+        assert self.kernel is not None
+        self.kernel.flagged += 1
+        block.plan.is_refused = self.is_refused() or block.plan.is_refused
+        saved = self.saved if self.kernel.mask else {}
+        stretch.look(block.arrays, values, begin, end, {*self.ins, *self.outs.values()})
+        with block.listening(now):
+            for part in piece.usual:
+                self._call_by_call(block, values, now, part, saved)
 
     def _cut(self, begin: int, end: int) -> _Piece:
         """Plan the computation of a piece."""
@@ -224,8 +234,7 @@ class Fused(Bound):
                     else:
                         usual.append(part)
                         boxes_of_all += self._entry(cell, begin)
-        words = array("q", [len(usual), *boxes_of_all])
-        made = self._pieces[begin, end] = _Piece(words, words.buffer_info()[0], usual, others)
+        made = self._pieces[begin] = _Piece(array("q", [len(usual), *boxes_of_all]), usual, others)
         return made
 
     def _entry(self, cell: Box, begin: int) -> list[int]:
@@ -236,7 +245,7 @@ class Fused(Bound):
             moved = None if func is None else func.distance(cell)
             if func is not None and moved is None:
                 nothing = self._neutral[i]  # without one, most of the array does not need it
-                at.append((1, 0) if nothing is None else (0, nothing.__array_interface__["data"][0]))
+                at.append((1, 0) if nothing is None else (0, address_of(nothing)))
                 walked[i] = (0,) * len(self._lengths)
                 continue
             bytes_ = offset([first + (moved[axis] if moved else 0) for axis, (first, _) in enumerate(cell)], steps)
@@ -249,7 +258,7 @@ class Fused(Bound):
     def _one_by_one(self, block: Any, values: list[Any], begin: int, end: int, now: list[int]) -> None:
         for register, copy in self.saved.items():
             np.copyto(values[copy], values[register])
-        piece = self._pieces.get((begin, end)) or self._cut(begin, end)
+        piece = self._pieces.get(begin) or self._cut(begin, end)
         with block.listening(now):
             for at in (*piece.usual, *piece.others):
                 self._call_by_call(block, values, now, at, self.saved)
@@ -324,6 +333,26 @@ class Fused(Bound):
         return x[_index(x.shape, at.cell, [(moved[axis] if moved else 0) - i for axis, i in enumerate(first)])]
 
 
+class _Launch:
+    """Kernel with the operands of a block, which one thread calls for each piece."""
+
+    def __init__(self, fused: Fused, block: Any, stretch: Any, values: list[Any], operands: bytearray) -> None:
+        assert fused.kernel is not None
+        self._fused, self._block, self._stretch, self._values = fused, block, stretch, values
+        self._operands, self._function, self._address = operands, fused.kernel.function, fused.kernel.address
+
+    def __call__(self, begin: int, end: int, now: list[int]) -> None:
+        fused = self._fused
+        piece: _Piece | None = fused._pieces.get(begin)
+        if piece is None:
+            piece = fused._cut(begin, end)
+        if piece.usual and run(self._function, self._address, piece.address, self._operands):
+            # In a context of its own: see `Tape.run`.
+            copy_context().run(fused.computed_again, self._block, self._stretch, self._values, begin, end, now, piece)
+        for part in piece.others:
+            fused._call_by_call(self._block, self._values, now, part, {})
+
+
 def _index(shape: tuple[int, ...], cell: Box, moved: Sequence[int]) -> tuple[slice, ...]:
     """Return the index of the elements of an array, possibly broadcast, at a distance from those of a cell."""
     missing = len(cell) - len(shape)
@@ -337,9 +366,6 @@ def _index(shape: tuple[int, ...], cell: Box, moved: Sequence[int]) -> tuple[sli
 def _full(value: float, dtype: np.dtype[Any], bits: int) -> np.ndarray[Any, Any]:
     """Return one value repeated up to the largest number of this many bits."""
     return np.full(1 << bits, value, dtype)
-
-
-_NUMBER: dict[str, Callable[[Any], Any]] = {"d": float, "f": float}
 
 
 def _name(dtype: Any) -> str:

@@ -1,6 +1,8 @@
 from ..._core.ndarrays cimport ndarray
 from ..._core cimport handles
 from ..._core.handles cimport Handle
+from ..host_blocks.blocks cimport Block, planned
+from ...memory.roots cimport memory_of
 from ..nodes cimport Buffer, Form, Node, buffer_of, laid, node_of
 from .fp_reports cimport now
 
@@ -8,6 +10,7 @@ cdef class Tape:
     cdef public object lock, running, block, lines
     cdef public dict buffers
     cdef public list nodes, views
+    cdef public tuple alone
     cdef public object work
     cdef public Py_ssize_t bytes, count, little, made, most, seen
     cpdef add(self, Node node, list values)

@@ -21,6 +21,7 @@ from numpy import ndarray
 
 from ..._core import handles
 from ..._core.handles import Handle
+from ..._core.machine import layout_of, owns_memory
 from ...common import events
 from ...common.arguments import SCALARS
 from ...common.process_state import process
@@ -152,6 +153,7 @@ class Tape:
         self.buffers: dict[int, Buffer] = {}
         self.views: list[Any] = []
         self.lines: dict[int, Any] = {}
+        self.alone = (self,)
         self._begin()
 
     def _begin(self) -> None:
@@ -223,7 +225,7 @@ class Tape:
             self.bytes += x.nbytes
             others = _waiting.get(key)
             if others is None:
-                _waiting[key] = (self,)
+                _waiting[key] = self.alone
             elif self not in others:
                 _waiting[key] = (*others, self)
         return found
@@ -271,7 +273,8 @@ class Tape:
             if not nodes:
                 return  # another thread has been here
             self.running = nodes
-            start, aside, listens = perf_counter(), 0.0, events.every is not None
+            tap, listens = events.tap, events.every is not None
+            start, aside = perf_counter() if tap is not None or listens else 0.0, 0.0
             if block is None:
                 try:
                     block = self._plan(nodes)
@@ -284,12 +287,16 @@ class Tape:
                 block = self._plan(nodes, threads=False)
             if not block.helpers:  # whoever interrupts it can begin it again
                 self.block = block
-                copy_context().run(block.help)
-            while not block.done.is_set():
-                try:
-                    block.done.wait()
-                except BaseException as signalled:  # noqa: BLE001 -- raised below
-                    interrupt = signalled
+                if block.numpys:
+                    copy_context().run(block.help)
+                else:
+                    block.help()
+            else:
+                while not block.done.is_set():
+                    try:
+                        block.done.wait()
+                    except BaseException as signalled:  # noqa: BLE001 -- raised below
+                        interrupt = signalled
             failure = block.failure
             if self._is_due(nodes) and not block.helpers and isinstance(failure, MemoryError):
                 copy_context().run(self._one_by_one, nodes)
@@ -301,26 +308,32 @@ class Tape:
                 self._end(nodes, block)
             if listens:
                 block_reports.tell(block, why, perf_counter() - start - aside, lines)
-            elif events.tap is not None:
-                size = sum([node.form.size for node in nodes])
-                events.tap.block_counted(nodes[0].form.held.backend.name, len(nodes), perf_counter() - start, size)
+            elif tap is not None:
+                size = 0
+                for each in nodes:
+                    node: Node = each
+                    size += node.form.size
+                node = nodes[0]
+                tap.block_counted(node.form.held.backend.name, len(nodes), perf_counter() - start, size)
         if interrupt is not None:
             raise interrupt
         if failure is not None:
             raise failure
-        fp_reports.tell(block)
+        if block.errors:
+            fp_reports.tell(block)
 
     def _is_due(self, nodes: list[Node]) -> bool:
         """Whether a run is still to end; a signal's handler may have ended it."""
         return self.running is nodes
 
     def _plan(self, nodes: list[Node], threads: bool = True) -> Block:
-        left = needed([node for node in nodes if node.value is None])
+        left = needed(nodes)
         count = 0
         if threads and self.work >= IN_THREADS and sum([node.form.work for node in left]) >= IN_THREADS:
             count = thread_pool.count()
         if len(left) > 1 or count or not left:
-            for node in left:
+            for each in left:
+                node: Node = each
                 node.form.alone = 0
         elif left[0].target is None:
             left[0].form.alone += 1
@@ -360,11 +373,18 @@ class Tape:
         self._clear(nodes)
 
     def _hand_over(self, node: Node) -> None:
-        a = None if node.handle is None else node.handle()
-        if a is not None and a._v is node and node.value is not None:
+        there = None if node.handle is None else node.handle()
+        if there is None or there._v is not node or node.value is None:
+            return
+        if isinstance(there, Handle):
+            a: Handle = there
             a._kind = node.form.held
             a._v = node.value
             a._root = None  # the last: until then, whoever reads the array waits for this thread
+        else:
+            there._kind = node.form.held
+            there._v = node.value
+            there._root = None
 
     def _end(self, nodes: list[Node], block: Block) -> None:
         """Give the arrays their values. Begun twice, it comes to the same."""
@@ -372,23 +392,32 @@ class Tape:
             for node in nodes:
                 node.tape = _Failed(block.failure)
         else:
-            for i, node in enumerate(block.nodes):
-                node.value = block.results.get(i)
-                self._hand_over(node)
+            results = block.results
+            for i, each in enumerate(block.nodes):
+                done: Node = each
+                done.value = results.get(i)
+                if done.handle is not None:
+                    self._hand_over(done)
         self._clear(nodes)
         block.let_go()
 
     def _clear(self, nodes: list[Node]) -> None:
-        for node in nodes:
+        for each in nodes:
+            node: Node = each
             if node.tape is self:
                 node.tape = None
-        self.nodes = [node for node in self.nodes if node.tape is self]  # what a handler has recorded meanwhile
+        rest: list[Node] = []  # what a handler has recorded meanwhile
+        for each in self.nodes:
+            node = each
+            if node.tape is self:
+                rest.append(node)
+        self.nodes = rest
         if self.views:
             here = [view for look in self.views if (view := look()) is not None]
             seen = [view._v for view in here if type(view._v) is PendingView]
-            for each in seen:
-                each.settle()
-            self.views = [each.view for each in seen if type(each.root._v) is Node]
+            for part in seen:
+                part.settle()
+            self.views = [part.view for part in seen if type(part.root._v) is Node]
         self.running = self.block = None
         self._let_go()
 
@@ -400,13 +429,20 @@ class Tape:
 
     def _let_go(self) -> None:
         if not self.nodes:
-            for buffer in self.buffers.values():
-                rest = tuple([tape for tape in views.waiting.get(buffer.memory, ()) if tape is not self])
-                if rest:
-                    views.waiting[buffer.memory] = rest
-                else:
-                    views.waiting.pop(buffer.memory, None)
-            self.buffers, self.lines = {}, {}
+            for each in self.buffers.values():
+                buffer: Buffer = each
+                others = _waiting.get(buffer.memory)
+                if others is self.alone:
+                    _waiting.pop(buffer.memory, None)
+                elif others is not None:
+                    rest = tuple([tape for tape in others if tape is not self])
+                    if rest:
+                        _waiting[buffer.memory] = rest
+                    else:
+                        _waiting.pop(buffer.memory, None)
+            self.buffers = {}
+            if self.lines:
+                self.lines = {}
             self._begin()
             _live.discard(self)
 
@@ -481,9 +517,11 @@ def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
 
 
 def _is_shared(x: Handle, v: ndarray) -> bool:
-    if v.base is None and x._base is None and x._owned:
-        return False
-    return not views.owner(x)._owned or not memory_of(v).flags.owndata
+    base = x._base
+    if base is None:
+        return not (x._owned and (v.base is None or owns_memory(memory_of(v))))
+    root: Handle = base
+    return not (root._owned and owns_memory(memory_of(v)))
 
 
 def array_of(node: Node) -> Any:
@@ -548,7 +586,7 @@ def record(
                 keys.append(keys[-1])
             elif type(v) is _ndarray:
                 buffer: Buffer | None = buffers.get(id(v))
-                keys.append(laid(a._kind, v.shape, v.strides) if buffer is None else buffer.laid_as(a._kind))
+                keys.append(laid(a._kind, layout_of(v), None) if buffer is None else buffer.laid_as(a._kind))
                 shared = shared or _is_shared(a, v)
             else:
                 return None

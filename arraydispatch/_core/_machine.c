@@ -1,0 +1,163 @@
+/* What `arraydispatch._core.machine` does in Python, in C: facts about an ndarray's memory, and calls of machine code. */
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <numpy/arrayobject.h>
+
+static int
+is_array(PyObject *x)
+{
+    if (PyArray_Check(x)) {
+        return 1;
+    }
+    PyErr_Format(PyExc_TypeError, "expected an ndarray, got %s", Py_TYPE(x)->tp_name);
+    return 0;
+}
+
+static PyObject *
+address_of(PyObject *module, PyObject *x)
+{
+    return is_array(x) ? PyLong_FromSsize_t((Py_ssize_t)PyArray_DATA((PyArrayObject *)x)) : NULL;
+}
+
+static PyObject *
+owns_memory(PyObject *module, PyObject *x)
+{
+    return is_array(x) ? PyBool_FromLong(PyArray_CHKFLAGS((PyArrayObject *)x, NPY_ARRAY_OWNDATA)) : NULL;
+}
+
+static PyObject *
+layout_of(PyObject *module, PyObject *x)
+{
+    if (!is_array(x)) {
+        return NULL;
+    }
+    PyArrayObject *array = (PyArrayObject *)x;
+    Py_ssize_t size = PyArray_NDIM(array) * sizeof(npy_intp);
+    PyObject *made = PyBytes_FromStringAndSize(NULL, 2 * size);
+    if (made != NULL && size) {
+        memcpy(PyBytes_AS_STRING(made), PyArray_DIMS(array), size);
+        memcpy(PyBytes_AS_STRING(made) + size, PyArray_STRIDES(array), size);
+    }
+    return made;
+}
+
+/* The memory of word i of a bytearray. */
+static char *
+word(PyObject *words, Py_ssize_t i)
+{
+    if (!PyByteArray_Check(words) || i < 0 || i >= PyByteArray_GET_SIZE(words) / 8) {
+        PyErr_SetString(PyExc_IndexError, "no such word");
+        return NULL;
+    }
+    return PyByteArray_AS_STRING(words) + 8 * i;
+}
+
+static PyObject *
+put_addresses(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !PyList_Check(args[1]) || !PyList_Check(args[2])) {
+        PyErr_SetString(PyExc_TypeError, "put_addresses(words, starts, addresses)");
+        return NULL;
+    }
+    for (Py_ssize_t k = 0; k < PyList_GET_SIZE(args[1]); k++) {
+        PyObject *given = PyList_GET_ITEM(args[1], k);
+        if (!PyTuple_Check(given) || PyTuple_GET_SIZE(given) != 3) {
+            PyErr_SetString(PyExc_TypeError, "a start is a tuple of three");
+            return NULL;
+        }
+        Py_ssize_t i = PyLong_AsSsize_t(PyTuple_GET_ITEM(given, 0));
+        Py_ssize_t slot = PyLong_AsSsize_t(PyTuple_GET_ITEM(given, 1));
+        Py_ssize_t start = PyLong_AsSsize_t(PyTuple_GET_ITEM(given, 2));
+        if (PyErr_Occurred()) {
+            return NULL;
+        }
+        PyObject *found = PyList_GetItem(args[2], slot);
+        char *at = word(args[0], i);
+        if (found == NULL || at == NULL) {
+            return NULL;
+        }
+        npy_int64 address = PyLong_AsSsize_t(found);
+        if (address == -1 && PyErr_Occurred()) {
+            return NULL;
+        }
+        address += start;
+        memcpy(at, &address, 8);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+put(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 4 || !PyUnicode_Check(args[2])) {
+        PyErr_SetString(PyExc_TypeError, "put(words, i, how, number)");
+        return NULL;
+    }
+    Py_ssize_t i = PyLong_AsSsize_t(args[1]);
+    if (i == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    char *at = word(args[0], i);
+    if (at == NULL) {
+        return NULL;
+    }
+    Py_UCS4 how = PyUnicode_ReadChar(args[2], 0);
+    if (how == 'd' || how == 'f') {
+        double number = PyFloat_AsDouble(args[3]);
+        if (number == -1 && PyErr_Occurred()) {
+            return NULL;
+        }
+        float less = (float)number;
+        how == 'd' ? memcpy(at, &number, 8) : memcpy(at, &less, 4);
+        Py_RETURN_NONE;
+    }
+    PyObject *whole = PyNumber_Long(args[3]);
+    if (whole == NULL) {
+        return NULL;
+    }
+    unsigned long long bits = how == 'Q' ? PyLong_AsUnsignedLongLong(whole) : (unsigned long long)PyLong_AsLongLong(whole);
+    Py_DECREF(whole);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    memcpy(at, &bits, 8);
+    Py_RETURN_NONE;
+}
+
+static PyObject *
+run(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 4 || !PyByteArray_Check(args[3])) {
+        PyErr_SetString(PyExc_TypeError, "run(function, address, boxes, words)");
+        return NULL;
+    }
+    Py_ssize_t address = PyLong_AsSsize_t(args[1]), boxes = PyLong_AsSsize_t(args[2]);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    char *words = PyByteArray_AS_STRING(args[3]);
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = ((int (*)(void *, void *))address)((void *)boxes, words);
+    Py_END_ALLOW_THREADS
+    return PyLong_FromLong(status);
+}
+
+static PyMethodDef functions[] = {
+    {"address_of", address_of, METH_O, NULL},
+    {"layout_of", layout_of, METH_O, NULL},
+    {"owns_memory", owns_memory, METH_O, NULL},
+    {"put", (PyCFunction)(void (*)(void))put, METH_FASTCALL, NULL},
+    {"put_addresses", (PyCFunction)(void (*)(void))put_addresses, METH_FASTCALL, NULL},
+    {"run", (PyCFunction)(void (*)(void))run, METH_FASTCALL, NULL},
+    {NULL},
+};
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_machine", NULL, -1, functions};
+
+PyMODINIT_FUNC
+PyInit__machine(void)
+{
+    import_array();
+    return PyModule_Create(&definition);
+}

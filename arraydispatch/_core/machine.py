@@ -1,0 +1,52 @@
+"""Facts about an ndarray's memory, and calls of machine code: in C where the core is compiled (``_machine.c``)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ctypes import addressof, c_char
+from importlib import import_module
+from struct import pack_into
+from typing import Any
+
+__all__ = ["address_of", "layout_of", "owns_memory", "put", "put_addresses", "run"]
+
+
+def address_of(x: Any) -> int:
+    """Return the address of the first element of an ndarray."""
+    found: int = x.__array_interface__["data"][0]
+    return found
+
+
+def layout_of(x: Any) -> Any:
+    """Return an object that is equal for two ndarrays if their shapes and strides are."""
+    return x.shape, x.strides
+
+
+def owns_memory(x: Any) -> bool:
+    """Return whether the memory of an ndarray is its own, not another object's."""
+    return bool(x.flags.owndata)
+
+
+def put(words: bytearray, i: int, how: str, number: Any) -> None:
+    """Write a number into the word of eight bytes that ``i`` names, in a format of :mod:`struct`: ``d``, ``f``, ``q`` or ``Q``."""
+    pack_into(how, words, 8 * i, float(number) if how in "df" else int(number))
+
+
+def put_addresses(words: bytearray, starts: list[tuple[int, int, int]], addresses: list[int]) -> None:
+    """Write addresses into words; ``starts``: the word, the number of the address, and the bytes to add to it."""
+    for i, number, start in starts:
+        pack_into("q", words, 8 * i, addresses[number] + start)
+
+
+def run(function: Callable[[int, int], int], address: int, boxes: int, words: bytearray) -> int:
+    """Call a function of two addresses; ``address`` is its own."""
+    return function(boxes, addressof(c_char.from_buffer(words)))
+
+
+try:
+    _compiled: Any = import_module("._machine", __package__)
+except ImportError:
+    pass
+else:
+    address_of, layout_of, owns_memory = _compiled.address_of, _compiled.layout_of, _compiled.owns_memory
+    put, put_addresses, run = _compiled.put, _compiled.put_addresses, _compiled.run

@@ -1,0 +1,123 @@
+"""Decide where parts of an array are read and written: by the library that holds it, or by NumPy on the host.
+
+A value that is read or written in small parts, one after the other, is the host's work, and so are, of a library that compiles for each
+shape, parts of many shapes. :mod:`arraydispatch.dispatch.subscripts` asks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._core.handles import Handle
+from ..backends import loader
+from ..memory import views
+from ..memory.views import ghost
+from ..runtime import settings
+from ..runtime.execution_policy import Shapes, shapes
+
+__all__ = ["belongs_to_host", "is_basic", "is_picked_on_host", "is_written_in_parts", "whole_integers"]
+
+_BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
+
+
+_LOOKS = 4
+"""Number of small parts of a value that the library reads before the value moves to the host."""
+_ELEMENT = 3
+"""Number of parts that an element counts for where blocks read and write parts."""
+_PARTS = 24
+"""The same where blocks read and write parts: a stencil's edges between two steps are fewer, the rows of a loop over rows are not."""
+
+
+def _on_a_cpu(a: Handle) -> bool:
+    """Whether a value that the library holds could be in the host state."""
+    backend = a._kind.backend
+    value = views.owner(a)._v
+    return (
+        not (backend.native_is_ndarray or a._kind.standard)
+        and backend.is_concrete(value)
+        and (settings.on_cpu(backend.name) if backend.defers else backend.on_cpu(value))
+        and (not backend.mutable or backend.shares_with_host(value))
+        and loader.hosted(backend.name).holds(a._kind.dtype)
+    )
+
+
+def _is_small(a: Handle, key: Any) -> bool:
+    """Whether a basic key names a part below the size at which the library computes."""
+    try:
+        return bool(np.size(ghost(a)[key]) < settings.default.min_size)
+    except IndexError:
+        return False
+
+
+def _changes(a: Handle, key: Any) -> bool:
+    """Whether a basic key names a large part of one of many shapes, for each of which the library would compile."""
+    try:
+        return not shapes.recurs(np.shape(ghost(a)[key]))
+    except IndexError:
+        return False
+
+
+_index_shapes = Shapes()
+"""Shapes of index arrays that large arrays have been given."""
+
+
+def is_picked_on_host(a: Handle, key: Any) -> bool:
+    """Whether NumPy picks elements for a library that compiles for each shape: by values, or by many shapes of indices."""
+    if not settings.default.min_size or not a._kind.backend.defers or not _on_a_cpu(a):
+        return False
+    return _picks_many_shapes(key)
+
+
+def _picks_many_shapes(key: Any) -> bool:
+    for k in key if type(key) is tuple else (key,):
+        if isinstance(k, Handle):
+            k = ghost(k)
+        elif isinstance(k, list):
+            try:
+                k = np.array(k)
+            except ValueError:
+                return False  # which is the caller's to say
+        if isinstance(k, np.ndarray) and (k.dtype.kind == "b" or not _index_shapes.recurs(k.shape)):
+            return True
+    return False
+
+
+def belongs_to_host(a: Handle, key: Any, written: bool = False) -> bool:
+    """Whether a value is read in small parts, again and again, or in parts of many shapes; where it costs nothing, at once."""
+    if not is_basic(key) or not _on_a_cpu(a):
+        return False
+    backend = a._kind.backend
+    if backend.mutable:
+        return True
+    root = views.owner(a)
+    if not _is_small(a, key):
+        if backend.defers:
+            root._looks = 0
+            return _changes(a, key)
+        return False
+    if written and ghost(root).size < settings.default.min_size:
+        return True
+    looks = getattr(root, "_looks", 0) + (_ELEMENT if backend.defers and whole_integers(key, ghost(a).ndim) else 1)
+    root._looks = looks
+    return looks > (_PARTS if backend.defers else _LOOKS)
+
+
+def is_written_in_parts(a: Handle, key: Any) -> bool:
+    """Whether a value is written in parts: one write is as good as a value that the library cannot write, unless blocks do."""
+    if a._kind.backend.defers:
+        return belongs_to_host(a, key, written=True)
+    return _on_a_cpu(a) and (a._kind.backend.mutable or (is_basic(key) and _is_small(a, key)))
+
+
+def is_basic(key: Any) -> bool:
+    """Whether NumPy reads a view with a key: it has integers, slices, None and Ellipsis alone."""
+    items = key if type(key) is tuple else (key,)
+    return all(issubclass(type(k), _BASIC) and type(k) is not bool for k in items)
+
+
+def whole_integers(key: Any, ndim: int) -> bool:
+    """Whether a basic key names one element, as a scalar and not as a 0-d array."""
+    items = key if type(key) is tuple else (key,)
+    return len(items) == ndim and all(isinstance(k, int | np.integer) for k in items)

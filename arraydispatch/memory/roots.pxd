@@ -1,0 +1,3 @@
+from .._core.ndarrays cimport ndarray
+
+cpdef memory_of(g)
