@@ -62,6 +62,8 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
             result = result.astype(precise)
         try:
             held = conversion.of_result(backend, result)
+            if backend.hosted and not held.hosted:  # the host is no device of the library
+                device = conversion.default_device(held)
             value = conversion.upload(held, result, device, "the result of a host call", copy=result.base is not None)
         except Unsupported as unsupported:
             if events.tap is not None:

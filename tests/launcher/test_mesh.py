@@ -82,6 +82,23 @@ def test_what_is_no_mesh(options: tuple[str, ...], said: str, tmp_path: Path) ->
     assert len(run.stderr.splitlines()) == 1
 
 
+DELEGATE = """
+import numpy as np
+class Delegate:
+    def __init__(self, data): self.data = data
+    def __getattr__(self, name): return getattr(self.data, name)
+    def __array__(self, dtype=None, copy=None): return np.asarray(self.data, dtype)
+print(np.ones(3) + Delegate(np.arange(3.0)))
+"""
+
+
+def test_a_result_that_a_foreign_object_wraps(tmp_path: Path) -> None:
+    """Its host array is on no device of the library."""
+    (tmp_path / "script.py").write_text(DELEGATE)
+    run = _run("-m", "arraydispatch", "run", "--mesh", "2", "--simulated", "--min-size", "16", "script.py", cwd=tmp_path)  # fmt: skip
+    assert (run.returncode, run.stdout) == (0, "[1. 2. 3.]\n"), run.stderr[-2000:]
+
+
 CORPUS = ROOT / "tests" / "launcher" / "corpus"
 EXAMPLES = ROOT / "docs" / "examples"
 ALIKE = (
