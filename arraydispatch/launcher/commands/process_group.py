@@ -159,7 +159,7 @@ def _watched(children: list[_Child]) -> int:
         told = [child.told() for child in children]
         failing = [child for child, said in zip(children, told) if child.code or said.get("state") == "failed"]
         if failing:
-            return _failed(_first(failing), children)
+            return _failed(_culprit(failing, children), children)
         places = _parted(told)
         if places is not None:
             if parted_since is None:
@@ -171,9 +171,18 @@ def _watched(children: list[_Child]) -> int:
         time.sleep(_LOOK)
 
 
-def _first(failing: list[_Child]) -> _Child:
-    """Return the rank that failed by itself: an error of the network in one is often the end of another."""
-    return min(failing, key=lambda child: _of_network(child.told().get("error", "")))
+def _culprit(failing: list[_Child], children: list[_Child]) -> _Child:
+    """Return the rank that failed by itself: an error of the network in one is often the end of another, which may be seen later."""
+    limit = time.monotonic() + _GRACE
+    while True:
+        killed = next((child for child in children if (child.code or 0) < 0), None)
+        if killed is not None:
+            return killed
+        own = next((child for child in failing if not _of_network(child.told().get("error", ""))), None)
+        if own is not None or time.monotonic() > limit:
+            return own or failing[0]
+        time.sleep(_LOOK)
+        failing = [child for child in children if child.code or child.told().get("state") == "failed"]
 
 
 def _of_network(error: str) -> bool:
