@@ -35,7 +35,7 @@ def sizes() -> tuple[list[int], dict[str, list[float]]]:
 
 def programs() -> list[tuple[str, float]]:
     """Return each whole program with its speed on JAX under the launcher, relative to plain NumPy; fastest last."""
-    header, *rows = table("explanation/engine.md", "program")
+    header, *rows = table("explanation/engine.md", "program | NumPy, s")
     at = header.index("jax")
     found = [(row[0].replace("_", " "), float(row[at])) for row in rows if row[0] != "geometric mean"]
     return sorted(found, key=lambda pair: pair[1])

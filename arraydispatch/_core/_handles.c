@@ -157,7 +157,7 @@ clear_handle(PyObject *it)
 }
 
 static void
-let_go(PyObject *it)
+dealloc_handle(PyObject *it)
 {
     HandleObject *self = (HandleObject *)it;
     PyTypeObject *cls = Py_TYPE(it);
@@ -178,23 +178,6 @@ let_go(PyObject *it)
     else {
         cls->tp_free(it);
     }
-}
-
-static void
-dealloc_handle(PyObject *it)
-{
-    let_go(it); /* of a class made in Python, Python lets the class go */
-}
-
-static void
-dealloc_made(PyObject *it) /* the same of a class that `maker` has looked at, for which Python's own takes as long as all the rest */
-{
-    PyTypeObject *cls = Py_TYPE(it);
-    if (cls->tp_finalize != NULL && PyObject_CallFinalizerFromDealloc(it) < 0) {
-        return;
-    }
-    let_go(it);
-    Py_DECREF(cls);
 }
 
 static PyObject *
@@ -462,10 +445,6 @@ maker(PyObject *module, PyObject *cls)
         return NULL;
     }
     Py_DECREF(first);
-    PyTypeObject *type = (PyTypeObject *)cls;
-    if (type->tp_flags & Py_TPFLAGS_HEAPTYPE && is_laid_out_as_handle(type) && type->tp_del == NULL) {
-        type->tp_dealloc = dealloc_made;
-    }
     return PyCFunction_New(&make_def, cls);
 }
 

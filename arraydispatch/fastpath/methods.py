@@ -317,11 +317,12 @@ def _answered(self: Handle, result: Any, kind: Kind) -> Any:
         new: ndarray = result
         x: ndarray = self._v
         owner = new.base
+        if new is x:
+            return self
         if owner is None:
-            if new is not x:
-                path.calls += 1
-                return array_of(new, kind)
-        elif (owner is x or owner is x.base) and new.dtype is x.dtype:
+            path.calls += 1
+            return array_of(new, kind)
+        if (owner is x or owner is x.base) and new.dtype is x.dtype:
             return view_of(self, new)
     answer = result_of(self, result, kind)
     if is_computed(answer):

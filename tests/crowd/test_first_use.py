@@ -336,6 +336,8 @@ class Backend:
 
 made = Backend()
 def loading(name):
+    if not name.startswith("arraydispatch"):
+        return importlib.import_module(name)
     time.sleep(0.01)
     return types.SimpleNamespace(BACKEND=made)
 

@@ -38,7 +38,7 @@ BATCH = 25
 
 HEAD = """\
 import array, concurrent.futures, copy, ctypes, io, operator, os, pickle, random, struct, tempfile, warnings, zlib
-import numpy as np
+import numpy as np, numpy.lib.recfunctions
 import scipy.fft, scipy.linalg, scipy.ndimage, scipy.special
 import arraydispatch.engine.nodes as _nodes, arraydispatch.engine.recording.tape as _tape
 _nodes.ALONE = 1 << 60  # each call is recorded, however little comes of it

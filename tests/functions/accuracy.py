@@ -132,8 +132,8 @@ Where a library does not give the bits, and the result is held to {units} ulp:
 {libraries}
 
 NumPy itself keeps no other promise: its results change with the kernels that OpenBLAS chooses for a processor, and with
-the vector instructions that it finds. So do torch's with those of MKL and oneDNN. What is singular to working precision may
-be infinite on one side and very large on the other.
+the vector instructions that it finds. So do torch's with those of MKL and oneDNN. A result that is singular to working precision may
+be infinite in one library and very large in the other.
 
 {exact}
 ## Subnormal numbers
