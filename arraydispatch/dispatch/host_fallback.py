@@ -49,6 +49,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         writes = (0,)
     outs = kwargs.get("out")
     into_numpys = bool(writes) and len(args) > writes[0] and isinstance(args[writes[0]], np.ndarray)
+    if spec is not None and spec.out is not None and len(args) > spec.out:
+        outs, writes = args[spec.out], (*writes, spec.out)
     why = tracing.WRITTEN if into_numpys else f"{name_of(target)} runs on the host"
     hand = Handover(why, wide=True)
 

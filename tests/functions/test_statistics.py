@@ -375,6 +375,19 @@ def test_out(backend: str, expression: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "expression",
+    [
+        "np.median(f34, 0, np.empty_like(f34[0], dtype=int))",
+        "np.median(f34, 0, out=np.empty_like(f34[0], dtype=int))",
+        "np.mean(f34, 0, None, np.empty_like(f34[0], dtype=int))",
+    ],
+)
+def test_out_of_integers_is_written_on_the_host(backend: str, expression: str) -> None:
+    """NumPy keeps the sum in ``out``, in its dtype; it is written whether it is given by name or by position."""
+    oracle.check(expression, backend, host=True)
+
+
+@pytest.mark.parametrize(
     ("expression", "said"),
     [
         ("np.mean(a[:0])", "Mean of empty slice"),
