@@ -127,7 +127,7 @@ class Choices:
 
     def apply(self) -> None:
         """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does."""
-        self._use()
+        self._use(whole=True)
         heap.keep()
         # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.
         loader.when_loaded(
@@ -144,7 +144,7 @@ class Choices:
             self._use()
             yield
 
-    def _use(self) -> None:
+    def _use(self, whole: bool = False) -> None:
         fused = self.execution == "fused"
         given: dict[str, Any] = {} if fused or self.execution is None else {"execution": self.execution}
         if self.precision is not None:
@@ -163,6 +163,8 @@ class Choices:
             loader.prepare(name)  # the program may import the library before it is needed
             if self.exact:
                 loader.prepare_exact(name)
+            if whole and not fused:
+                loader.prepare_to_keep(name)
         if self.threads is None:
             threads.fit()
         else:

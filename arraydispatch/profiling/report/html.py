@@ -312,7 +312,11 @@ def _notes(data: dict[str, Any]) -> dict[tuple[str, int], list[dict[str, str]]]:
     for row in data["casts"]:
         say(row, "precision", f"{row['what']} became {row['why']} {row['count']:,} ×")
     for row in data["compilations"]:
-        say(row, "compiled", f"{row['count']:,} × by {row['backend']}, {_time(row['seconds'])}")
+        say(
+            row,
+            "compiled",
+            f"{row['count']:,} × by {row['backend']}, {row['kept']:,} kept by earlier processes, {_time(row['seconds'])}",
+        )
     for row in data["blocks"]:
         say(
             row,
