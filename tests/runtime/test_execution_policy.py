@@ -34,7 +34,7 @@ def test_each_tier(library: bool, cpu: bool, execution: Any, elements: int, expe
 )
 def test_the_switch_is_in_one_place(execution: Any, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """It concerns named libraries on a CPU; without a library, NumPy fuses."""
-    monkeypatch.setattr(execution_policy, "NAMED_ON_CPU", execution)
+    monkeypatch.setattr(execution_policy, "OF_A_LIBRARY", execution)
     assert defaults(True, True) == Policy(execution, least)
     assert defaults(False, True) == Policy("fused", FUSED_FROM)
     assert defaults(True, False) == Policy(None, LIBRARY_FROM)
@@ -50,7 +50,7 @@ def test_what_is_asked_for_overrides_the_defaults() -> None:
 
 @pytest.mark.one_backend
 def test_use_under_the_policy_takes_the_librarys_defaults(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execution_policy, "NAMED_ON_CPU", None)
+    monkeypatch.setattr(execution_policy, "OF_A_LIBRARY", None)
     before = settings.default.backend
     with settings.kept():
         settings.default.change(by_policy=True, min_size=FUSED_FROM)
