@@ -20,11 +20,6 @@ LIBRARY_FROM = 1 << 16
 measurement. ``--min-size`` overrides it.
 """
 
-OF_A_LIBRARY: Execution = "compiled"
-"""Default execution of a library that is named, or chosen for an accelerator. On a CPU a library whose compiler takes seconds for a
-block computes call by call (None).
-"""
-
 
 class Tier(Enum):
     """Engine that computes a call; the value is its name in reports."""
@@ -53,6 +48,9 @@ def defaults(
 ) -> Policy:
     """Return the policy of a run.
 
+    Where nothing is asked for, a library runs compiled blocks, or call by call (None) on a CPU if its compiler takes seconds for
+    each; without a library NumPy runs fused blocks.
+
     Parameters
     ----------
     library : bool
@@ -72,7 +70,7 @@ def defaults(
         if not library:
             execution = "fused" if cpu else None
         elif compiles or not cpu:
-            execution = OF_A_LIBRARY
+            execution = "compiled"
     if execution == "eager":
         return Policy(execution, 0)
     if min_size is None:

@@ -483,3 +483,12 @@ def test_most_of_an_array_is_written(step: int, library: str) -> None:
 
     u = np.arange(90.0).reshape(9, 10)
     _same(write(ad.asarray(u.copy())), write(u.copy()))
+
+
+def test_arrays_of_a_namespace_take_part(library: str) -> None:
+    """Also those that the namespace makes of the host's numbers."""
+    a = ad.asarray(np.arange(3.0)) * 2
+    xp = a.__array_namespace__()
+    made = xp.broadcast_to(xp.asarray(a), (np.int64(2), np.int64(3)))
+    _same(made, np.broadcast_to(np.arange(3.0) * 2, (2, 3)))
+    assert float(xp.sum(xp.asarray([1, 2, 3]) + xp.asarray(np.int64(4)))) == 18
