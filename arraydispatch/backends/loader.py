@@ -35,6 +35,9 @@ class _Row(NamedTuple):
     exact: dict[str, str] = {}  # noqa: RUF012 -- words to add to variables that it reads at its start, so that it does not contract arithmetic
     several: str = ""  # pattern of a variable of the environment, as NAME=VALUE, that makes several devices of a CPU
     simulate: str = ""  # environment variable with the number of devices that a CPU passes for
+    compiles: bool = (
+        False  # whether its compiler is quick enough (tenths of a second for a block) to be the default on a CPU
+    )
     entry: Any = None  # the entry point of a backend that another distribution adds
     keeps: dict[str, str] = {}  # noqa: RUF012 -- variables that have it keep programs for other processes, in a folder {}; the first belongs to the user if it is set
     misreads: dict[str, str] = {}  # noqa: RUF012 -- function that reads the bytes of an array as another dtype -> function that does not
@@ -62,6 +65,7 @@ KNOWN: dict[str, _Row] = {
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
             "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
         },
+        compiles=True,
     ),
     "torch": _Row(
         "torch", ("torch",), "pip install 'torch>=2.13'",
@@ -81,6 +85,7 @@ KNOWN: dict[str, _Row] = {
         imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
         exact=_XLA_ROUNDS_TWICE,
         keeps={"TF_XLA_FLAGS": "--tf_xla_persistent_cache_directory='{}'"},
+        compiles=True,
     ),
 }  # fmt: skip
 CHEAPEST = ("torch", "jax", "tensorflow", "numpy")
@@ -149,6 +154,11 @@ def _is_found(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except ImportError:
         return False
+
+
+def compiles_on_cpu(name: str) -> bool:
+    """Whether compiled execution is the default of a backend on a CPU too; not of unknown ones."""
+    return name in KNOWN and KNOWN[name].compiles
 
 
 def installed(name: str) -> bool:
