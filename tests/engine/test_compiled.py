@@ -278,12 +278,13 @@ def test_a_call_that_fails_fails_where_it_is_looked_at_and_spares_the_others(lib
 def test_a_dead_operand_is_written_over_and_one_that_others_hold_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("jax")
     monkeypatch.setattr(programs, "_WORTH_DONATING", 0)
+    monkeypatch.setattr(programs, "_DEAD_FOR", 2)
     with ad.backend("jax"), ad.execution("compiled"):
         a, kept = ad.asarray(np.zeros(64)), []
         for step in range(40):
             a = a * 0.5 + 1.0
             view = a[::2]
-            if step > 10 and step % 7 == 0:
+            if step % 7 == 0:
                 kept.append((step, a.native, a, view))
             float(a[0])
         donated = [block for block in programs.programs() if block.program is not None and block.program.donated]
