@@ -63,6 +63,11 @@ PROGRAMS = {
             u[n] = part.sum() - part[-1]
             x[n * 700 :] += 1e-3
     """,
+    "functions of SciPy's": """
+        import scipy.special
+        x = np.linspace(-2, 2, 90_000)
+        u = scipy.special.expit(x * 2) + scipy.special.erf(x) * scipy.special.gammaln(x * x + 1)
+    """,
     "an array that grows": """
         x = np.linspace(-2, 2, 100_000)
         for n in range(40):
