@@ -53,16 +53,15 @@ class _Finder:
         def exec_module(module: ModuleType) -> None:
             vars(loader).pop("exec_module", None)
             real(module)
-            # This thread is importing.
-            imported("arraydispatch.interop.scipy_stand_ins", alone="arraydispatch.fastpath.recorded" in sys.modules)
-            _notice(module)
+            _notice(module, alone="arraydispatch.fastpath.recorded" in sys.modules)  # this thread is importing
 
         loader.exec_module = exec_module
         return spec
 
 
-def _notice(module: ModuleType) -> None:
+def _notice(module: ModuleType, alone: bool = False) -> None:
     """Exchange the functions of a module that has run."""
+    imported("arraydispatch.interop.scipy_stand_ins", alone=alone)
     from .scipy_stand_ins import open_module
 
     if process.interop:
@@ -78,7 +77,6 @@ def catch_up() -> None:
         module = sys.modules.get(name)
         if module is None or module is _noticed.get(name) or getattr(module.__spec__, "_initializing", False):
             continue
-        imported("arraydispatch.interop.scipy_stand_ins")
         _notice(module)
 
 
