@@ -101,7 +101,9 @@ def use(
         way = "compiled"
         settings.default.by_policy = False
     elif settings.default.by_policy and execution is UNSET:
-        way, least = execution_policy.defaults(chosen.name != "numpy", settings.on_cpu(chosen.name))
+        way, least = execution_policy.defaults(
+            chosen.name != "numpy", settings.on_cpu(chosen.name), compiles=loader.compiles_on_cpu(chosen.name)
+        )
         settings.default.min_size = least
     elif execution is not UNSET:
         settings.default.by_policy = False

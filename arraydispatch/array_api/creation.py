@@ -71,7 +71,7 @@ def asarray(backend: Backend, obj: Any, /, *, dtype: Any = None, device: Any = N
         return made
     if made is obj:
         return standard(made)
-    made._kind = backend.standard_kind(made._kind.dtype)
+    made._kind = made._kind.backend.standard_kind(made._kind.dtype)
     return made
 
 

@@ -187,6 +187,9 @@ class Backend:
     donates: ClassVar[bool] = False
     """Whether a program can write its results over operands that it is told nobody needs."""
 
+    copies_columns: ClassVar[bool] = False
+    """Whether the product of a transposed matrix and a vector copies the matrix first, which takes longer than the product."""
+
     native_views: ClassVar[bool] = False
     """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""
 

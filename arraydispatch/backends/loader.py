@@ -35,6 +35,9 @@ class _Row(NamedTuple):
     exact: dict[str, str] = {}  # noqa: RUF012 -- words to add to variables that it reads at its start, so that it does not contract arithmetic
     several: str = ""  # pattern of a variable of the environment, as NAME=VALUE, that makes several devices of a CPU
     simulate: str = ""  # environment variable with the number of devices that a CPU passes for
+    compiles: bool = (
+        False  # whether its compiler is quick enough (tenths of a second for a block) to be the default on a CPU
+    )
     entry: Any = None  # the entry point of a backend that another distribution adds
     misreads: dict[str, str] = {}  # noqa: RUF012 -- function that reads the bytes of an array as another dtype -> function that does not
 
@@ -56,6 +59,7 @@ KNOWN: dict[str, _Row] = {
         exact=_XLA_ROUNDS_TWICE,
         several="JAX_NUM_CPU_DEVICES=|XLA_FLAGS=.*host_platform_device_count",
         simulate="JAX_NUM_CPU_DEVICES",
+        compiles=True,
     ),
     "torch": _Row(
         "torch", ("torch",), "pip install 'torch>=2.13'",
@@ -73,6 +77,7 @@ KNOWN: dict[str, _Row] = {
         environment={"TF_CPP_MIN_LOG_LEVEL": "3"},
         imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
         exact=_XLA_ROUNDS_TWICE,
+        compiles=True,
     ),
 }  # fmt: skip
 CHEAPEST = ("torch", "jax", "tensorflow", "numpy")
@@ -141,6 +146,11 @@ def _is_found(module: str) -> bool:
         return importlib.util.find_spec(module) is not None
     except ImportError:
         return False
+
+
+def compiles_on_cpu(name: str) -> bool:
+    """Whether compiled execution is the default of a backend on a CPU too; not of unknown ones."""
+    return name in KNOWN and KNOWN[name].compiles
 
 
 def installed(name: str) -> bool:

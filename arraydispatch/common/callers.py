@@ -7,8 +7,11 @@ also knows the program's folders; it says so through :class:`arraydispatch.launc
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import re
 import sysconfig
+import tempfile
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -62,6 +65,30 @@ def is_users(frame: FrameType) -> bool:
     """Whether a frame runs a line of a program; code from a string counts if it is the program itself (``python -c``)."""
     file = frame.f_code.co_filename
     return not is_library(file) and (file != "<string>" or frame.f_globals.get("__name__") == "__main__")
+
+
+_THREAD = re.compile(r"^(?:Current thread|Thread) (0x[0-9a-f]+)", re.MULTILINE)
+_LINE = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
+
+
+def line_of_thread(ident: int) -> tuple[str, int] | None:
+    """Return the innermost file and line of a program that another thread is at, None if it is at none.
+
+    ``sys._current_frames`` would keep the thread's local variables alive while they are looked at, and with them arrays that the thread
+    has dropped, which decides what a block of recorded calls computes. ``faulthandler`` makes no frame objects.
+    """
+    with tempfile.TemporaryFile() as stream:
+        faulthandler.dump_traceback(stream, all_threads=True)
+        stream.seek(0)
+        told = stream.read().decode("ascii", "replace")
+    threads = _THREAD.split(told)[1:]
+    for name, stack in zip(threads[::2], threads[1::2]):
+        if int(name, 16) == ident:
+            for file, line in _LINE.findall(stack):
+                file = file.encode().decode("unicode_escape") if "\\" in file else file
+                if not is_library(file) and file != "<string>":
+                    return file, int(line)
+    return None
 
 
 def outside(frame: FrameType, inside: Callable[[str], bool]) -> tuple[FrameType, int]:

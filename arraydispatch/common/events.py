@@ -24,6 +24,8 @@ BLOCK = "a block of recorded calls"
 """Name under which the execution of a block is reported."""
 PROGRAM = "a compiled block"
 """Name under which the run of a compiled program is reported."""
+ONE_BY_ONE = "recorded calls, one by one"
+"""Name under which the run of a block that is not compiled yet is reported."""
 RECORDED = "recorded calls"
 """Name under which calls recorded in blocks are reported where they are only counted."""
 
@@ -111,8 +113,11 @@ class Listener:
         ``elements``: the sum of the elements of each call.
         """
 
-    def program_ran(self, backend: str, calls: int, seconds: float) -> None:
-        """Record that the library's compiler ran ``calls`` calls as one program; each was reported when it was recorded."""
+    def tape_ran(self, backend: str, programs: int, seconds: float) -> None:
+        """Record that the library ran recorded calls, each of which was reported when it was recorded.
+
+        ``programs``: the number of compiled programs among what ran; 0 if all calls ran one by one.
+        """
 
     def block(
         self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]

@@ -27,6 +27,8 @@ def product(a: Any, b: Any) -> Any:
         run = kind.product
         rules = context_rules.get() or _defaults.rules
         if run is not None and b._kind is kind and rules.precision is None and in_force() is UNTOUCHED:
+            if kind.backend.copies_columns:
+                a, b = _by_rows(a, b)
             x = a._v if a._root is None else native(a)
             y = b._v if b._root is None else native(b)
             if (x.ndim, y.ndim) in _CORES and x.shape[-1] == y.shape[0]:
@@ -34,6 +36,24 @@ def product(a: Any, b: Any) -> Any:
                 if made is not None:
                     return made
     return ufuncs._slow(np.matmul, "__call__", (a, b), {})
+
+
+def _by_rows(a: Any, b: Any) -> tuple[Any, Any]:
+    """Return the operands of the product of a matrix and a vector: with a matrix by columns, ``A.T @ v``, those of ``v @ A``."""
+    shapes = a.shape, b.shape
+    cores = len(shapes[0]), len(shapes[1])
+    if cores == (2, 1) and shapes[0][1] == shapes[1][0] and _is_by_columns(a):
+        return b, a.T
+    if cores == (1, 2) and shapes[0] == shapes[1][:1] and _is_by_columns(b):
+        return b.T, a
+    return a, b
+
+
+def _is_by_columns(a: Any) -> bool:
+    if a._root is None:
+        return False
+    flags = views.ghost(a).flags
+    return bool(flags.f_contiguous and not flags.c_contiguous)
 
 
 def _made(run: Any, x: Any, y: Any, kind: Any) -> Any:

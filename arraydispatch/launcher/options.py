@@ -97,11 +97,13 @@ class Choices:
         """Take the options of a parsed command line; the policy decides execution and sizes that are not given."""
         made = cls(**{name: getattr(options, name) for name in cls.__dataclass_fields__ if hasattr(options, name)})
         calls = any((made.precision, made.device, getattr(options, "verify", False)))
-        library, cpu = (made.backend or default_backend(made.device).backend) != "numpy", not hardware.accelerators()
+        name = made.backend or default_backend(made.device).backend
+        library, cpu = name != "numpy", not hardware.accelerators()
         asked: Any = made.execution
         if made.mesh is not None:
             library, cpu, asked = True, False, asked or "compiled"
-        policy = execution_policy.defaults(library, cpu, asked, made.min_size, calls=calls)
+        compiles = loader.compiles_on_cpu(name)
+        policy = execution_policy.defaults(library, cpu, asked, made.min_size, calls=calls, compiles=compiles)
         by_policy = not (calls or asked or made.min_size is not None)
         return replace(made, execution=policy.execution, min_size=policy.min_size, by_policy=by_policy)
 
@@ -145,8 +147,7 @@ class Choices:
             yield
 
     def _use(self) -> None:
-        fused = self.execution == "fused"
-        given: dict[str, Any] = {} if fused or self.execution is None else {"execution": self.execution}
+        given: dict[str, Any] = {"execution": "eager"} if self.execution == "eager" else {}
         if self.precision is not None:
             given["precision"] = None if self.precision == "none" else self.precision
         name, device = (chosen := self.settled()).backend, chosen.device
@@ -176,10 +177,10 @@ class Choices:
             public.use(name, device=device, **given)
         least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
         settings.default.change(min_size=0 if self.execution == "eager" else least, by_policy=self.by_policy)
-        if fused:
+        if self.execution in ("fused", "compiled"):
             if hardware.accelerators() and self.device is None:  # only the library can tell whether the device exists
                 loader.load(name)
-            settings.set_execution("fused")
+            settings.set_execution("fused" if self.execution == "fused" else "compiled")
         # With "warn" the launcher prints the messages itself (see Session), and the core does not warn.
         settings.default.change(
             fallback="error" if self.on_fallback == "error" else "silent",

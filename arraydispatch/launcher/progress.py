@@ -13,6 +13,7 @@ import threading
 import time
 from typing import Any
 
+from ..common import callers
 from ..profiling.recorder import Profile
 
 _AFTER = 5.0
@@ -89,11 +90,8 @@ class Progress:
         return " · ".join(parts)
 
     def _place(self) -> str:
-        frame = sys._current_frames().get(self._main or 0)
-        if frame is None:
-            return ""
-        user = self._profile.origin(frame)
-        return f"{os.path.basename(user.f_code.co_filename)}:{user.f_lineno}"
+        found = callers.line_of_thread(self._main or 0)
+        return "" if found is None else f"{os.path.basename(found[0])}:{found[1]}"
 
     @staticmethod
     def _render(text: str, columns: int) -> str:

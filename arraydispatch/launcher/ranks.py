@@ -261,12 +261,8 @@ class _Watch:
             pause.wait(_BEAT)
 
     def _place(self) -> str:
-        frame = sys._current_frames().get(self._main or 0)
-        while frame is not None:
-            if callers.is_users(frame):
-                return callers.shown(frame.f_code.co_filename, frame.f_lineno)
-            frame = frame.f_back
-        return ""
+        found = callers.line_of_thread(self._main or 0)
+        return "" if found is None else callers.shown(*found)
 
     def write(self) -> None:
         """Write it, whole or not at all."""

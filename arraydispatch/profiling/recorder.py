@@ -366,14 +366,16 @@ class Profile(events.Listener):
         if self._outer is not None:
             self._outer.block_counted(backend, calls, seconds, elements)
 
-    def program_ran(self, backend: str, calls: int, seconds: float) -> None:
-        """Count a program at the line where its recording ended."""
+    def tape_ran(self, backend: str, programs: int, seconds: float) -> None:
+        """Count the programs of a tape at the line where its recording ended."""
         frame = self.origin(sys._getframe(1))
-        key = (events.PROGRAM, "program", id(frame.f_code), frame.f_lasti, backend, "")
-        row = self._tables().calls.setdefault(key, [0, 0.0, frame.f_code, None, 0])
-        row[:2] = row[0] + 1, row[1] + seconds
+        name = events.PROGRAM if programs else events.ONE_BY_ONE
+        row = self._tables().calls.setdefault(
+            (name, "program", id(frame.f_code), frame.f_lasti, backend, ""), [0, 0.0, frame.f_code, None, 0]
+        )
+        row[:2] = row[0] + programs, row[1] + seconds
         if self._outer is not None:
-            self._outer.program_ran(backend, calls, seconds)
+            self._outer.tape_ran(backend, programs, seconds)
 
     def block(
         self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]

@@ -20,11 +20,6 @@ LIBRARY_FROM = 1 << 16
 measurement. ``--min-size`` overrides it.
 """
 
-NAMED_ON_CPU: Execution = "fused"
-"""Default execution of a library that is named, on a CPU. Library calls one by one (None) are slower there than NumPy for most
-programs, so blocks on the host stay the default until the library's compiler can run whole blocks.
-"""
-
 
 class Tier(Enum):
     """Engine that computes a call; the value is its name in reports."""
@@ -43,9 +38,18 @@ class Policy(NamedTuple):
 
 
 def defaults(
-    library: bool, cpu: bool, execution: Execution | None = None, min_size: int | None = None, *, calls: bool = False
+    library: bool,
+    cpu: bool,
+    execution: Execution | None = None,
+    min_size: int | None = None,
+    *,
+    calls: bool = False,
+    compiles: bool = True,
 ) -> Policy:
     """Return the policy of a run.
+
+    Where nothing is asked for, a library runs compiled blocks, or call by call (None) on a CPU if its compiler takes seconds for
+    each; without a library NumPy runs fused blocks.
 
     Parameters
     ----------
@@ -59,9 +63,14 @@ def defaults(
         ``--min-size``, if given.
     calls : bool
         Whether an option concerns the library's own calls (``--precision``, ``--device``, ``--verify``).
+    compiles : bool
+        Whether the library's compiler is quick enough to be the default on a CPU.
     """
-    if execution is None and cpu and not calls and min_size is None:
-        execution = NAMED_ON_CPU if library else "fused"
+    if execution is None and not calls and min_size is None:
+        if not library:
+            execution = "fused" if cpu else None
+        elif compiles or not cpu:
+            execution = "compiled"
     if execution == "eager":
         return Policy(execution, 0)
     if min_size is None:

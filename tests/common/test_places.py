@@ -6,8 +6,11 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import weakref
 from pathlib import Path
 from types import CodeType, FrameType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,3 +59,25 @@ def test_rule_needs_no_numpy() -> None:
     code = "import sys; from arraydispatch.launcher import user_files; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_looking_at_a_thread_keeps_none_of_its_variables_alive(tmp_path: Path) -> None:
+    """Whether a dropped array is gone decides what a block computes, and has to be the same in each run and each rank."""
+    begun, let_go, dropped = threading.Event(), threading.Event(), []
+    script = tmp_path / "prögram.py"
+    script.write_text(
+        "def work(made, begun, let_go, dropped):\n"
+        "    def inner():\n        kept = made()\n        begun.set()\n        let_go.wait(30)\n        return weakref.ref(kept)\n"
+        "    look = inner()\n    dropped.append(look() is None)\n"
+    )
+    names: dict[str, Any] = {"weakref": weakref}
+    exec(compile(script.read_text(), str(script), "exec"), names)
+    thread = threading.Thread(target=names["work"], args=(type("Made", (), {}), begun, let_go, dropped))
+    thread.start()
+    assert begun.wait(30)
+    found = callers.line_of_thread(thread.ident or 0)
+    let_go.set()
+    thread.join(30)
+    assert found in ((str(script), 4), (str(script), 5))
+    assert dropped == [True]
+    assert callers.line_of_thread(thread.ident or 0) is None

@@ -275,8 +275,9 @@ def test_a_call_that_fails_fails_where_it_is_looked_at_and_spares_the_others(lib
     _same(a * 2, np.arange(3.0) * 2)
 
 
-def test_a_dead_operand_is_written_over_and_one_that_others_hold_is_not() -> None:
+def test_a_dead_operand_is_written_over_and_one_that_others_hold_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("jax")
+    monkeypatch.setattr(programs, "_WORTH_DONATING", 0)
     with ad.backend("jax"), ad.execution("compiled"):
         a, kept = ad.asarray(np.zeros(64)), []
         for step in range(40):
@@ -433,3 +434,61 @@ def test_a_program_writes_over_operands_only_where_that_saves_traffic() -> None:
     found = {block.avals[0].shape: block for block in programs.programs() if block.runs > 4}
     assert found[90_000,].program.donated
     assert not found[300, 300].program.donated
+
+
+def test_a_small_dead_operand_is_worth_no_other_program(library: str) -> None:
+    a = ad.asarray(np.zeros(2000))
+    for _ in range(20):
+        a = a * 0.5 + 1.0
+        float(a[0])
+    assert not any(block.program is not None and block.program.donated for block in programs.programs())
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda a, v, w: a.T @ v, lambda a, v, w: w @ a.T, lambda a, v, w: np.matmul(a.T, v), lambda a, v, w: a.T[1:] @ v,
+        lambda a, v, w: np.asfortranarray(a) @ w, lambda a, v, w: a.T @ np.stack([v, v], 1), lambda a, v, w: a.T[::-1] @ v,
+        lambda a, v, w: a @ w, lambda a, v, w: v @ a,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("dtype", [float, np.float32, complex, int])
+def test_products_of_transposed_matrices(product: Any, dtype: Any, library: str) -> None:
+    a, v, w = np.arange(12.0).reshape(4, 3).astype(dtype), np.arange(4).astype(dtype), np.arange(3).astype(dtype)
+    _same(product(*map(ad.asarray, (a, v, w))), product(a, v, w))
+
+
+def test_a_transposed_matrix_times_a_vector_is_no_copy_of_the_matrix() -> None:
+    pytest.importorskip("jax")
+    programs._blocks.clear()
+    with ad.backend("jax"), ad.execution("compiled"):
+        a, v = ad.asarray(np.ones((300, 200))), ad.asarray(np.arange(300.0))
+        np.asarray(a.T @ v)
+        np.asarray(ad.asarray(np.ones(200)) @ a.T)
+    assert [str(form.unit.name) for block in programs.programs() for form in block.forms] == ["matmul", "matmul"]
+    with pytest.raises(ValueError, match="mismatch in its core dimension"):
+        a.T @ v[1:]
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7])
+def test_most_of_an_array_is_written(step: int, library: str) -> None:
+    """XLA's programs choose each element of such a write."""
+
+    def write(u: Any) -> Any:
+        u[1:-1:step, 1:-2:step] = (u[:-2:step, 1:-2:step] + u[2::step, 1:-2:step]) * 0.5
+        u[::step] += 1
+        u[:, 1::step] = 3
+        u[0] = np.nan
+        return u
+
+    u = np.arange(90.0).reshape(9, 10)
+    _same(write(ad.asarray(u.copy())), write(u.copy()))
+
+
+def test_arrays_of_a_namespace_take_part(library: str) -> None:
+    """Also those that the namespace makes of the host's numbers."""
+    a = ad.asarray(np.arange(3.0)) * 2
+    xp = a.__array_namespace__()
+    made = xp.broadcast_to(xp.asarray(a), (np.int64(2), np.int64(3)))
+    _same(made, np.broadcast_to(np.arange(3.0) * 2, (2, 3)))
+    assert float(xp.sum(xp.asarray([1, 2, 3]) + xp.asarray(np.int64(4)))) == 18

@@ -81,7 +81,8 @@ def test_a_program_is_counted_beside_its_calls() -> None:
         tap = events.tap
         assert tap is not None
         tap.call(np.add, "jax", "native", "", 0.0, None, 1, 1000)
-        tap.program_ran("jax", 1, 0.5)
+        tap.tape_ran("jax", 1, 0.25)
+        tap.tape_ran("jax", 0, 0.25)
     for each in (outer, profile):
         assert each.calls_by_class() == {"native": 1, "program": 1}
         assert each.calls_on_backend == 1

@@ -212,7 +212,7 @@ def test_the_report_says_which_and_why(way: str, tmp_path: Path) -> None:
     done = subprocess.run([*command, "main.py"], env=env, capture_output=True, text=True, cwd=tmp_path)
     first, figures = done.stderr.splitlines()[:2]
     assert first.startswith("arraydispatch: NumPy computed everything: 2 calls ")
-    assert (f"; --execution compiled has {expected} compute" in first) is (way != "found")
+    assert (f"; --min-size 0 has {expected} compute" in first) is (way != "found")
     assert figures.startswith(f"  {expected} ")
     why = {"found": "(no library is named", "environment": "(by ARRAYDISPATCH_BACKEND)", "option": " on cpu · "}[way]
     assert why in figures

@@ -60,6 +60,7 @@ class JaxBackend(Backend):
     library = "jax"
     install = "pip install 'jax>=0.10'"
     mutable = False
+    copies_columns = True
     scoped = True
     block_comes = 1  # XLA compiles single calls too, and these compilations together take longer than that of the block
     donates = True

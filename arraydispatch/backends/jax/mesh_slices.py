@@ -54,7 +54,7 @@ def write(a: Array, value: Array, window: Window) -> Array:
         n = a.shape[axis]
         if size == n:
             continue
-        place = lax.broadcasted_iota(np.int64, a.shape, axis) - start
+        place = lax.broadcasted_iota(np.int32 if n < 1 << 31 else np.int64, a.shape, axis) - start
         here = (place >= 0) & (place <= (size - 1) * step)
         if step != 1:
             here &= place % step == 0

@@ -78,6 +78,7 @@ class TensorFlowBackend(Backend):
     library = "tensorflow"
     install = "pip install 'tensorflow>=2.21'"
     mutable = False
+    copies_columns = True
     derives_determinants = False
 
     OPTIONS: ClassVar[dict[str, str]] = {

@@ -25,8 +25,10 @@ __all__ = ["MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block
 MOST_OF_A_PLACE = 8
 """Programs at most of blocks that differ in shapes, dtypes and static arguments alone: where these change each time, no more are compiled."""
 MOST_PROGRAMS = 512
-_DEAD_FOR = 2
+_DEAD_FOR = 4
 """Number of runs of a program after which it is compiled anew to write over operands, if they were dead in each of them."""
+_WORTH_DONATING = 1 << 19
+"""Bytes of an operand from which it is worth another program that writes over it."""
 _MOST_BLOCKS = 2048
 
 _blocks: dict[Any, Block] = {}
@@ -99,7 +101,7 @@ class Block:
         self.count += 1
         counters.blocks += 1
         can = not any(type(x) is Failure for x in inputs)
-        if self.count >= self.backend.block_comes and not self.gives_up and can:
+        if can and not self.gives_up and self.count >= self.backend.block_comes:
             start, known = perf_counter(), self.program is not None and self.program.is_for(inputs)
             try:
                 with self.backend.within():
@@ -148,8 +150,8 @@ class Block:
         free = [(made[i].shape, made[i].dtype) for i in self.wanted]
         donated = []
         for i in spare:
-            spec = self.avals[i].shape, self.avals[i].dtype
-            if spec in free:
+            spec = shape, dtype = self.avals[i].shape, self.avals[i].dtype
+            if spec in free and prod(shape) * dtype.itemsize >= _WORTH_DONATING:
                 free.remove(spec)
                 donated.append(i)
         return donated
@@ -298,11 +300,13 @@ class Run:
 
     Attributes
     ----------
+    by_program : bool
+        Whether a program computed the results.
     made : list
         The results, in a list, once they are there. The library appends them, so that no signal comes in between.
     """
 
-    __slots__ = ("_block", "_by_program", "_candidates", "_inputs", "_wanted", "made")
+    __slots__ = ("_block", "_candidates", "_inputs", "_wanted", "by_program", "made")
 
     def __init__(
         self,
@@ -315,7 +319,7 @@ class Run:
         self._block, given, self._wanted = block_of(forms, refs, wanted, inputs, backend)
         self._inputs = [_value(x) for x in given]
         self._candidates = [(i, weak(x)) for i, x in enumerate(given) if x.spare]
-        self._by_program = False
+        self.by_program = False
         self.made: list[list[Any]] = []
 
     def results(self) -> list[tuple[Deferred, Any, bool]]:
@@ -324,9 +328,9 @@ class Run:
             return []
         if not self.made:
             spare = [i for i, look in self._candidates if look() is None]
-            self._by_program = self._block.program is not None
-            self._by_program = self._block.run(self._inputs, spare, self.made)
-        return [(x, value, self._by_program) for x, value in zip(self._wanted, self.made[0])]
+            self.by_program = self._block.program is not None
+            self.by_program = self._block.run(self._inputs, spare, self.made)
+        return [(x, value, self.by_program) for x, value in zip(self._wanted, self.made[0])]
 
 
 def _value(x: Deferred) -> Any:

@@ -158,13 +158,16 @@ class Tape:
             left = total if calls is None else calls
             if self._run is not None:
                 left = total
+            programs = 0
             while self.forms and left > 0:
-                left -= self._run_first(left)
+                calls, is_program = self._run_first(left)
+                left -= calls
+                programs += is_program
         if events.tap is not None and backend is not None and total:
-            events.tap.program_ran(backend.name, total - len(self.forms), perf_counter() - start)
+            events.tap.tape_ran(backend.name, programs, perf_counter() - start)
 
-    def _run_first(self, most: int) -> int:
-        """Run the first block of the first ``most`` calls; return the number of its calls."""
+    def _run_first(self, most: int) -> tuple[int, bool]:
+        """Run the first block of the first ``most`` calls; return the number of its calls, and whether a program ran them."""
         assert self.backend is not None
         if self._run is None:
             calls = self._cut(most)
@@ -188,14 +191,14 @@ class Tape:
         if not rest.forms:
             self._begin()
             _live.discard(self)
-            return calls
+            return calls, run.by_program
         places = {id(x): -1 - i for i, x in enumerate(rest.inputs)}
         made = sum([form.nbytes for form in rest.forms])
         # Nothing is called from here on, so that no signal comes in between.
         self.forms, self.refs, self.outs, self.inputs, self.first = rest
         self._places, self.made, self._run = places, made, None
         self.limit, self._next, self._end, self._watch = 0 if made > ENOUGH_BYTES else ROUNDS, 0, 0, None
-        return calls
+        return calls, run.by_program
 
     def _cut(self, most: int) -> int:
         """Return the number of calls before the first round of a known loop, or of this round, or all."""

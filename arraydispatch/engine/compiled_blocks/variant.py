@@ -60,6 +60,7 @@ class Deferring(Backend):
         self._home, self.inner = home, home.traced
         self.name, self.library, self.install = home.name, home.library, home.install  # type: ignore[misc]
         self.unrolls, self.derives_determinants = home.unrolls, home.derives_determinants  # type: ignore[misc]
+        self.copies_columns = home.copies_columns  # type: ignore[misc]
         self.OPTIONS, self.REFUSALS = home.OPTIONS, home.REFUSALS  # type: ignore[misc]
         self.OVERRIDES = {}
         self.prim: Any = _Primitives(self)

@@ -117,10 +117,10 @@ def _options(**about: str) -> argparse.ArgumentParser:
     add("--precision", metavar="P", type=str.lower, choices=PRECISIONS,
         help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
     add("--execution", metavar="E",
-        help="fused: on a CPU, calls on large arrays are recorded and run as blocks, in several threads (the default on a machine "
-             "without an accelerator, if none of --device, --precision, --min-size and --verify is given); compiled: "
-             "calls on the library's arrays are recorded and run as programs of its compiler; eager: the library itself "
-             "runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
+        help="fused: on a CPU, NumPy runs calls on large arrays as blocks, in several threads (the default where no library is named "
+             "or has an accelerator); compiled: calls on the library's arrays are recorded and run as programs of its compiler "
+             "(the default of a library, but on a CPU of one whose compiler is slow, if none of --device, --precision, --min-size and "
+             "--verify is given); eager: the library itself runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
     add("--min-size", metavar="N", type=_elements, default=None,
         help="NumPy computes on arrays of fewer elements, in the host's memory; 0: the library computes on all "
              f"(default {LIBRARY_FROM}; {FUSED_FROM} with fused execution)")  # fmt: skip
