@@ -278,6 +278,7 @@ def test_a_call_that_fails_fails_where_it_is_looked_at_and_spares_the_others(lib
 def test_a_dead_operand_is_written_over_and_one_that_others_hold_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("jax")
     monkeypatch.setattr(programs, "_WORTH_DONATING", 0)
+    monkeypatch.setattr(programs, "_DEAD_FOR", 2)
     with ad.backend("jax"), ad.execution("compiled"):
         a, kept = ad.asarray(np.zeros(64)), []
         for step in range(40):
@@ -425,13 +426,13 @@ def test_a_program_writes_over_operands_only_where_that_saves_traffic() -> None:
     programs._blocks.clear()
     with ad.backend("jax"), ad.execution("compiled"):
         stencil, scaled = ad.asarray(np.arange(90_000.0).reshape(300, 300)), ad.asarray(np.ones(90_000))
-        for _ in range(8):
+        for _ in range(12):
             stencil = np.roll(stencil, 1, 1) + np.roll(stencil, -1, 0) * 0.5
             stencil._v.tape.run("a step has ended")
-        for _ in range(8):
+        for _ in range(12):
             scaled = scaled * 0.5 + 1.0
             scaled._v.tape.run("a step has ended")
-    found = {block.avals[0].shape: block for block in programs.programs() if block.runs > 4}
+    found = {block.avals[0].shape: block for block in programs.programs() if block.runs > programs._DEAD_FOR}
     assert found[90_000,].program.donated
     assert not found[300, 300].program.donated
 
