@@ -39,6 +39,7 @@ class _Row(NamedTuple):
         False  # whether its compiler is quick enough (tenths of a second for a block) to be the default on a CPU
     )
     entry: Any = None  # the entry point of a backend that another distribution adds
+    keeps: dict[str, str] = {}  # noqa: RUF012 -- variables that have it keep programs for other processes, in a folder {}; the first belongs to the user if it is set
     misreads: dict[str, str] = {}  # noqa: RUF012 -- function that reads the bytes of an array as another dtype -> function that does not
 
 
@@ -59,11 +60,17 @@ KNOWN: dict[str, _Row] = {
         exact=_XLA_ROUNDS_TWICE,
         several="JAX_NUM_CPU_DEVICES=|XLA_FLAGS=.*host_platform_device_count",
         simulate="JAX_NUM_CPU_DEVICES",
+        keeps={
+            "JAX_COMPILATION_CACHE_DIR": "{}",
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        },
         compiles=True,
     ),
     "torch": _Row(
         "torch", ("torch",), "pip install 'torch>=2.13'",
         {"NVIDIA GPU": "file lib/*torch_cuda.*", "AMD GPU": "file lib/*torch_hip.*"},
+        keeps={"TORCHINDUCTOR_CACHE_DIR": "{}"},
         misreads={"asarray": "as_tensor"},  # it reads Python's buffer protocol instead of DLPack
     ),
     "tensorflow": _Row(
@@ -77,6 +84,7 @@ KNOWN: dict[str, _Row] = {
         environment={"TF_CPP_MIN_LOG_LEVEL": "3"},
         imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
         exact=_XLA_ROUNDS_TWICE,
+        keeps={"TF_XLA_FLAGS": "--tf_xla_persistent_cache_directory='{}'"},
         compiles=True,
     ),
 }  # fmt: skip
@@ -237,6 +245,48 @@ def prepare_exact(name: str) -> None:
                 f"exact arithmetic must be requested before {name} is imported; restart Python, or start it with {variable}={words}"
             )
         os.environ[variable] = " ".join([*given, words])
+
+
+MOST_BYTES_KEPT = 1 << 30
+"""Bytes of the programs of all libraries on disk, above which a process removes at its end those that were not used for longest."""
+
+
+def prepare_to_keep(name: str) -> None:
+    """Have a known backend's compiler keep programs for later processes, in a folder of the user's cache.
+
+    The libraries' keys do not tell processors from each other, and not all of them versions and options of the compiler; so each
+    combination has a folder. Nothing is done if the user has set the library's own variable, or has imported it.
+    """
+    row = KNOWN[name]
+    if not row.keeps or next(iter(row.keeps)) in os.environ or row.library in sys.modules:
+        return
+    hashlib: Any = imported("hashlib")
+    cache_folders: Any = imported("arraydispatch.common.cache_folders")
+    made_for = [version(name), _processor(), *[os.environ.get(variable, "") for variable in row.exact]]
+    digest = hashlib.sha256("\n".join(made_for).encode()).hexdigest()[:16]
+    folder = cache_folders.folder("programs", f"{name}-{digest}")
+    if folder is None or "'" in str(folder):
+        return
+    os.environ.update({variable: value.format(folder) for variable, value in row.keeps.items()})
+    imported("atexit").register(_prune, name, os.getpid(), folder.parent)
+
+
+def _processor() -> str:
+    """Describe the processor with its instructions, as far as the system tells."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            found = dict(
+                line.split(":", 1) for line in lines.read(1 << 14).split("\n\n", 1)[0].splitlines() if ":" in line
+            )
+        return "".join(text for key, text in found.items() if key.strip() in ("model name", "flags", "Features"))
+    except OSError:
+        return str(imported("platform").processor())
+
+
+def _prune(name: str, whose: int, folder: Any) -> None:
+    if name in _loaded and whose == os.getpid():
+        cache_folders: Any = imported("arraydispatch.common.cache_folders")
+        cache_folders.prune(folder, MOST_BYTES_KEPT)
 
 
 def prepare_simulated(name: str, count: int) -> None:

@@ -94,8 +94,11 @@ class Listener:
     def sync(self, why: str) -> None:
         """Record that a value on an accelerator was read."""
 
-    def compiled(self, backend: str, count: int, seconds: float) -> None:
-        """Record compilations by a library: their time, and the number that ended (0 for a part of one)."""
+    def compiled(self, backend: str, count: int, seconds: float, kept: int = 0) -> None:
+        """Record compilations by a library: their time, and the number that ended (0 for a part of one).
+
+        ``kept``: number of programs that an earlier process had compiled, and that were read.
+        """
 
     def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
         """Record that a backend's library was imported between two values of ``perf_counter``.

@@ -129,7 +129,7 @@ class Choices:
 
     def apply(self) -> None:
         """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does."""
-        self._use()
+        self._use(whole=True)
         heap.keep()
         # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.
         loader.when_loaded(
@@ -146,7 +146,7 @@ class Choices:
             self._use()
             yield
 
-    def _use(self) -> None:
+    def _use(self, whole: bool = False) -> None:
         given: dict[str, Any] = {"execution": "eager"} if self.execution == "eager" else {}
         if self.precision is not None:
             given["precision"] = None if self.precision == "none" else self.precision
@@ -164,6 +164,8 @@ class Choices:
             loader.prepare(name)  # the program may import the library before it is needed
             if self.exact:
                 loader.prepare_exact(name)
+            if whole and self.execution != "fused":
+                loader.prepare_to_keep(name)
         if self.threads is None:
             threads.fit()
         else:

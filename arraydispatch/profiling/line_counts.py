@@ -97,8 +97,8 @@ class Tally:
     def compilations(self, runs: int = 1) -> list[Compilation]:
         """Return the compilations by libraries, by line, most time first."""
         rows = [
-            Compilation(*key, *[round(count / runs), seconds / runs, round(again / runs)])
-            for key, (count, seconds, again) in self._tables["compilations"].items()
+            Compilation(*key, *[round(count / runs), seconds / runs, round(again / runs), round(kept / runs)])
+            for key, (count, seconds, again, kept) in self._tables["compilations"].items()
         ]
         return sorted(rows, key=lambda row: -row.seconds)
 

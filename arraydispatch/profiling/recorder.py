@@ -319,20 +319,21 @@ class Profile(events.Listener):
         if self._outer is not None:
             self._outer.sync(why)
 
-    def compiled(self, backend: str, count: int, seconds: float) -> None:
+    def compiled(self, backend: str, count: int, seconds: float, kept: int = 0) -> None:
         """Count a compilation, and notice calls that compile again."""
         frame = self.origin(sys._getframe(1))
         place = id(frame.f_code), frame.f_lasti
         tables = self._tables()
         done = sum(row[0] for key, row in items(tables.calls) if key[2:4] == place)
-        row = tables.compilations.setdefault((backend, *place), [0, 0.0, frame.f_code, 0, done])
+        row = tables.compilations.setdefault((backend, *place), [0, 0.0, frame.f_code, 0, done, 0])
         row[0] += count
         row[1] += seconds
+        row[5] += kept
         if done != row[4]:
             row[3] += 1
             row[4] = done
         if self._outer is not None:
-            self._outer.compiled(backend, count, seconds)
+            self._outer.compiled(backend, count, seconds, kept)
 
     def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
         """Count the import of a library; its time is not included in the call that needed it."""
@@ -427,8 +428,8 @@ class Profile(events.Listener):
                 for (what, why, _, at), (count, amount, code) in items(getattr(tables, name)):
                     if count:
                         found.count(name, (what, why, *callers.place_of(code, at)), count, amount)
-            for (backend, _, at), (count, seconds, code, again, _) in items(tables.compilations):
-                found.count("compilations", (backend, *callers.place_of(code, at)), count, seconds, again)
+            for (backend, _, at), (count, seconds, code, again, _, kept) in items(tables.compilations):
+                found.count("compilations", (backend, *callers.place_of(code, at)), count, seconds, again, kept)
             for key, row in items(tables.starts):
                 found.count("starts", key, *row)
             for (tier, why, _, at), (count, calls, seconds, by_numpy, code) in items(tables.blocks):

@@ -74,6 +74,8 @@ class Compilation:
     seconds: float
     again: int
     """Number of calls that compiled although an earlier call from the same place had compiled, for another shape or dtype."""
+    kept: int
+    """Number of programs that were not compiled, because an earlier process had kept them."""
 
 
 @dataclass(frozen=True)

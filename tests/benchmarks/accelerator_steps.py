@@ -102,7 +102,7 @@ def _black_scholes(xp: Any, update: Any, _: Any, price: Any, strike: Any, years:
     spread = volatility * xp.sqrt(years)
     d1 = (xp.log(price / strike) + (rate + 0.5 * volatility**2) * years) / spread
     cdf1, cdf2 = 0.5 * (1 + erf(d1 / 2**0.5)), 0.5 * (1 + erf((d1 - spread) / 2**0.5))
-    return ((price * cdf1 - strike * xp.exp(-rate * years) * cdf2).sum(),)
+    return (xp.sum(price * cdf1 - strike * xp.exp(-rate * years) * cdf2),)
 
 
 def _bodies(n: int) -> State:
@@ -112,9 +112,9 @@ def _bodies(n: int) -> State:
 
 def _n_body(xp: Any, update: Any, position: Any, velocity: Any, mass: Any) -> State:
     between = position[None, :, :] - position[:, None, :]
-    distance2 = (between**2).sum(axis=2) + 0.01
+    distance2 = xp.sum(between**2, axis=2) + 0.01
     force = between * (mass[None, :] / (distance2 * xp.sqrt(distance2)))[:, :, None]
-    velocity = velocity + 0.01 * force.sum(axis=1)
+    velocity = velocity + 0.01 * xp.sum(force, axis=1)
     return position + 0.01 * velocity, velocity
 
 
@@ -141,7 +141,7 @@ def _image_filter(xp: Any, update: Any, _: Any, y: Any, x: Any) -> State:
     gamma = xp.clip(edges * 3, 0, 1) ** 0.45
     half, middle = width / 2, height / 2
     vignette = 1 - 0.5 * (((x - half) / half) ** 2 + ((y - middle) / middle) ** 2)[INNER]
-    return ((gamma * vignette).mean(),)
+    return (xp.mean(gamma * vignette),)
 
 
 def _hot_side(n: int) -> State:
@@ -170,9 +170,9 @@ def _poisson(n: int) -> State:
 
 def _conjugate_gradient(xp: Any, update: Any, x: Any, r: Any, p: Any, rr: Any) -> State:
     ap = _minus_laplacian(update, p)
-    step = rr / (p * ap).sum()
+    step = rr / xp.sum(p * ap)
     x, r = x + step * p, r - step * ap
-    new = (r * r).sum()
+    new = xp.sum(r * r)
     return x, r, r + new / rr * p, new
 
 
@@ -195,7 +195,7 @@ def _heads(n: int) -> State:
 def _attention(xp: Any, update: Any, q: Any, k: Any, v: Any) -> State:
     scores = q @ k.swapaxes(1, 2) / 8.0
     scores = xp.exp(scores - xp.amax(scores, axis=-1, keepdims=True))
-    return ((scores / scores.sum(axis=-1, keepdims=True)) @ v,)
+    return ((scores / xp.sum(scores, axis=-1, keepdims=True)) @ v,)
 
 
 def _torus(n: int) -> State:
@@ -211,22 +211,22 @@ def _spectral(xp: Any, update: Any, u: Any, decay: Any) -> State:
 
 
 def _loss(xp: Any, weights: Any, guess: Any, x: Any, y: Any) -> Any:
-    return -(y * xp.log(guess + 1e-12) + (1 - y) * xp.log(1 - guess + 1e-12)).mean()
+    return -xp.mean(y * xp.log(guess + 1e-12) + (1 - y) * xp.log(1 - guess + 1e-12))
 
 
 CASES: dict[str, Case] = {
-    "stencil": Case(_plate, _stencil, 40, lambda xp, u: u.sum()),
-    "wave": Case(_membrane, _wave, 40, lambda xp, before, now: (now**2).sum()),
-    "gray_scott": Case(_substances, _gray_scott, 40, lambda xp, u, v: u.sum() - v.sum()),
+    "stencil": Case(_plate, _stencil, 40, lambda xp, u: xp.sum(u)),
+    "wave": Case(_membrane, _wave, 40, lambda xp, before, now: xp.sum(now**2)),
+    "gray_scott": Case(_substances, _gray_scott, 40, lambda xp, u, v: xp.sum(u) - xp.sum(v)),
     "black_scholes": Case(_options, _black_scholes, 1, lambda xp, value, *_: value),
-    "n_body": Case(_bodies, _n_body, 8, lambda xp, _, velocity, mass: (mass * (velocity**2).sum(axis=1)).sum()),
-    "mandelbrot_real": Case(_plane, _mandelbrot, 40, lambda xp, x, y, count, *_: count.sum()),
+    "n_body": Case(_bodies, _n_body, 8, lambda xp, _, velocity, mass: xp.sum(mass * xp.sum(velocity**2, axis=1))),
+    "mandelbrot_real": Case(_plane, _mandelbrot, 40, lambda xp, x, y, count, *_: xp.sum(count)),
     "image_filter": Case(_picture, _image_filter, 1, lambda xp, value, *_: value),
-    "jacobi_until": Case(_hot_side, _jacobi, 60, lambda xp, u, _: u.sum(), until=4e-3),
-    "conjugate_gradient": Case(_poisson, _conjugate_gradient, 60, lambda xp, x, *_: x.sum()),
+    "jacobi_until": Case(_hot_side, _jacobi, 60, lambda xp, u, _: xp.sum(u), until=4e-3),
+    "conjugate_gradient": Case(_poisson, _conjugate_gradient, 60, lambda xp, x, *_: xp.sum(x)),
     "logistic_regression": Case(_data, _logistic, 30, _loss),
-    "softmax_attention": Case(_heads, _attention, 3, lambda xp, q, *_: q.sum()),
-    "spectral_heat": Case(_torus, _spectral, 20, lambda xp, u, _: u.sum()),
+    "softmax_attention": Case(_heads, _attention, 3, lambda xp, q, *_: xp.sum(q)),
+    "spectral_heat": Case(_torus, _spectral, 20, lambda xp, u, _: xp.sum(u)),
 }
 """Name of a program -> how it is written by hand."""
 

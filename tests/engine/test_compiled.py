@@ -437,6 +437,24 @@ def test_a_program_writes_over_operands_only_where_that_saves_traffic() -> None:
     assert not found[300, 300].program.donated
 
 
+@pytest.mark.slow
+def test_rolled_arrays_are_read_in_one_kernel() -> None:
+    x = np.random.default_rng(1).normal(size=(40, 50))
+    given = x
+
+    def step(u: Any) -> Any:
+        return 0.2 * (np.roll(u, 1, 0) + np.roll(u, -3, 0) + np.roll(u, 1, 1) + np.roll(u, -1, (0, 1)) + u)
+
+    programs._blocks.clear()
+    programs._of_place.clear()
+    with ad.backend("torch"), ad.execution("compiled"):
+        u = ad.asarray(given)
+        for _ in range(4):
+            u, x = step(u), step(x)
+            _same(u, x)
+        assert [block.cost()["kernels"] for block in programs.programs()] == [1.0]
+
+
 def test_a_small_dead_operand_is_worth_no_other_program(library: str) -> None:
     a = ad.asarray(np.zeros(2000))
     for _ in range(20):

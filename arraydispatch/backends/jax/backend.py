@@ -442,11 +442,31 @@ _COMPILING = {"/jax/core/compile/jaxpr_to_mlir_module_duration": 0, "/jax/core/c
 """Parts of a compilation that JAX times -> number of compilations that have ended with it."""
 
 
+class _Kept(threading.local):
+    is_found = False
+    """Whether the program that this thread is about to have is one that an earlier process compiled."""
+
+
+_kept = _Kept()
+
+
+def _note_kept(event: str, **_about: Any) -> None:
+    if event == "/jax/compilation_cache/cache_hits":
+        _kept.is_found = True
+
+
 def _tell_of_compilation(event: str, seconds: float, **_about: Any) -> None:
-    if event in _COMPILING and events.tap is not None:
-        events.tap.compiled(JaxBackend.name, _COMPILING[event], seconds)
+    ended = _COMPILING.get(event)
+    if ended is None:
+        return
+    kept = ended * _kept.is_found
+    if ended:
+        _kept.is_found = False
+    if events.tap is not None:
+        events.tap.compiled(JaxBackend.name, ended - kept, seconds, kept)
 
 
+jax.monitoring.register_event_listener(_note_kept)
 jax.monitoring.register_event_duration_secs_listener(_tell_of_compilation)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
+from time import perf_counter
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.python.eager import record  # the public API does not show what a GradientTape records
 
-from ...common import tracing
+from ...common import events, tracing
 from . import host_calls
 from .core import EagerTensor, dims, taped
 
@@ -82,7 +85,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
             return program(natives)
         try:
             chosen = _called(fused.get_concrete_function(*specs))
-            made = chosen(natives)
+            made = _compiled(chosen, natives)
         except tf.errors.OpError:
             chosen = _called(plain)
             made = chosen(natives)  # raises the same error if the values are the cause
@@ -90,6 +93,29 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
         return made
 
     return run
+
+
+def _compiled(program: Run, natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+    """Call a program for the first time, which has XLA compile it, or read what an earlier process has compiled."""
+    start, before = perf_counter(), _files_of_programs()
+    made = program(natives)
+    if events.tap is not None:
+        kept = int(before is not None and before == _files_of_programs())
+        events.tap.compiled("tensorflow", 1 - kept, perf_counter() - start, kept)
+    return made
+
+
+_FOLDER = re.search(r"--tf_xla_persistent_cache_directory=(?:'([^']*)'|(\S*))", os.environ.get("TF_XLA_FLAGS", ""))
+"""Folder in which TensorFlow keeps programs, if there is one: whether it has read one is told by no counter."""
+
+
+def _files_of_programs() -> set[str] | None:
+    if _FOLDER is None:
+        return None
+    try:
+        return set(os.listdir(_FOLDER[1] or _FOLDER[2]))
+    except OSError:
+        return set()
 
 
 def abstract(f: Any, specs: Sequence[Any], device: Any) -> list[tuple[tuple[int, ...], Any]]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
 
 from ...common import tracing
 from . import primitives
@@ -22,6 +23,30 @@ from .dtype_tables import SIGNED_TWIN, UNSIGNED, concrete, same_bits
 def copy(a: Tensor) -> Tensor:
     """Return the tensor itself: it is never written."""
     return a.contiguous()
+
+
+_FEW = 4
+"""Parts at most that a program writes one by one into a new array."""
+
+
+def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
+    """Join arrays; in a program for a CPU by writing the parts into a new array.
+
+    There torch's compiler makes a kernel of each part of a concatenation, which what reads it does not join: a step with eight calls
+    of `np.roll` takes 17 kernels and 4 times as long with it (float64, 2000 x 2000, PyTorch 2.13).
+    """
+    first = arrays[0]
+    if not 1 < len(arrays) <= _FEW or not isinstance(first, FakeTensor) or first.device.type != "cpu":
+        return primitives.concatenate(arrays, axis)
+    shape = list(first.shape)
+    shape[axis] = sum(part.shape[axis] for part in arrays)
+    made, start = first.new_zeros(shape), 0
+    for part in arrays:
+        key = [builtins.slice(0, n, 1) for n in part.shape]
+        key[axis] = builtins.slice(start, start + part.shape[axis], 1)
+        made = slice_update(made, tuple(key), part)
+        start += part.shape[axis]
+    return made
 
 
 def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:

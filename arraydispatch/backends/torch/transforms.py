@@ -15,16 +15,19 @@ import warnings
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
+from time import perf_counter
 from typing import Any
 
 import torch
 import torch.fx.graph
 from torch import Tensor
+from torch._guards import TracingContext, tracing as tracing_context
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd.graph import _engine_run_backward
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-from ...common import tracing
+from ...common import events, tracing
 from ...common.errors import TraceError
 from .dtype_tables import FROM_NUMPY, TO_NUMPY, concrete, going_back_for_many, innermost_transform, may_alias
 
@@ -236,7 +239,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
     for name, constant in list(recorded.named_buffers()):
         setattr(recorded, name, constant.clone())  # its present value: the user may write it later
     with _recorder:
-        program = recorded if compiler == "eager" else _compiled(recorded, examples)
+        program = recorded if compiler == "eager" else _compiled(recorded, examples, keeps=not here.called)
 
     def compiled(natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
         made = program(*natives)
@@ -299,10 +302,28 @@ for _name in ("nanj", "infj"):
         torch.fx.graph._register_custom_builtin(_name, f"{_name} = complex('{_name}')", complex(_name))
 
 
-def _compiled(recorded: Any, examples: Sequence[Tensor]) -> Callable[..., Any]:
+def _compiled(recorded: Any, examples: Sequence[Tensor], keeps: bool) -> Callable[..., Any]:
+    """Compile a program, or read what an earlier process has compiled.
+
+    ``keeps``: whether the program is the same in each process. Host functions are known by numbers, whose results may differ.
+    """
+    start, kept = perf_counter(), _count_kept()
     with warnings.catch_warnings():  # torch's compiler imports modules that torch has deprecated
         warnings.simplefilter("ignore", DeprecationWarning)
-        return torch._dynamo.lookup_backend(compiler)(recorded, list(examples))
+        # torch keeps programs only where there is a tracing context with an environment of shapes.
+        mode = FakeTensorMode(shape_env=ShapeEnv(), static_shapes=True) if keeps else None
+        with tracing_context(TracingContext(mode) if keeps else None):
+            made = torch._dynamo.lookup_backend(compiler)(recorded, list(examples))
+    if events.tap is not None:
+        found = min(_count_kept() - kept, 1)
+        events.tap.compiled("torch", 1 - found, perf_counter() - start, found)
+    return made
+
+
+def _count_kept() -> int:
+    """Return how many programs inductor has read that an earlier process had compiled."""
+    counts = torch._dynamo.utils.counters.get("inductor", {})
+    return int(counts.get("fxgraph_cache_hit", 0))
 
 
 def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> list[Tensor]:

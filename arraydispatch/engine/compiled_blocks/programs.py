@@ -25,7 +25,7 @@ __all__ = ["MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block
 MOST_OF_A_PLACE = 8
 """Programs at most of blocks that differ in shapes, dtypes and static arguments alone: where these change each time, no more are compiled."""
 MOST_PROGRAMS = 512
-_DEAD_FOR = 8
+_DEAD_FOR = 10
 """Number of runs of a program after which it is compiled anew to write over operands, if they were dead in each of them."""
 _WORTH_DONATING = 1 << 19
 """Bytes of an operand from which it is worth another program that writes over it."""

@@ -14,6 +14,7 @@ from time import perf_counter
 from typing import Any
 
 from ...common import events
+from ...common.cache_folders import folder
 
 __all__ = ["Compiler", "is_there", "remember", "remembered"]
 
@@ -31,36 +32,22 @@ def is_there() -> bool:
         return False
 
 
-def folder() -> Path | None:
-    """Return the folder of kernels: ``ARRAYDISPATCH_CACHE``, or the user's cache folder; None if that is empty or unavailable."""
-    named = os.environ.get("ARRAYDISPATCH_CACHE")
-    if named is not None:
-        return Path(named) / "kernels" if named else None
-    try:
-        import platformdirs
-    except ImportError:
-        return None
-    return Path(platformdirs.user_cache_dir("arraydispatch", False)) / "kernels"
-
-
 def remembered() -> set[str]:
     """Return the names of the chains that any process has compiled."""
-    where = folder()
+    where = folder("chains")
     try:
-        return set() if where is None else set(os.listdir(where.with_name("chains")))
+        return set() if where is None else set(os.listdir(where))
     except OSError:
         return set()
 
 
 def remember(chain: str) -> None:
     """Tell other processes that a chain was worth compiling; failures to write are ignored."""
-    where = folder()
+    where = folder("chains")
     if where is not None:
         with contextlib.suppress(OSError):
-            place = where.with_name("chains")
-            place.mkdir(parents=True, exist_ok=True)
-            (place / chain).touch()
-            _leave(list(place.iterdir()))
+            (where / chain).touch()
+            _leave(list(where.iterdir()))
 
 
 def _leave(there: list[Path]) -> None:
@@ -87,7 +74,7 @@ class Compiler:
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine)
         self._engine.set_object_cache(self._compiled, self._known)
         self._for = f"{llvmlite.__version__} {target.triple} {processor} {features}"
-        self._folder = folder()
+        self._folder = folder("kernels")
         self._found: bytes | None = None
         self._engine.finalize_object()  # an empty module: the cache is used for kernels alone
 
@@ -135,7 +122,6 @@ def _write(where: Path | None, name: str, code: bytes) -> None:
     if where is None:
         return
     with contextlib.suppress(OSError):
-        where.mkdir(parents=True, exist_ok=True)
         descriptor, path = tempfile.mkstemp(dir=where, prefix=".")
         try:
             with os.fdopen(descriptor, "wb") as file:

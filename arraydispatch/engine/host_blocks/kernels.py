@@ -359,8 +359,6 @@ def _named(chain: Chain) -> str:
 
 def _disk() -> Any:
     """Return the module that reads and writes kernels on disk, imported on first use."""
-    with contextlib.suppress(ImportError):
-        imported("platformdirs")
     return imported("arraydispatch.engine.host_blocks.kernel_compiler")
 
 

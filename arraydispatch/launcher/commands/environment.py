@@ -22,7 +22,7 @@ _THREADS = "OMP_NUM_THREADS"
 
 EXTRAS = {
     "report": ("HTML reports", {"jinja2": "jinja2", "plotly": "plotly>=6"}),
-    "compiled": ("compiled kernels", {"llvmlite": "llvmlite>=0.50", "platformdirs": "platformdirs>=3"}),
+    "compiled": ("compiled kernels", {"llvmlite": "llvmlite>=0.50"}),
 }
 """Extras besides the libraries -> what they give, and modules -> requirements, as pyproject.toml has them."""
 

@@ -312,7 +312,12 @@ def _notes(data: dict[str, Any]) -> dict[tuple[str, int], list[dict[str, str]]]:
     for row in data["casts"]:
         say(row, "precision", f"{row['what']} became {row['why']} {row['count']:,} ×")
     for row in data["compilations"]:
-        say(row, "compiled", f"{row['count']:,} × by {row['backend']}, {_time(row['seconds'])}")
+        kept = f", {row['kept']:,} kept by earlier processes" if row["kept"] else ""
+        say(
+            row,
+            "compiled",
+            f"{row['count']:,} × by {row['backend']}, {_time(row['seconds'])}{kept}",
+        )
     for row in data["blocks"]:
         say(
             row,

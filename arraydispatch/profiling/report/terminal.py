@@ -107,6 +107,7 @@ def _details(profile: Profile, run: Run, data: dict[str, Any]) -> str:
         (by_class.get("host", 0), "host fallback", timed["host"]),
         (sum(row["count"] for row in data["left_numpy"]), "array", " left NumPy"),
         (sum(row["count"] for row in data["compilations"]), "compilation", f" took {data['seconds_compiling']:.2f} s"),
+        (sum(row["kept"] for row in data["compilations"]), "program", " kept by earlier processes"),
     ]
     parts = [f"{run.backend} {run.version} on {run.device}{policy}{why}"]
     parts += [f"{number(count, noun)}{rest}" for count, noun, rest in rows if count]
@@ -185,12 +186,17 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
         ),
     )
     _print_programs(data["programs_on_mesh"], console)
-    section("compiled", data["compilations"], lambda row: (f"{row['seconds']:.2f} s", row["backend"]))
+    section("compiled", data["compilations"], lambda row: (_compiled(row), row["backend"]))
     if data["lines"]:
         _print_tables(data, console)
     for row in data["messages"]:
         values = ", ".join(f"{key} {value}" for key, value in row["values"].items())
         console.print(f"  {row['seconds']:.3f} s  {_escape(row['text'])}{'  ' if values else ''}{_escape(values)}")
+
+
+def _compiled(row: dict[str, Any]) -> str:
+    kept = f", and {number(row['kept'], 'program')} kept by earlier processes" if row["kept"] else ""
+    return f"{row['seconds']:.2f} s{kept}"
 
 
 def _print_programs(rows: list[dict[str, Any]], console: _Output) -> None:

@@ -1,0 +1,69 @@
+"""Folders of the user's cache, in which compiled code is kept for other processes, and their bounds."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from pathlib import Path
+
+__all__ = ["folder", "prune"]
+
+VARIABLE = "ARRAYDISPATCH_CACHE"
+"""Environment variable that names another folder than the user's cache; empty: nothing is kept."""
+
+
+def _root() -> str:
+    """Return the folder that the environment names, or the one for caches on this system; empty if there is none."""
+    named = os.environ.get(VARIABLE)
+    if named is not None:
+        return named
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA", "")
+        return local and os.path.join(local, "arraydispatch", "Cache")
+    usual = "~/Library/Caches" if sys.platform == "darwin" else os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    where = os.path.join(os.path.expanduser(usual), "arraydispatch")
+    return where if os.path.isabs(where) else ""
+
+
+def folder(*names: str) -> Path | None:
+    """Return a folder of the cache, which is made if it is missing; None if there is no cache, or this user cannot write it.
+
+    What is in it runs as this user's code, so nobody else may write it.
+    """
+    root = _root()
+    if not root:
+        return None
+    where = Path(root)
+    try:
+        for name in names:
+            where /= name
+            where.mkdir(0o700, parents=True, exist_ok=True)
+            found = where.stat()
+            if hasattr(os, "getuid"):
+                if found.st_uid != os.getuid():
+                    return None
+                if stat.S_IMODE(found.st_mode) & 0o077:
+                    where.chmod(0o700)
+    except OSError:
+        return None
+    return where if os.access(where, os.W_OK | os.X_OK) else None
+
+
+def prune(where: Path, most: int) -> None:
+    """Remove the files of a folder that nobody has read for longest, until all together have at most ``most`` bytes."""
+    files: list[tuple[float, int, str]] = []
+    for parent, _, names in os.walk(where):
+        for name in names:
+            path = os.path.join(parent, name)
+            with contextlib.suppress(OSError):
+                found = os.lstat(path)
+                files.append((max(found.st_atime, found.st_mtime), found.st_size, path))
+    total = sum(size for _, size, _ in files)
+    for _, size, path in sorted(files):
+        if total <= most:
+            break
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+            total -= size
