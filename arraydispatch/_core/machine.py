@@ -1,14 +1,45 @@
-"""Facts about an ndarray's memory, and calls of machine code: in C where the core is compiled (``_machine.c``)."""
+"""Facts about an ndarray's memory and about the thread that runs, and calls of machine code: in C where the core is compiled.
+
+``_machine.c`` has those that any module calls, ``machine.pxd`` those that only compiled modules do without a call.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import ContextVar
 from ctypes import addressof, c_char
 from importlib import import_module
+from itertools import count
 from struct import pack_into
+from sys import _getframe as current_frame
+from threading import local
 from typing import Any
+from weakref import ref as reference_to
 
-__all__ = ["address_of", "layout_of", "owns_memory", "put", "put_addresses", "run"]
+__all__ = [
+    "address_of", "current_frame", "identity", "layout_of", "owns_memory", "put", "put_addresses", "reference_to", "run", "thread_number", "value_of",
+]  # fmt: skip
+
+
+identity = id
+
+
+def value_of(variable: ContextVar[Any]) -> Any:
+    """Return the value of a context variable."""
+    return variable.get()
+
+
+_local = local()
+_next = count(1).__next__
+
+
+def thread_number() -> int:
+    """Return a number of this thread that no other thread of the process has, before it or after."""
+    try:
+        found: int = _local.number
+    except AttributeError:
+        found = _local.number = _next()
+    return found
 
 
 def address_of(x: Any) -> int:

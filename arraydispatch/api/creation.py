@@ -216,9 +216,12 @@ def _by_body(func: Any, body: Callable[..., Any], size: Any, dtype: Any, args: t
     backend, device = _target((size,), wanted)
     if backend.native_is_ndarray:
         return _moved(func(*args, **options))
-    with backend.within():
-        made = wrapping.beside_writers(lambda: body(backend.xp, *args, device=device, **options))
-        return _wrapped(made, backend)
+    try:
+        with backend.within():
+            made = wrapping.beside_writers(lambda: body(backend.xp, *args, device=device, **options))
+            return _wrapped(made, backend)
+    except Unsupported:  # as of one of many shapes, for each of which the library would compile
+        return _moved(func(*args, **options))
 
 
 def _wrapped(made: Any, backend: Backend) -> Any:

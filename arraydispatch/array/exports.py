@@ -41,7 +41,7 @@ _ASKS = frozenset({
     "numpy.matrixlib.defmatrix",
     "numpy.polynomial.chebyshev", "numpy.polynomial.hermite", "numpy.polynomial.hermite_e", "numpy.polynomial.laguerre",
     "numpy.polynomial.legendre", "numpy.polynomial.polynomial", "numpy.testing._private.utils",
-    "scipy.optimize._constraints", "scipy.optimize._minpack_py", "scipy.optimize._nonlin", "scipy.optimize._root_scalar",
+    "scipy.linalg.interpolative", "scipy.optimize._constraints", "scipy.optimize._minpack_py", "scipy.optimize._nonlin", "scipy.optimize._root_scalar",
     "scipy.signal._ltisys", "scipy.stats._mgc",
 })  # fmt: skip
 """Modules of NumPy, of those that it does not dispatch, and of SciPy, that go by ``isinstance(x, np.ndarray)``."""

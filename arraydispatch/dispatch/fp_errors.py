@@ -27,8 +27,8 @@ from ..ufuncs import Plan
 from ..ufuncs.facts import ufunc_facts
 from .handover import handed, peek
 
-_variable: contextvars.ContextVar[Any] = np._core.umath._extobj_contextvar
-in_force = _variable.get
+STATE: contextvars.ContextVar[Any] = np._core.umath._extobj_contextvar
+in_force = STATE.get
 """Object that ``np.errstate`` sets: reading it takes 10 ns, ``np.geterr`` takes 2 µs."""
 UNTOUCHED = contextvars.Context().run(in_force)
 """Its value by default: errors warn, underflow is ignored."""

@@ -83,13 +83,18 @@ class Handover:
     def __init__(self, why: str, wide: bool = False) -> None:
         self.why, self.wide = why, wide
         self._filled: list[tuple[Any, np.ndarray[Any, Any]]] = []
-        self._shared: dict[int, np.ndarray[Any, Any]] = {}
+        self._shared: dict[int, tuple[Any, np.ndarray[Any, Any]]] = {}
 
     def _values(self, a: Any) -> np.ndarray[Any, Any]:
         host = conversion.download(a._kind.backend, views.expose(a), self.why)
         if self.wide and a._kind.dtype.itemsize == 2 and settings.current_precision() in (16, "bf16"):
             return host.astype(dtypes.widen_half(host.dtype))
         return host
+
+    @staticmethod
+    def _copied(a: Any, host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Copy values into the memory order that the array shows, for code that writes only to memory in Fortran order."""
+        return host.copy("F" if host.ndim > 1 and a.flags.fnc else "K")
 
     def read(self, a: Any) -> np.ndarray[Any, Any]:
         """Return a read-only view of an array's values."""
@@ -99,17 +104,16 @@ class Handover:
 
     def share(self, a: Any) -> np.ndarray[Any, Any]:
         """Return an array's memory, or a copy, that may be written: one ndarray for an array that is given twice."""
-        host = self._shared.get(id(a))
-        if host is None:
+        if id(a) not in self._shared:
             host = self._values(a)
-            host = self._shared[id(a)] = host if host.flags.writeable and host.flags.owndata else host.copy("K")
-        return host
+            self._shared[id(a)] = a, host if host.flags.writeable and host.flags.owndata else self._copied(a, host)
+        return self._shared[id(a)][1]
 
     def fill(self, a: Any) -> np.ndarray[Any, Any]:
         """Return a copy of an array's values that will be written back."""
         host = self._values(a)
         wrapping.check_writeable(a)
-        host = host.copy("K")
+        host = self._copied(a, host)
         self._filled.append((a, host))
         return host
 
@@ -119,8 +123,15 @@ class Handover:
             host_results.store(a, host)
 
     def target(self, result: Any) -> Any:
-        """Return the array of which a result is the filled copy, None if it is of none."""
+        """Return the array that was handed over as the ndarray which is now the result, with the values in it; None if there is none."""
         for a, host in self._filled:
             if result is host:
+                return a
+        for a, host in self._shared.values():
+            if result is host and host.dtype == a.dtype:
+                if peek(a).tobytes() != host.tobytes():  # overwritten
+                    if not a.flags.writeable:
+                        return None
+                    host_results.store(a, host)
                 return a
         return None

@@ -23,7 +23,7 @@ from ..common.pytrees import first, leaves, mapped
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..engine import along_axis
-from ..engine.recording import tape
+from ..engine.recording import call_nodes
 from ..functions.registry import SCIENTIFIC, spec_of
 from ..memory import views
 from ..memory.roots import memory_of
@@ -42,7 +42,7 @@ def large(values: Any) -> bool:
     changes at each coming.
     """
     least = settings.default.min_size
-    if tape.least:
+    if call_nodes.least:
         return False
     counted = settings.default.execution == "compiled" and settings.on_cpu(settings.current_name())
 
@@ -82,7 +82,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if writes and views.waiting:
         for a in found:
             views.run_readers(a)
-    result = along_axis.call(func, tuple(hosts), dict(keywords)) if tape.least else DECLINED
+    result = along_axis.call(func, tuple(hosts), dict(keywords)) if call_nodes.least else DECLINED
     if result is DECLINED:
         result = func(*hosts, **keywords)
     if lent:

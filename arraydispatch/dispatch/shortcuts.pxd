@@ -1,3 +1,7 @@
+from .._core cimport machine
+from .._core.handles cimport Handle
 from ..backends.kinds cimport Kind
 from ..ufuncs.plans cimport Plan
-from .._core.handles cimport Handle
+
+cdef object _make, _rules, _tap, STATE, UNTOUCHED, NO_POLICY, context_rules
+cdef Py_ssize_t _min_size

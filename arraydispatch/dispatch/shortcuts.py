@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import machine
 from .._core.handles import Handle
 from ..backends.base import Unsupported
 from ..backends.kinds import Kind
@@ -21,12 +22,11 @@ from ..memory.views import native
 from ..runtime.settings import NO_POLICY, context_rules
 from ..ufuncs.plans import PLANS, Plan, WholePlan
 from . import fp_errors, host_fallback, host_results, memory_order, wrapping
-from .fp_errors import UNTOUCHED, in_force
+from .fp_errors import STATE, UNTOUCHED
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 General = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
-_context_rules = context_rules.get
 _make: Any = None
 _min_size = 0
 _rules: Any = None
@@ -48,7 +48,7 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
     find = plans.get
 
     def call(a: Any, b: Any) -> Any:
-        rules = _context_rules() or _rules
+        rules = machine.value_of(context_rules) or _rules
         if type(a) is type(b):  # of which one is an array
             first: Handle = a
             second: Handle = b
@@ -84,7 +84,7 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
                 raise
             reason = host_results.refusal(error)
         else:
-            if plan.reported or in_force() is not UNTOUCHED:
+            if plan.reported or machine.value_of(STATE) is not UNTOUCHED:
                 fp_errors.look(ufunc, plan, (x, y), result, scalar=not result.ndim)
             if result.ndim:
                 if _min_size and not plan.out.standard:
@@ -94,7 +94,7 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
                 if plan.laid_out:
                     if left.__class__ is Kind is right.__class__ and a._ghost is None is b._ghost:
                         return made
-                elif plan.keeps_order is None or plan.keeps_order(x, y):
+                elif result.ndim < 2 or plan.keeps_order is None or plan.keeps_order(x, y):
                     return made
                 return memory_order.of_ufunc(made, (a, b))
             made = wrapping.scalar(result, plan.out)
@@ -102,7 +102,7 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
                 issubclass(type(made), np.inexact)
                 and not isfinite(made)
                 and not plan.reported
-                and in_force() is UNTOUCHED
+                and machine.value_of(STATE) is UNTOUCHED
             ):
                 fp_errors.look(ufunc, plan, (x, y), result, scalar=True)
             return made
@@ -122,7 +122,7 @@ def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
         if not isinstance(a, Handle):
             return general(ufunc, (a,), {})
         left, x = views.held(a)
-        plan: Plan | None = find((left, (_context_rules() or _rules).precision))
+        plan: Plan | None = find((left, (machine.value_of(context_rules) or _rules).precision))
         if plan is None or plan.kind == "host":
             return general(ufunc, (a,), {})
         tap = _tap
@@ -138,7 +138,7 @@ def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
             if plan.cast is not None:
                 tap.cast(*plan.cast)
         scalar = single and not result.ndim
-        if plan.reported or scalar or in_force() is not UNTOUCHED:
+        if plan.reported or scalar or machine.value_of(STATE) is not UNTOUCHED:
             fp_errors.look(ufunc, plan, (x,), result, scalar=scalar)
         if not single:
             made: Any = tuple(
@@ -153,7 +153,7 @@ def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
         if plan.laid_out:
             if left.__class__ is Kind and a._ghost is None:
                 return made
-        elif plan.keeps_order is None or plan.keeps_order(x):
+        elif plan.keeps_order is None or (single and result.ndim < 2) or plan.keeps_order(x):
             return made
         return memory_order.of_ufunc(made, (a,))
 
@@ -167,8 +167,12 @@ def reducer(func: Any, plan: WholePlan, general: General) -> Callable[[Handle], 
     entry = backend.entries[func].kind
 
     def reduce_all(a: Handle) -> Any:
-        rules = _context_rules() or _rules
-        if rules.precision is not None or in_force() is not UNTOUCHED or (a._root is not None and views.outgrows(a)):
+        rules = machine.value_of(context_rules) or _rules
+        if (
+            rules.precision is not None
+            or machine.value_of(STATE) is not UNTOUCHED
+            or (a._root is not None and views.outgrows(a))
+        ):
             return general(func, (a,), {})
         tap = _tap
         start = 0.0 if tap is None else perf_counter()
@@ -199,7 +203,7 @@ def joiner(general: General) -> Callable[[Any], Any]:
         if (type(arrays) is not tuple and type(arrays) is not list) or not arrays:
             return general(np.concatenate, (arrays,), {})
         cls = type(arrays[0])
-        if not issubclass(cls, Handle) or (_context_rules() or _rules) is not NO_POLICY:
+        if not issubclass(cls, Handle) or (machine.value_of(context_rules) or _rules) is not NO_POLICY:
             return general(np.concatenate, (arrays,), {})
         kind = arrays[0]._kind
         run = kind.join
@@ -237,7 +241,7 @@ def joiner(general: General) -> Callable[[Any], Any]:
             joined = _make(made, kind)
             if not kind.backend.mutable:
                 views.keep_apart(arrays, made)
-            elif kind.backend.native_is_ndarray or memory_order.all_in_c_order(arrays):
+            elif ndim == 1 or kind.backend.native_is_ndarray or memory_order.all_in_c_order(arrays):
                 return joined
             return memory_order.of_function(np.concatenate, (arrays,), {}, joined)
         return general(np.concatenate, (arrays,), {})

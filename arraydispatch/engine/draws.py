@@ -23,7 +23,7 @@ from ..common.sentinels import DECLINED
 from ..common.signal_safety import aside
 from .along_axis import Parts
 from .host_blocks import thread_pool
-from .recording import tape
+from .recording import call_nodes
 
 __all__ = ["LEAST", "METHODS", "call"]
 
@@ -61,7 +61,7 @@ _numbers = (int, float, np.integer, np.floating)
 def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run ``plain(generator, *args, **kwargs)`` of a method in :data:`METHODS` in all threads, if it is a large draw of one distribution."""
     bits = generator._bit_generator
-    if not tape.least or type(bits) not in _MULTIPLIERS or (threads := thread_pool.count()) < 2:
+    if not call_nodes.least or type(bits) not in _MULTIPLIERS or (threads := thread_pool.count()) < 2:
         return DECLINED
     at = METHODS[plain.__name__]
     if len(args) > at + ("size" not in kwargs):

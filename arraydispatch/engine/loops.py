@@ -29,7 +29,7 @@ class Loop(NamedTuple):
     out: np.dtype[Any]
     ins: tuple[np.dtype[Any], ...]
     weak: tuple[int, ...]
-    """Positions of operands that are Python scalars, whose values must fit."""
+    """Positions of operands that are Python scalars, whose values must fit; without those whose values all do."""
     reports: bool
     """Whether an element may raise a floating-point error."""
     weight: float
@@ -63,12 +63,15 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
     kinds = {t.kind for t in loops}
     weight = 8 if facts.heavy else max(t.itemsize for t in loops) / 8
     pinned = (facts.last_differ and "f" in kinds) or ("c" in kinds and not quiet and not facts.by_parts)
+    weak = tuple([i for i in weak if (keys[i], loops[i].char) not in _FIT])
     return Loop(loops[-1], loops[:-1], weak, reports, weight, pinned)
 
 
 def fits(value: Any, dtype: np.dtype[Any]) -> bool:
     """Whether NumPy converts a Python scalar to a dtype without an error or a warning."""
     kind = dtype.kind
+    if type(value) is int and -_SMALL <= value <= _SMALL and kind in "fc":
+        return True
     if kind == "b":
         return type(value) is bool
     if kind in "iu":
@@ -80,6 +83,10 @@ def fits(value: Any, dtype: np.dtype[Any]) -> bool:
 
 
 _INF = float("inf")
+_SMALL = 1 << 15
+"""An integer that is finite in each floating dtype."""
+_FIT = frozenset({(float, "d"), (float, "D"), (complex, "D")})
+"""Types of Python scalars and the dtypes that hold each value of theirs."""
 
 
 @cache

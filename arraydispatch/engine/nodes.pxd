@@ -1,12 +1,15 @@
 # What is recorded, as C structs: one recorded call makes a node and reads several.
 
+cimport cython
+
 cdef class Place:
-    cdef public object code, filters, names
+    cdef public object code, filters, modes, names
     cdef public Py_ssize_t instruction
 
 cdef class Bound:
     pass
 
+@cython.freelist(32)
 cdef class Buffer:
     cdef public object array
     cdef public object memory, number
@@ -14,16 +17,19 @@ cdef class Buffer:
     cpdef laid_as(self, kind)
 
 cdef class Form:
-    cdef public object func, held, shape, work, row, fortran, pinned, ins, weak, reports, span, halved
-    cdef public Py_ssize_t least
-    cdef public object dtype, size, ndim, nbytes, laid, alone
+    cdef public object func, held, shape, row, fortran, pinned, span, halved
+    cdef public tuple ins, weak
+    cdef public bint reports
+    cdef public Py_ssize_t least, nbytes, work, alone
+    cdef public object dtype, size, ndim, laid
     cdef public object _by_rows, _skipped
 
+@cython.freelist(64)
 cdef class Node:
-    cdef public object args, dtype, form, handle, ndim, number, place, refs, shape, size, tape, target, told, value
+    cdef public object args, dtype, form, handle, ndim, number, place, shape, size, tape, target, told, value
 
 cdef dict _LAID
 
 cpdef Buffer buffer_of(array, number, memory)
 cpdef object laid(kind, shape, how)
-cpdef Node node_of(Form form, told=*, place=*)
+cpdef Node node_of(Form form, place=*)

@@ -33,12 +33,16 @@ class Place:
         The globals of its module.
     filters : tuple
         The warning filters there were.
+    modes : dict
+        The modes of ``np.errstate`` there were.
     """
 
-    __slots__ = ("code", "filters", "instruction", "names")
+    __slots__ = ("code", "filters", "instruction", "modes", "names")
 
-    def __init__(self, code: CodeType, instruction: int, names: dict[str, Any], filters: tuple[Any, ...]) -> None:
-        self.code, self.instruction, self.names, self.filters = code, instruction, names, filters
+    def __init__(
+        self, code: CodeType, instruction: int, names: dict[str, Any], filters: tuple[Any, ...], modes: dict[str, Any]
+    ) -> None:
+        self.code, self.instruction, self.names, self.filters, self.modes = code, instruction, names, filters, modes
 
     @property
     def line(self) -> int:
@@ -133,9 +137,9 @@ class Update(Elsewhere):
 
 
 class Buffer:
-    """An ndarray that nodes of a tape read, and the how-manieth of them it is; how it is laid, of an array of this kind.
+    """An ndarray that nodes of a tape read, and how it is laid, of an array of this kind.
 
-    ``memory``: what it reads, as :data:`arraydispatch.memory.views.waiting` has it.
+    ``number``: -1 for the first of them, -2 for the next; ``memory``: what it reads, as :data:`arraydispatch.memory.views.waiting` has it.
     """
 
     __slots__ = ("array", "kind", "laid", "memory", "number")
@@ -204,7 +208,7 @@ class Form:
     halved : Whole or None
         How the parts of a reduction to one element are put together; None for others.
     least : int
-        What ``tape.least`` may be at most, so that it is worth recording.
+        What ``call_nodes.least`` may be at most, so that it is worth recording.
     work : int
         Time that it takes: in that of a sum of two numbers of eight bytes.
     laid : object
@@ -298,8 +302,6 @@ class Node:
         Of the value.
     args : tuple
         Nodes, buffers and scalars.
-    refs : tuple of int or None
-        Numbers of the nodes; one less than the negative numbers of the buffers; None for scalars.
     number : int
         Position on its tape.
     told : dict or None
@@ -317,7 +319,7 @@ class Node:
     """
 
     __slots__ = (
-        "args", "dtype", "form", "handle", "ndim", "number", "place", "refs", "shape", "size", "tape", "target", "told", "value",
+        "args", "dtype", "form", "handle", "ndim", "number", "place", "shape", "size", "tape", "target", "told", "value",
     )  # fmt: skip
 
     dtype: np.dtype[Any]
@@ -326,7 +328,6 @@ class Node:
     ndim: int
     form: Form
     args: tuple[Any, ...]
-    refs: tuple[int | None, ...]
     number: int
     told: dict[str, Any] | None
     place: Place | None
@@ -357,11 +358,14 @@ class Node:
         return getattr(self.form.held, name)
 
 
-def node_of(form: Form, told: Any = None, place: Any = None) -> Node:
-    """A node without operands yet, whose array is not made."""
+def node_of(form: Form, place: Any = None) -> Node:
+    """A node without operands yet, whose array is not made; ``place``: where an error is to be told, as one is that it has modes for."""
     made: Node = Node.__new__(Node)
     made.form, made.dtype, made.shape, made.size, made.ndim = form, form.dtype, form.shape, form.size, form.ndim
-    made.told, made.place, made.value, made.target, made.handle, made.tape = told, place, None, None, None, None
+    made.told = made.place = made.value = made.target = made.handle = made.tape = None
+    if place is not None:
+        at: Place = place
+        made.told, made.place = at.modes, at
     return made
 
 

@@ -22,7 +22,7 @@ from ..array.general_forms import named
 from ..backends import loader
 from ..common.members import MEMBERS, Form, Member
 from ..common.process_state import process
-from ..engine.recording import tape
+from ..engine.recording import call_nodes
 from ..memory import views
 from . import functions, methods, recorded as recording, results
 from .creation import (
@@ -120,13 +120,13 @@ _layer = 0
 def _follow() -> None:
     """Put the forms in force that the settings of the process ask for."""
     global _layer, least
-    if not (results.path.least or least or _layer or tape.least):
+    if not (results.path.least or least or _layer or call_nodes.least):
         return  # it is not in force, and nothing else would change that
-    layer = 2 if results.path.least else int(tape.least > 0)
+    layer = 2 if results.path.least else int(call_nodes.least > 0)
     if layer != _layer:
         install(_FORMS[layer])
     least, _layer = results.path.least, layer
-    if tape.least:
+    if call_nodes.least:
         recording.calibrate(layer, _ask)
 
 

@@ -1,5 +1,5 @@
 from .._core.ndarrays cimport ndarray
-from .._core cimport handles
+from .._core cimport handles, machine
 from .._core.handles cimport Handle
 from .._core.frames cimport FrameType
 from .results cimport Path, array_of, is_plain
@@ -7,7 +7,8 @@ from .results cimport Path, array_of, is_plain
 cdef Path path
 cdef bint _compiled
 cdef dict _kinds
-cdef object PLAIN, SCALARS, _float_kind
+cdef object PLAIN, SCALARS, _float_kind, _users, _visited
+cdef bint _draws_on_device
 cpdef fresh(ndarray value)
 cpdef bint plain_sequence(x, Py_ssize_t depth=*) except -1
 cdef bint _draws() except -1

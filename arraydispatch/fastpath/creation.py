@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 from collections.abc import Callable
 from functools import wraps
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .._core import handles
+from .._core import handles, machine
 from .._core.handles import Handle
 from ..array import Array
 from ..backends import loader
@@ -322,32 +321,49 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool)
 
 def _draws() -> bool:
     """Whether the thin path draws."""
-    return bool(path.least) and not process.draws_on_device
+    return bool(path.least) and not _draws_on_device
 
 
 def _is_few(x: Any, large: Any) -> bool:
     return x < large.LEAST if type(x) is int else type(x) in PLAIN
 
 
+_draws_on_device: Any = False
+_users: Any = None
+_visited: Any = None
+
+
+@process.follows("draws_on_device", "users", "visited")
+def _follow_users() -> None:
+    global _draws_on_device, _users, _visited
+    _draws_on_device, _users, _visited = process.draws_on_device, process.users, process.visited
+
+
+_follow_users()
+
+
 def _moved(value: Any, moved: Any) -> Any:
     """Wrap what NumPy has drawn for a user."""
     if type(value) is not ndarray or not _is_by_user():
         return value
-    found = fresh(value) if process.visited is None else None
+    found = fresh(value) if _visited is None else None
     return moved(value) if found is None else found
 
 
 def _is_by_user() -> bool:
-    users = process.users
+    users = _users
     if users is None:
         return False
-    first: FrameType = sys._getframe()  # of the caller: no frame is in between
+    known: dict[Any, bool] = users.known
+    first: FrameType = machine.current_frame()  # of the caller: no frame is in between
     frame = first
-    while users.known.get(frame.f_globals.get("__file__")) is not True:
+    names: dict[str, Any] = frame.f_globals
+    while known.get(names.get("__file__")) is not True:
         back: FrameType | None = frame.f_back
-        if back is None or "__file__" in frame.f_globals or "__spec__" in frame.f_globals or users.namespaces:
+        if back is None or "__file__" in names or "__spec__" in names or users.namespaces:
             return bool(users.owns_frame(first))
         frame = back  # code that was executed in a dict of its own
+        names = frame.f_globals
     return True
 
 

@@ -1,7 +1,7 @@
 from ..backends.kinds cimport Kind
 from .._core.ndarrays cimport ndarray
 from .._core.handles cimport Handle
-from .results cimport Path, array_of, before_write, into, is_computed, is_plain, of_one, of_two, one_into, result_of, written
+from .results cimport Path, array_of, before_write, into, is_computed, is_plain, of_one, of_two, result_of, written
 
 cdef object DECLINED, PLAIN, SCALARS
 cdef Path path

@@ -15,7 +15,7 @@ from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
-from ..engine.recording import tape
+from ..engine.recording import call_nodes
 from ..functions.registry import Written, spec_of
 from ..memory.roots import memory_of
 from ..ufuncs.facts import INSTRUCTIONS
@@ -29,7 +29,6 @@ from .results import (
     is_read,
     of_one,
     of_two,
-    one_into,
     path,
     result_of,
     waiting,
@@ -255,12 +254,12 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     if len(inputs) == 2:
         return out if into(func, inputs[0], inputs[1], out, False) else DECLINED
     if len(inputs) == 1:
-        return out if one_into(func, inputs[0], out) else DECLINED
+        return out if into(func, inputs[0], DECLINED, out, False) else DECLINED
     made: Handle = out
     if type(made._v) is not ndarray:
         return DECLINED
     place: ndarray = made._v
-    if (place.size >= path.least and tape.least) or made._kind.standard:
+    if (place.size >= path.least and call_nodes.least) or made._kind.standard:
         return DECLINED
     hosts = _values(inputs, [out])
     if hosts is None:
@@ -334,7 +333,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                 made = of_one(func, x)
                 if made is not DECLINED:
                     return made
-                if tape.least and (made := tape.record(func, (x,))) is not None:
+                if call_nodes.least and (made := call_nodes.record(func, (x,))) is not None:
                     return made
             elif type(x) in SCALARS and not more and not kwargs:
                 return func(x)
@@ -351,14 +350,14 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                 made = of_one(func, x)
                 if made is not DECLINED:
                     return made
-                if tape.least and (made := tape.record(func, (x,))) is not None:
+                if call_nodes.least and (made := call_nodes.record(func, (x,))) is not None:
                     return made
             elif type(x) in SCALARS:
                 return func(x)
             return general((x,), {})
 
         def one_onto(x: Any, out: Any) -> Any:
-            if type(out) is path.array_class and one_into(func, x, out):
+            if type(out) is path.array_class and into(func, x, DECLINED, out, False):
                 return out
             return unary(x, out=out)
 
@@ -374,8 +373,8 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
             made = of_two(func, args[0], args[1], by_rows) if two else ufunc(func, args)
             if made is not DECLINED:
                 return made
-            if recorded and tape.least and _is_ours(args[0]) and _is_ours(args[1]):
-                made = tape.record(func, args)
+            if recorded and call_nodes.least and _is_ours(args[0]) and _is_ours(args[1]):
+                made = call_nodes.record(func, args)
                 if made is not None:
                     return made
         elif len(kwargs) == 1 and type(out := kwargs.get("out")) is path.array_class:
@@ -391,8 +390,8 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
         made = of_two(func, x, y, by_rows)
         if made is not DECLINED:
             return made
-        if recorded and tape.least and _is_ours(x) and _is_ours(y):
-            made = tape.record(func, (x, y))
+        if recorded and call_nodes.least and _is_ours(x) and _is_ours(y):
+            made = call_nodes.record(func, (x, y))
             if made is not None:
                 return made
         return general((x, y), {})

@@ -1,4 +1,4 @@
-from ..engine.recording.tape cimport record
+from ..engine.recording.call_nodes cimport record
 from .._core.ndarrays cimport ndarray
 from .._core.handles cimport Handle
 from .results cimport of_one, of_two

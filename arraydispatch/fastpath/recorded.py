@@ -22,8 +22,8 @@ from ..common.members import REDUCTIONS, Form, Member
 from ..common.sentinels import DECLINED
 from ..dispatch import host_results, host_values
 from ..engine.nodes import Node, PendingView
-from ..engine.recording import reductions, shifts, tape, updates, writes
-from ..engine.recording.tape import record
+from ..engine.recording import call_nodes, reductions, shifts, tape, updates, writes
+from ..engine.recording.call_nodes import record
 from ..memory import views
 from ..ufuncs.facts import CLIP, INSTRUCTIONS
 from . import results
@@ -56,7 +56,7 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
             values.append(x)
         else:
             return None
-    if size == 0 or size < tape.least or kind.standard or not kind.backend.hosted:
+    if size == 0 or size < call_nodes.least or kind.standard or not kind.backend.hosted:
         return None
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
@@ -69,7 +69,7 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """Record a ufunc of arrays and numbers, or compute it at once; None where the general path decides."""
-    if not tape.least:
+    if not call_nodes.least:
         return None
     made = record(func, inputs)
     if made is not None:
@@ -114,7 +114,7 @@ def _reflected(func: np.ufunc, general: Any) -> Any:
 
 def _inplace(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
-        made = writes.inplace(func, self, other) if tape.least else None
+        made = writes.inplace(func, self, other) if call_nodes.least else None
         if made is None and _look((self, other)) and results.into(func, self, other, self, True):
             return self
         return general(self, other) if made is None else made
@@ -132,7 +132,7 @@ def _unary(func: np.ufunc, general: Any) -> Any:
 
 def _power(general: Any) -> Any:
     def __pow__(self: Any, exponent: Any, modulo: None = None) -> Any:
-        if tape.least and modulo is None:
+        if call_nodes.least and modulo is None:
             short = short_power(self, exponent, True)
             made = record(np.power, (self, exponent)) if short is None else record(short, (self,))
             if made is not None:
@@ -144,7 +144,7 @@ def _power(general: Any) -> Any:
 
 def _array_ufunc(general: Any) -> Any:
     def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if tape.least and method == "__call__":
+        if call_nodes.least and method == "__call__":
             if not kwargs:
                 made = record(func, inputs)
                 if made is not None:
@@ -167,7 +167,7 @@ def _clipped(a: Any, low: Any = None, high: Any = None) -> Any:
 
 def _array_function(general: Any) -> Any:
     def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if tape.least and len(types) == 1:
+        if call_nodes.least and len(types) == 1:
             made = None
             name = func.__name__.removeprefix("a")  # np.amax is the method max
             if name in REDUCTIONS:
@@ -176,7 +176,7 @@ def _array_function(general: Any) -> Any:
             elif func is _roll:
                 made = shifts.rolled(*args, **kwargs)
             elif len(args) == 3 and not kwargs:
-                made = tape.where(*args) if func is _where else _clipped(*args) if func is _clip else None
+                made = call_nodes.where(*args) if func is _where else _clipped(*args) if func is _clip else None
             if made is not None:
                 return made
         return general(self, func, types, args, kwargs)
@@ -216,7 +216,7 @@ def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: st
 
 def _reducer(name: str, general: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if tape.least:
+        if call_nodes.least:
             made = _reduced(name, self, args, kwargs, getrefcount(self), "method")
             if made is not None:
                 return made
@@ -247,7 +247,7 @@ def calibrate(layer: int, ask: Callable[[], None]) -> None:
 
 def _setitem(general: Any) -> Any:
     def __setitem__(self: Any, key: Any, value: Any) -> None:
-        if tape.least:
+        if call_nodes.least:
             if isinstance(value, Handle) and type(value._v) is PendingView and updates.is_part(self, key, value):
                 return
             if type(self._v) is Node and updates.assigned(self, key, value):
@@ -268,7 +268,7 @@ def _setitem(general: Any) -> Any:
 
 def _getitem(general: Any) -> Any:
     def __getitem__(self: Any, key: Any) -> Any:
-        if tape.least and type(self._v) is Node:
+        if call_nodes.least and type(self._v) is Node:
             made = updates.part_of(self, key)
             if made is not None:
                 return made
@@ -281,7 +281,7 @@ def _getitem(general: Any) -> Any:
 
 def _clip_method(general: Any) -> Any:
     def clip(self: Any, *args: Any, **kwargs: Any) -> Any:
-        made = _clipped(self, *args) if tape.least and 0 < len(args) < 3 and not kwargs else None
+        made = _clipped(self, *args) if call_nodes.least and 0 < len(args) < 3 and not kwargs else None
         return general(self, *args, **kwargs) if made is None else made
 
     clip.__doc__ = general.__doc__
@@ -290,9 +290,9 @@ def _clip_method(general: Any) -> Any:
 
 def _astype(general: Any) -> Any:
     def astype(self: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
-        if tape.least and not args and not kwargs:
+        if call_nodes.least and not args and not kwargs:
             wanted = np.dtype(dtype)
-            made = tape.astype(self, wanted) if wanted != self._kind.dtype else None
+            made = call_nodes.astype(self, wanted) if wanted != self._kind.dtype else None
             if made is not None:
                 return made
         return general(self, dtype, *args, **kwargs)

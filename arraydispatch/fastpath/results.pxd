@@ -19,7 +19,6 @@ cpdef of_two(op, x, y, bint by_rows)
 cdef _operand(x, Kind kind)
 cdef bint _are_large(x, y) except -1
 cpdef bint into(op, x, y, out, bint operator) except -1
-cpdef bint one_into(op, x, out) except -1
 cpdef written(Handle a)
 @cython.locals(other=Kind)
 cpdef array_of(ndarray value, Kind kind)

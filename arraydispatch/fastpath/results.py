@@ -15,14 +15,14 @@ from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..dispatch import host_results, host_values
-from ..engine.recording import tape
+from ..engine.recording import call_nodes
 from ..memory import views
 from ..runtime import settings
 from ..ufuncs import rows
 
 __all__ = [
     "DEEPEST", "FOLLOWED", "array_of", "before_write", "calls", "in_rows", "into", "is_computed", "is_plain", "is_read", "of_one",
-    "of_two", "one_into", "path", "result_of", "view_of", "waiting", "written",
+    "of_two", "path", "result_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
@@ -180,7 +180,10 @@ def _operand(x: Any, kind: Kind) -> Any:
 
 
 def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
-    """Compute a ufunc of two operands into an array, and say whether it was done; ``operator``: as ``x += y``."""
+    """Compute a ufunc of two operands, or of one, into an array, and say whether it was done.
+
+    ``y``: ``DECLINED`` for a ufunc of one; ``operator``: as ``x += y``.
+    """
     if type(out) is not _path.array_class:
         return False
     made: Handle = out
@@ -188,42 +191,26 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
         return False
     place: ndarray = made._v
     kind: Kind = made._kind
-    if kind.standard or (place.size >= _path.least and tape.least):  # both are --min-size, where both are in force
+    if kind.standard or (
+        place.size >= _path.least and call_nodes.least
+    ):  # both are --min-size, where both are in force
         return False
     left = place if x is out else _operand(x, kind)
-    right = _operand(y, kind)
-    if left is None or right is None or (x is not out and _are_large(left, right)):
+    right = None if y is DECLINED else _operand(y, kind)
+    if left is None or (right is None and y is not DECLINED) or (x is not out and _are_large(left, right)):
         return False
     before_write(made, place)
     if place.ndim > 1 and (in_rows(left, right) or in_rows(place, 0)):
-        rows.call(op, left, right, out=place)
+        if right is None:
+            rows.call(op, left, out=place)
+        else:
+            rows.call(op, left, right, out=place)
+    elif right is None:
+        op(left, place)
     elif operator:
         op(left, right, place)
     else:  # by name: of a third operand np.maximum says that it is deprecated
         op(left, right, out=place)
-    written(made)
-    return True
-
-
-def one_into(op: Any, x: Any, out: Any) -> bool:
-    """Compute a ufunc of one operand into an array, and say whether it was done."""
-    if type(out) is not _path.array_class:
-        return False
-    made: Handle = out
-    if type(made._v) is not ndarray:
-        return False
-    place: ndarray = made._v
-    kind: Kind = made._kind
-    if kind.standard or (place.size >= _path.least and tape.least):
-        return False
-    value = place if x is out else _operand(x, kind)
-    if value is None or (x is not out and _are_large(value, None)):
-        return False
-    before_write(made, place)
-    if place.ndim > 1 and (in_rows(value, 0) or in_rows(place, 0)):
-        rows.call(op, value, out=place)
-    else:
-        op(value, place)
     written(made)
     return True
 

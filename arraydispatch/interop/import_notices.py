@@ -25,6 +25,8 @@ WATCHED = frozenset(
 this module must not load those two."""
 
 _changing = threading.RLock()
+_noticed: dict[str, ModuleType] = {}
+"""Modules whose functions were exchanged, under their names."""
 _followers: list[Callable[[], None]] = []
 """Functions to call when a request begins, for parts of this package such as sparse arrays."""
 
@@ -51,15 +53,31 @@ class _Finder:
         def exec_module(module: ModuleType) -> None:
             vars(loader).pop("exec_module", None)
             real(module)
-            # This thread is importing.
-            imported("arraydispatch.interop.scipy_stand_ins", alone="arraydispatch.fastpath.recorded" in sys.modules)
-            from .scipy_stand_ins import open_module
-
-            if process.interop:
-                open_module(module)
+            _notice(module, alone="arraydispatch.fastpath.recorded" in sys.modules)  # this thread is importing
 
         loader.exec_module = exec_module
         return spec
+
+
+def _notice(module: ModuleType, alone: bool = False) -> None:
+    """Exchange the functions of a module that has run."""
+    imported("arraydispatch.interop.scipy_stand_ins", alone=alone)
+    from .scipy_stand_ins import open_module
+
+    if process.interop:
+        open_module(module)
+        _noticed[module.__name__] = module
+
+
+def catch_up() -> None:
+    """Exchange functions of modules that no finder was asked for: pytest (``--import-mode=importlib``) runs them from their files."""
+    if not process.interop:
+        return
+    for name in WATCHED:
+        module = sys.modules.get(name)
+        if module is None or module is _noticed.get(name) or getattr(module.__spec__, "_initializing", False):
+            continue
+        _notice(module)
 
 
 def begin() -> None:
@@ -68,11 +86,7 @@ def begin() -> None:
         process.add("interop", 1)
         if _Finder not in sys.meta_path:
             sys.meta_path.insert(0, _Finder)
-        if not WATCHED.isdisjoint(sys.modules):
-            imported("arraydispatch.interop.scipy_stand_ins")
-            from .scipy_stand_ins import open_all
-
-            open_all()
+        catch_up()
         for follower in _followers:
             follower()
 
@@ -86,6 +100,7 @@ def end() -> None:
         if _Finder in sys.meta_path:
             sys.meta_path.remove(_Finder)
         stand_ins = sys.modules.get("arraydispatch.interop.scipy_stand_ins")
+        _noticed.clear()
         if stand_ins is not None:
             stand_ins.close()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from types import ModuleType
 from typing import Any
 
@@ -105,14 +105,20 @@ def _standing(name: str, real: Any, module: str, by: Callable[..., Any]) -> Stan
     return made
 
 
+@cache
+def _routine(real: Any, module: str) -> Compiled:
+    """Return the stand-in for a routine of BLAS or LAPACK, one for all who ask for it."""
+    return Compiled(real, f"{module}.{real.__name__.split()[-1]}")
+
+
 def _routines(exchange: Exchange) -> Any:
     real, module = exchange.real, f"scipy.linalg.{exchange.name.split('_')[1]}"
 
     def get(*args: Any, **kwargs: Any) -> Any:
         found = real(*args, **kwargs)
         if isinstance(found, list | tuple):
-            return type(found)(Compiled(each, f"{module}.{each.__name__.split()[-1]}") for each in found)
-        return Compiled(found, f"{module}.{found.__name__.split()[-1]}")
+            return type(found)(_routine(each, module) for each in found)
+        return _routine(found, module)
 
     return _standing(exchange.name, real, "scipy.linalg", get)
 

@@ -25,7 +25,7 @@ from ..common.signal_safety import imported
 from . import packages, scipy_compiled
 
 EXCHANGES = Exchanges()
-_opened: dict[str, list[Exchange]] = {}
+_opened: dict[ModuleType, list[Exchange]] = {}
 _opening = threading.RLock()
 
 _METHODS = frozenset({"__init__", "__call__"})
@@ -39,14 +39,6 @@ _OF_ANY = frozenset({"MultiUFunc", "NDInterpolatorBase"})
 """Classes whose objects are functions of any number of arrays."""
 
 
-def open_all() -> None:
-    """Install the exchanges for all modules that have been imported."""
-    for name in (*scipy_support.imported(), *packages.MODULES.intersection(sys.modules)):
-        module: Any = sys.modules[name]  # None if the import of the module is blocked
-        if module is not None and not getattr(module.__spec__, "_initializing", False):
-            open_module(module)
-
-
 def open_module(module: ModuleType) -> None:
     """Install the exchanges for one module."""
     with _opening:
@@ -54,9 +46,9 @@ def open_module(module: ModuleType) -> None:
         guest = name in packages.MODULES
         if scipy_support.by_scipy_itself() and not guest:
             return
-        if name not in _opened:
+        if module not in _opened:
             told = packages.exchanges(module) if guest else ()
-            _opened[name] = [
+            _opened[module] = [
                 *told,
                 *(_exchanges(module) if name in scipy_support.MODULES and not scipy_support.by_scipy_itself() else ()),
             ]
@@ -65,9 +57,9 @@ def open_module(module: ModuleType) -> None:
                 from ..scipy_support import fft_backend
 
                 fft_backend.register()
-        for each in _opened[name]:
+        for each in _opened[module]:
             EXCHANGES.add(each)
-        _tell_programs({each.real: each for each in _opened[name] if isinstance(each.holder, ModuleType)})
+        _tell_programs({each.real: each for each in _opened[module] if isinstance(each.holder, ModuleType)})
 
 
 def close() -> None:

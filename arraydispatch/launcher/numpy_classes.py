@@ -24,6 +24,7 @@ from ..api.public import from_protocol
 from ..array import exports
 from ..backends import loader
 from ..backends.kinds import Kind
+from ..common import callers
 from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
@@ -225,23 +226,32 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     __array_interface__ = property(exports.array_interface)
     __array_struct__ = property(exports.array_struct)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """Return ``ndarray.__array__()``, which the program may write: the array moves to the host for good, if it must."""
+        if not copy and _for_user(self) and (dtype is None or np.dtype(dtype) == self.dtype):
+            return shared(self, "ndarray.__array__")
+        return super().__array__(dtype, copy)
+
     def _lent(self, flags: int) -> Any:
-        """Lend the memory as for any array; a writer gets memory that the host can write."""
-        if flags & 1:  # PyBUF_WRITABLE
+        """Lend the memory as for any array; a writer, and the program, gets memory that the host can write."""
+        if flags & 1 or _for_user(self):  # PyBUF_WRITABLE
             return shared(self, "the buffer of an array")
         return super()._lent(flags)
+
+    @property
+    def data(self) -> memoryview:
+        """Return ``ndarray.data``."""
+        found: Any = shared(self, "ndarray.data") if _for_user(self) else super().__array__()
+        return memoryview(found)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
         """View as ``ndarray.view`` does; the array moves to the host for good if an ndarray can share its memory only there.
 
         A view is an ndarray if it is of a user's subclass or has a dtype that exists only on the host.
         """
-        held = self._kind.backend
-        if not held.hosted and (stays := _stays(dtype) or _stays(type)) and asked_by_user(1):
-            value = views.native(views.owner(self))
-            if not (held.recorded(value) or held.shares_with_host(value)):
-                left("ndarray.view", f"{stays} shares its memory")
-                reshaping.settle(self, "its memory is shared on the host")
+        if (stays := _stays(dtype) or _stays(type)) and _for_user(self):
+            left("ndarray.view", f"{stays} shares its memory")
+            reshaping.settle(self, "its memory is shared on the host")
         return super().view(dtype, type)
 
     def __reduce_ex__(self, protocol: Any, /) -> Any:
@@ -250,6 +260,23 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         if protocol < 5 or not seen.transpose(np.argsort([-s for s in seen.strides], kind="stable")).flags.c_contiguous:
             return values.__reduce__()
         return (values if values.flags.writeable else values.copy("K")).__reduce_ex__(protocol)
+
+
+def _for_user(a: Any) -> bool:
+    """Whether memory that the host cannot write is asked for by the program, or for it by NumPy, which may keep it (``np.asmatrix``)."""
+    if process.users is None or a._kind.backend.hosted or exports.shares_with_host(a):
+        return False
+    value = views.native(a)
+    if a._kind.backend.recorded(value) or not a._kind.backend.is_concrete(value):
+        return False
+    asking = sys._getframe(2)
+    if callers.is_ours(asking.f_code.co_filename) or asking.f_globals.get("__name__", "").startswith(_ONLY_READ):
+        return False
+    return process.users.owns_frame(callers.outside(asking, callers.is_core)[0])
+
+
+_ONLY_READ = "numpy.testing"
+"""Package of NumPy's whose functions keep no memory of their arguments, though they ask for it."""
 
 
 def _stays(wanted: Any) -> str:

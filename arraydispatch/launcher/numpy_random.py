@@ -89,6 +89,9 @@ def _permutation(real: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
     return np.take(x, order, axis=axis) if lines.size else np.copy(x)
 
 
+_OUT_AT = {"random": 2, "standard_exponential": 3, "standard_gamma": 3, "standard_normal": 2}
+"""Method of a generator -> position of its ``out``."""
+
 _BY_LINES = {"shuffle": _shuffle, "permuted": _permuted, "permutation": _permutation}
 
 
@@ -174,6 +177,7 @@ class _GeneratorType(type):
 def _method(counterpart: Any, name: str) -> Any:
     plain, what = getattr(counterpart, name), f"numpy.random.{name}"
     at = draws.METHODS.get(name, -1) if counterpart is np.random.Generator else -1
+    out_at = _OUT_AT.get(name) if counterpart is np.random.Generator else None
 
     # Pickle finds the function in this module by these.
     @functools.wraps(plain, assigned=("__name__", "__qualname__", "__doc__"))
@@ -187,6 +191,8 @@ def _method(counterpart: Any, name: str) -> Any:
             if result is DECLINED:
                 result = plain(self, *args, **kwargs)
             return move(result, what) if type(result) is np.ndarray and asked_by_user(1) else result
+        if len(args) - 1 == out_at and "out" not in kwargs:
+            args, kwargs = args[:out_at], {**kwargs, "out": args[-1]}
         user = asked_by_user(1)
         if process.draws_on_device and user:
             drawn = _device_draw(name, args, kwargs)

@@ -464,6 +464,8 @@ class Doors:
         by_user : bool
             Whether a user file imported it.
         """
+        if by_user:
+            import_notices.catch_up()
         with self._opening:
             if self._is_news(by_user):
                 self._awaited.clear()

@@ -39,7 +39,7 @@ OTHER_WALKS = {
     "dispatch/functions.py _view",
     "dispatch/subscripts.py getitem",
     "dispatch/shortcuts.py call",
-    "engine/recording/tape.py record",
+    "engine/recording/call_nodes.py record",
     "engine/recording/writes.py inplace",
     "solvers/linear_operators.py one",
 }

@@ -66,7 +66,7 @@ IN_PLACE = (  # what overwrite_input leaves is not NumPy's to say
     "np.negative.at({t}, [1, 5])", "np.add.at({t}, {s} > 0, 1)", "np.ufunc.at(np.subtract, {t}, slice(2, 5), 1)", "np.add.at({t}, ([1, 2],), [1, 2])",
     "np.copyto({t}, {s})", "np.copyto({t}, {s}, where={s} > 1)", "np.copyto({t}, 2, 'unsafe')", "np.put({t}, [1, 2, 3], [0.25, 9.0])", "{t}.put([1, -1], 7.5)",
     "np.put({t}, [1, 99], 4, mode='clip')", "{t}.put(range(30), {s}, 'wrap')", "np.place({t}, {s} > 1, [1.0, 2.0])", "np.putmask({t}, {s} > 1, {s})",
-    "np.put_along_axis({t}, np.array([3, 4]), 8.0, 0)", "np.fill_diagonal({t}.reshape(4, -1), 1.5)", "np.fill_diagonal({t}.reshape(-1, 2), {s}, wrap=True)", "{t}.fill(2.5)",
+    "np.put_along_axis({t}, np.array([3, 4]), 8.0, 0)", "np.fill_diagonal({t}.reshape(4, -1), 1.5)", "np.fill_diagonal({t}.reshape(-1, 2), np.copy({s}), wrap=True)", "{t}.fill(2.5)",
     "{t}.sort()", "{t}.reshape(4, -1).sort(0)", "{t}.partition(5); {t}.sort()", "{t}.byteswap(True).byteswap(True)", "{t}.setfield(2.25, {t}.dtype)", "np.ndarray.sort({t})",
     "np.ndarray.fill({t}, 3)", "np.ndarray.__setitem__({t}, 3, 4)", "np.ndarray.__iadd__({t}, {s})", "operator.setitem({t}, slice(2, 6), 5)", "{t}.flat[2:9] = 3.5",
     "{t}.flat = np.copy({s})", "{t}.flat[[1, 3]] = 9", "f = {t}.flat; next(f); f[2] = 5; {w}.sum()", "{t}.real = {s}", "{t}.imag = {s}", "{t}.real[2:] += 1", "np.real({t})[1:3] = 4",

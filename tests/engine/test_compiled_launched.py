@@ -63,6 +63,16 @@ PROGRAMS = {
             u[n] = part.sum() - part[-1]
             x[n * 700 :] += 1e-3
     """,
+    "functions of SciPy's": """
+        import scipy.special
+        x = np.linspace(-2, 2, 90_000)
+        u = scipy.special.expit(x * 2) + scipy.special.erf(x) * scipy.special.gammaln(x * x + 1)
+    """,
+    "new arrays of many shapes": """
+        u = np.zeros(40)
+        for n in range(40):
+            u[n] = (np.eye(300 + n, k=n % 3) * 2.0).sum() + (np.tri(300 + n) + np.indices((300 + n, 300 + n))[0]).sum()
+    """,
     "an array that grows": """
         x = np.linspace(-2, 2, 100_000)
         for n in range(40):

@@ -193,6 +193,24 @@ def drawn(seed: str, way: Way) -> list[str]:
     return Author(random.Random(seed), way).program()
 
 
+def alone() -> list[list[str]]:
+    """Programs that go through one door each: to an array, and to a view of one."""
+    tables = (
+        doors.OUTS,
+        doors.IN_PLACE,
+        doors.MEMORY,
+        doors.OUTS_ROUNDED,
+        doors.IN_PLACE_ROUNDED,
+        doors.MEMORY_ROUNDED,
+    )
+    made = [f"a{i} = make({i})" for i in range(3)] + ["v0 = make(4)[None][0]", "w0 = a1 + 1"]
+    seen = "look(a0); look(a1); look(v0); look(w0)"
+    lines = [line.format(t=t, s="a1", r="a2", w="w0") for table in tables for line in table for t in ("a0", "v0")]
+    windows = [f"m1 = {line.format(n=3)}; m1[2:4] = 2.5; look(m1 + 1)" for line in doors.WINDOWS]
+    views = [f"v1 = {line.format(t='a0')}; v1[...] = 2.5; v1 += 1" for line in doors.VIEWS]
+    return [[*made, line, seen] for line in (*lines, *windows, *views)]
+
+
 def _head(way: Way) -> str:
     whole = way.size > 1000
     return HEAD.format(threads=way.threads, size=way.size, told="zlib.crc32" if whole else "bytes.hex")
@@ -271,17 +289,7 @@ WAYS = {
 }
 
 
-# What a library holds it shows read-only, so under the other ways some doors refuse where NumPy writes (docs/explanation/limits.md).
-OFTEN = [way if how.exactly else pytest.param(way, marks=pytest.mark.long) for way, how in WAYS.items()]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("way", OFTEN)
-def test_programs_print_what_plain_python_prints(
-    backend: str, way: str, seed: int, effort: int, zygotes: Any, tmp_path: Path
-) -> None:
-    how = WAYS[way]
-
+def _runs(zygotes: Any, backend: str, how: Way, tmp_path: Path) -> Runs:
     def runs(text: str) -> tuple[str, str]:
         (tmp_path / "script.py").write_text(text)
         done = [
@@ -291,6 +299,24 @@ def test_programs_print_what_plain_python_prints(
         assert [each.code for each in done] == [0, 0], done[1].stderr
         return done[0].stdout, done[1].stdout
 
+    return runs
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", ["in the library", "compiled"])
+def test_each_door_writes_what_a_library_holds(backend: str, way: str, zygotes: Any, tmp_path: Path) -> None:
+    how = WAYS[way]
+    programs, runs = alone(), _runs(zygotes, backend, how, tmp_path)
+    assert [programs[i][-2] for i in differences(programs, runs, how, failing=False)] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("way", WAYS)
+def test_programs_print_what_plain_python_prints(
+    backend: str, way: str, seed: int, effort: int, zygotes: Any, tmp_path: Path
+) -> None:
+    how = WAYS[way]
+    runs = _runs(zygotes, backend, how, tmp_path)
     many = 5 if how.size > 1000 else BATCH
     for batch in range(effort):
         names = [f"{seed}/{backend}/{way}/{batch}/{i}" for i in range(many)]

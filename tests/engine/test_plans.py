@@ -15,7 +15,7 @@ from arraydispatch.api import creation
 from arraydispatch.engine import nodes
 from arraydispatch.engine.host_blocks import block_plans, blocks, kernels
 from arraydispatch.engine.nodes import Node
-from arraydispatch.engine.recording import tape
+from arraydispatch.engine.recording import call_nodes, tape
 from arraydispatch.runtime.settings import default
 
 pytestmark = pytest.mark.usefixtures("fused")
@@ -179,7 +179,7 @@ def test_plans_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_calls_that_stay_alone_are_not_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A block of one call, in the thread that asks, takes longer than the call; with others it is worth it again."""
     monkeypatch.setattr(tape, "IN_THREADS", 1 << 60)
-    monkeypatch.setattr(tape, "_forms", {})
+    call_nodes._forms.clear()
     for name, number in (("ALONE", 4), ("AGAIN", 8)):
         monkeypatch.setattr(nodes, name, number)
     assert default.min_size == 1

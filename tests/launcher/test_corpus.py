@@ -68,6 +68,7 @@ CASES = [
     _script("doors_pandas"),
     _script("doors_pillow"),
     _script("doors_scipy"),
+    _script("scipy_by_spec"),
     _script("doors_sklearn"),
     _script("doors_sparse"),
     _script("doors_xarray"),

@@ -33,7 +33,7 @@ from arraydispatch.array import Array
 from arraydispatch.array.scalar import Scalar
 from arraydispatch.engine import nodes
 from arraydispatch.engine.host_blocks import block_plans, blocks, kernels
-from arraydispatch.engine.recording import tape
+from arraydispatch.engine.recording import call_nodes, tape
 from arraydispatch.memory import views
 from arraydispatch.runtime.settings import default, kept, set_execution
 
@@ -583,7 +583,7 @@ def _many(options: argparse.Namespace, backend: ad.Backend) -> int:
                 break
         if (i + 1) % 500 == 0:
             rate = (i + 1) / (time.perf_counter() - start)
-            kept = f"{_resident() >> 20} MiB, {len(blocks._plans)} plans, {len(tape._forms)} forms, {len(kernels._kernels)} kernels"
+            kept = f"{_resident() >> 20} MiB, {len(blocks._plans)} plans, {len(call_nodes._forms)} forms, {len(kernels._kernels)} kernels"
             print(f"{options.backend}: {i + 1} programs, {failed} failed, {rate:.0f} programs/s; {kept}", flush=True)
         if time.perf_counter() - start > 60 * options.minutes:
             break

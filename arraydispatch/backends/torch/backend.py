@@ -121,6 +121,11 @@ class TorchBackend(Backend):
     def keeps_order(self, *operands: Any) -> bool:
         # torch follows the first operand that has a memory order; NumPy returns C order if any operand is in C order.
         # For repeated elements the rules differ too.
+        for x in operands:
+            if isinstance(x, Tensor) and not x.is_contiguous():
+                break
+        else:
+            return True
         tensors = [x for x in operands if isinstance(x, Tensor) and x.ndim > 1]
         if all(x.is_contiguous() for x in tensors):
             return True

@@ -97,7 +97,7 @@ def derived(*tensors: Tensor) -> bool:
     return any(x.requires_grad or wrapped(x) or not concrete(x) for x in tensors)
 
 
-_AS_IT_IS = contextlib.nullcontext()
+AS_IT_IS = contextlib.nullcontext()
 
 
 def out_of_transforms() -> Any:
@@ -107,9 +107,9 @@ def out_of_transforms() -> Any:
     while a program is recorded.
     """
     if compiling():
-        return _AS_IT_IS
+        return AS_IT_IS
     if innermost_transform() is None:
-        return _disable_current_modes() if torch._C._len_torch_dispatch_stack() else _AS_IT_IS
+        return _disable_current_modes() if torch._C._len_torch_dispatch_stack() else AS_IT_IS
     stack = contextlib.ExitStack()
     stack.enter_context(torch._C._DisableFuncTorch())
     stack.enter_context(_disable_current_modes())

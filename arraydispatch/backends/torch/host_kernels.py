@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ...common import events
 from ...common.process_state import process
-from .dtype_tables import BFLOAT16, concrete, out_of_transforms
+from .dtype_tables import AS_IT_IS, BFLOAT16, concrete, out_of_transforms
 
 _ROUNDED = torch.backends.mkl.is_available()
 HOST_KERNELS: dict[Any, str] = (
@@ -31,6 +31,11 @@ _REAL = frozenset({torch.float32, torch.float64})
 _KEPT_WIDER = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.complex64})
 
 
+@np.errstate(all="ignore")
+def _quietly(function: Callable[..., Any], *args: Any) -> Any:
+    return function(*args)
+
+
 def _on_host(function: Callable[..., Any], a: Tensor, *args: Any) -> Tensor | None:
     """Run NumPy's function on a tensor that NumPy can and may read; return None for any other."""
     if not (a.is_cpu and process.execution != "eager" and concrete(a)) or a.requires_grad:
@@ -38,7 +43,10 @@ def _on_host(function: Callable[..., Any], a: Tensor, *args: Any) -> Tensor | No
     if events.tap is not None:
         events.tap.host_kernel()
     # The dispatch reports errors by the result.
-    with out_of_transforms(), np.errstate(all="ignore"):
+    outside = out_of_transforms()
+    if outside is AS_IT_IS and a.dtype in _REAL and not a.is_neg():  # nearly all: no step but those that are needed
+        return torch.from_numpy(np.asarray(_quietly(function, a.numpy(), *args)))
+    with outside, np.errstate(all="ignore"):
         a = a.resolve_conj().resolve_neg()
         if a.dtype is torch.bfloat16:
             bits = function(a.view(torch.int16).numpy().view(BFLOAT16), *args).view(np.int16)

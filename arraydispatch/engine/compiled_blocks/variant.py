@@ -323,6 +323,8 @@ class Deferring(Backend):
         return self.inner.compute_dtype(ufunc, dtype)
 
     def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Callable[..., Any]:
+        if ufunc not in self.inner.UFUNCS:  # SciPy's, entered here when it was first called
+            return self.UFUNCS[ufunc]
         return self.recorder(self.inner.kernel(ufunc, dtype, False), ufunc)
 
     def whole(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> Callable[[Any], Any]:

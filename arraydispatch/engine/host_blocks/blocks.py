@@ -328,25 +328,31 @@ def planned(nodes: list[Any], threads: Any) -> Block:
     at: dict[Any, int] = {}
     dead: list[bool] = []
     held: list[bool] = []
-    # What a plan depends on, in one flat tuple: of each node five entries, or six, and one number of each array.
+    # What a plan depends on, in one flat tuple: of each node as many entries as its form has operands and four more, or five, and one number
+    # of each array.
     known: list[Any] = [threads, block_plans.PIECE, block_plans.LONGEST, block_plans.STEP]
     for each in nodes:
         node: Node = each
         for x in node.args:
-            if type(x) is Buffer and x not in at:
+            if type(x) is Buffer:
                 buffer: Buffer = x
-                dead.append(threads > 0 and buffer.is_dead())
-                at[x] = len(arrays)
-                arrays.append(buffer.array)
-            elif type(x) is Node and x not in at:
+                known.append(buffer.number)
+                if x not in at:
+                    dead.append(threads > 0 and buffer.is_dead())
+                    at[x] = len(arrays)
+                    arrays.append(buffer.array)
+            elif type(x) is Node:
                 earlier: Node = x
-                if earlier.value is not None:
+                known.append(earlier.number)
+                if earlier.value is not None and x not in at:
                     dead.append(False)
                     at[x] = len(arrays)
                     arrays.append(earlier.value)
+            else:
+                known.append(None)
         is_held = node.handle is not None and node.handle() is not None
         held.append(is_held)
-        known += (node.number, node.form, node.refs, is_held, id(node.told))
+        known += (node.number, node.form, is_held, id(node.told))
         if node.target is not None:
             at[node] = len(arrays)
             dead.append(False)

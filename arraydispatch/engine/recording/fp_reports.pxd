@@ -1,6 +1,17 @@
+from ..._core cimport machine
 from ..._core.frames cimport CodeType, FrameType
 from ..nodes cimport Place
 
+cdef class _State:
+    cdef object errors, modes
+    cdef list filters
+    cdef tuple as_tuple
+    cdef bint raises
+
 cdef dict _is_inside, _places, _warnings
-cpdef tuple now()
+cdef object _DECLINED, _errors_in_force
+cdef _State _state
+cpdef now()
+cdef _State _learn_modes(errors)
+cdef _State _learn_filters(filters)
 cdef bint _inside(str file) except -1

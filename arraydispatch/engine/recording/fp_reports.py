@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from sys import _getframe
 from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
 
+from ..._core import machine
 from ...common.callers import is_core
 from ...common.sentinels import DECLINED
 from ...common.user_warnings import FLOATING_ERRORS
 from ..host_blocks.blocks import Block
 from ..nodes import Place
 
-__all__ = ["NOTHING", "begin", "now", "tell"]
+__all__ = ["begin", "now", "tell"]
 
-_errors_in_force: Any = np._core.umath._extobj_contextvar.get
+_errors_in_force: Any = np._core.umath._extobj_contextvar
 _warnings = vars(warnings)
 _filters: Any = None
 """The list of warning filters outside of any ``warnings.catch_warnings``."""
@@ -33,72 +33,104 @@ def begin() -> None:
 
 _ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
 """Kind of error -> place in the order in which NumPy reports the errors of one call."""
-NOTHING = None, None
-"""Result of :func:`now` if no error is to be reported."""
 _heeded = True
 """Whether a warning must come immediately: inside ``catch_warnings``, which waits for it, and if it is turned into an error."""
-_modes_known: tuple[Any, dict[str, Any] | None] = (None, None)
+
+
+class _State:
+    """State of errors and warnings that was found last.
+
+    Attributes
+    ----------
+    errors : object
+        NumPy's own state of errors.
+    modes : dict or None
+        The modes of ``np.errstate``, the same object each time; None if all errors are ignored, ``DECLINED`` if an error does more than warn.
+    filters : list
+        The warning filters.
+    as_tuple : tuple
+        The same.
+    raises : bool
+        Whether one of them makes an error of a warning.
+    """
+
+    __slots__ = ("as_tuple", "errors", "filters", "modes", "raises")
+
+    def __init__(self, errors: Any, modes: Any, filters: list[Any], as_tuple: tuple[Any, ...], raises: bool) -> None:
+        self.errors, self.modes, self.filters, self.as_tuple, self.raises = errors, modes, filters, as_tuple, raises
+
+
+_state = _State(None, None, [], (), False)
 _every_modes: dict[tuple[Any, ...], dict[str, Any]] = {}
-_filters_known: tuple[list[Any], tuple[Any, ...], bool] = [], (), False
 _places: dict[int, Place] = {}
 """By where the instruction lies, in the memory of the code that a place keeps alive."""
 _MOST_PLACES = 4096
+_DECLINED = DECLINED
 
 
-def now() -> tuple[Any, Place | None]:
-    """Return the modes of ``np.errstate`` in force, and the user's line that is running.
+def now() -> Any:
+    """Return the :class:`~arraydispatch.engine.nodes.Place` of the user's line that is running, with the modes of ``np.errstate`` in force.
 
-    The modes are the same object each time. They are None if all errors are ignored, ``DECLINED`` if an error does more than warn.
+    It is None if all errors are ignored, and ``DECLINED`` if an error does more than warn.
     """
-    seen, found = _modes_known
-    errors = _errors_in_force()
-    if errors is not seen or seen is None:
-        found = _learn_modes(errors)
-    if found is None:
-        return NOTHING
-    if found is DECLINED:
-        return DECLINED, None
-    filters, known = _warnings["filters"], _filters_known
-    if filters != known[0]:
-        known = _learn_filters(filters)
-    if (filters is not _filters or known[2]) and _heeded:
-        return DECLINED, None
-    frame: FrameType = _getframe(0)
+    state: _State = _state
+    errors = machine.value_of(_errors_in_force)
+    if errors is not state.errors:
+        state = _learn_modes(errors)
+    modes = state.modes
+    if modes is None or modes is _DECLINED:
+        return modes
+    filters = _warnings["filters"]
+    if filters != state.filters:
+        state = _learn_filters(filters)
+    if (filters is not _filters or state.raises) and _heeded:
+        return _DECLINED
+    frame: FrameType = machine.current_frame()
     code: CodeType = frame.f_code
-    while _inside(code.co_filename) and frame.f_back is not None:
-        frame = frame.f_back
-        code = frame.f_code
     at = frame.f_lasti
-    key = id(code) + at
-    place: Place | None = _places.get(key)
-    if (
-        place is None
-        or place.code is not code
-        or place.instruction != at
-        or place.names is not frame.f_globals
-        or place.filters is not known[1]
-    ):
-        if len(_places) >= _MOST_PLACES:
-            _places.clear()
-        place = _places[key] = Place(code, at, frame.f_globals, known[1])
-    return found, place
+    key = machine.identity(code) + at
+    found = _places.get(key)
+    if found is None or found.code is not code:  # as in code of this package and of NumPy's
+        while _inside(code.co_filename) and frame.f_back is not None:
+            frame = frame.f_back
+            code = frame.f_code
+        at = frame.f_lasti
+        key = machine.identity(code) + at
+        found = _places.get(key)
+    if found is not None:
+        place: Place = found
+        if (
+            place.code is code
+            and place.instruction == at
+            and place.modes is modes
+            and place.filters is state.as_tuple
+            and place.names is frame.f_globals
+        ):
+            return place
+    if len(_places) >= _MOST_PLACES:
+        _places.clear()
+    made = _places[key] = Place(code, at, frame.f_globals, state.as_tuple, modes)
+    return made
 
 
-def _learn_modes(errors: Any) -> Any:
-    global _modes_known
+def _learn_modes(errors: Any) -> _State:
+    global _state
     modes: dict[str, Any] = {**np.geterr()}
     said = set(modes.values())
     found: Any = DECLINED if not said <= {"ignore", "warn"} else None if said == {"ignore"} else modes
     if found is modes:
         found = _every_modes.setdefault(tuple(modes.items()), modes)
-    _modes_known = errors, found
-    return found
+    before: _State = _state
+    made = _state = _State(errors, found, before.filters, before.as_tuple, before.raises)
+    return made
 
 
-def _learn_filters(filters: Any) -> tuple[list[Any], tuple[Any, ...], bool]:
-    global _filters_known
-    _filters_known = list(filters), tuple(filters), any(each[0] == "error" for each in filters)
-    return _filters_known
+def _learn_filters(filters: Any) -> _State:
+    global _state
+    before: _State = _state
+    raises = any(each[0] == "error" for each in filters)
+    made = _state = _State(before.errors, before.modes, list(filters), tuple(filters), raises)
+    return made
 
 
 _is_inside: dict[str, bool] = {}

@@ -18,7 +18,7 @@ from ...common.sentinels import DECLINED
 from ...ufuncs.facts import ufunc_facts
 from ..host_blocks import column_sums
 from ..nodes import Form, Node, Whole, node_of
-from . import block_reports, fp_reports, tape
+from . import block_reports, call_nodes, fp_reports, tape
 from .result_order import order_of
 
 __all__ = ["reduced"]
@@ -84,22 +84,18 @@ def _form_along(func: np.ufunc, kind: Any, span: tuple[int, ...], axes: tuple[in
     return Form(call, kind, shape, prod(span), row=True, span=span)
 
 
-def _told(func: np.ufunc, dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    return fp_reports.now() if dtype.kind in "fc" else fp_reports.NOTHING
-
-
 def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
     """Compute ``func.reduce(a, axis=None)`` immediately; return None if NumPy alone is as fast.
 
     ``dies``: nobody but the caller has the array.
     """
     mine = tape.mine()
-    v, kind, _ = tape.operand(a, mine)
+    v, kind, _ = call_nodes.operand(a, mine)
     if kind is None or not v.shape:
         return None
     size = prod(v.shape)
     pending = type(v) is Node
-    if size < (tape.least if pending else tape.IN_THREADS):
+    if size < (call_nodes.least if pending else tape.IN_THREADS):
         return None
     dtype = _result(func, kind.dtype)
     if dtype is None:
@@ -110,11 +106,11 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
         if not (v.flags.c_contiguous or v.flags.f_contiguous):
             return None
         fortran = not v.flags.c_contiguous
-    modes, place = _told(func, dtype)
-    if modes is DECLINED:
+    place = fp_reports.now() if dtype.kind in "fc" else None
+    if place is DECLINED:
         return None
     extreme = func is not np.add and dtype.kind == "f" and not (pending and ufunc_facts(v.form.func).no_minus_zero)
-    node = node_of(_form_of_all(func, kind.backend.kind(dtype), v.shape, fortran), modes, place)
+    node = node_of(_form_of_all(func, kind.backend.kind(dtype), v.shape, fortran), place)
     look = _Look()
     look._v = look._kind = look._root = node
     node.handle = weakref.ref(look)
@@ -148,8 +144,8 @@ _sum_of_few.__name__ = "reduce"  # the name that warnings show
 def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, dies: bool) -> Any:
     """Record ``func.reduce(a, axes)``; return None if that is not possible."""
     mine = tape.mine()
-    v, kind, shared = tape.operand(a, mine)
-    if kind is None or axes[0] == 0 or prod(v.shape) < tape.least or v.shape[0] < 2:
+    v, kind, shared = call_nodes.operand(a, mine)
+    if kind is None or axes[0] == 0 or prod(v.shape) < call_nodes.least or v.shape[0] < 2:
         return None
     dtype = _result(func, kind.dtype)
     if dtype is None or dtype != kind.dtype:
@@ -157,11 +153,11 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     order = order_of([v], v.shape, True)
     if order is None or order[1]:
         return None
-    modes, place = _told(func, dtype)
-    if modes is DECLINED:
+    place = fp_reports.now() if dtype.kind in "fc" else None
+    if place is DECLINED:
         return None
-    node = node_of(_form_along(func, kind.backend.kind(dtype), v.shape, axes, keepdims), modes, place)
-    made = tape.array_of(node)
+    node = node_of(_form_along(func, kind.backend.kind(dtype), v.shape, axes, keepdims), place)
+    made = call_nodes.array_of(node)
     if type(v) is Node and dies:
         v.handle = None
     mine.add(node, [v])

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._core.handles import Handle
 from ..nodes import Box, Shift
-from . import tape
+from . import call_nodes
 
 __all__ = ["rolled"]
 
@@ -22,7 +22,7 @@ def rolled(a: Any, shift: Any, axis: Any = None) -> Any:
     """Record ``np.roll(a, shift, axis)``; return None if that is not possible."""
     if not isinstance(a, Handle):
         return None
-    if a.size * a.dtype.itemsize >> 3 < tape.least:  # type: ignore[attr-defined]
+    if a.size * a.dtype.itemsize >> 3 < call_nodes.least:  # type: ignore[attr-defined]
         return None
     shape = a.shape  # type: ignore[attr-defined]
     ndim = len(shape)
@@ -43,7 +43,7 @@ def rolled(a: Any, shift: Any, axis: Any = None) -> Any:
         if not -ndim <= i < ndim:
             return None
         steps[i] = (steps[i] + n) % shape[i]
-    return tape.record(_Roll(steps, shape), (a,), a.dtype, func_seen=np.roll)  # type: ignore[attr-defined]
+    return call_nodes.record(_Roll(steps, shape), (a,), a.dtype, func_seen=np.roll)  # type: ignore[attr-defined]
 
 
 class _Roll(Shift):

@@ -24,7 +24,7 @@ from ...ufuncs.facts import ufunc_facts
 from ..host_blocks.cells import boxes
 from ..loops import PYTHON, fits, loop_of
 from ..nodes import Box, Form, Node, PendingView, Update, node_of
-from . import fp_reports, tape
+from . import call_nodes, fp_reports, tape
 
 __all__ = ["Window", "assigned", "is_part", "part_of", "updated"]
 
@@ -148,7 +148,7 @@ def part_of(a: Handle, key: Any) -> Any:
         return None
     if events.tap is not None:
         events.tap.call("__getitem__", node.form.held.backend.name, "hosted", "", 0.0)
-    made = tape.blank()
+    made = call_nodes.blank()
     made._owned = False
     made._base = a
     _look(made, a, window, node.dtype, own, key)
@@ -313,7 +313,7 @@ def _operand(x: Any, own: Any) -> tuple[Any, Window | None]:
     seen = _pending(x)
     if seen is not None and type(node := seen.root._v) is Node and node.tape is own:
         return node, seen.window
-    v, kind, shared = tape.operand(x, own)
+    v, kind, shared = call_nodes.operand(x, own)
     return None if kind is None or shared else v, None
 
 
@@ -333,7 +333,11 @@ def _of_view(view: Handle, root: Any, own: Any) -> Window | None:
     v, part = root._v, view._v
     if part.base is not v or not (v.base is None and root._base is None and root._owned) or root._root is not None:
         return None
-    if v.size < tape.least or v.size + own.work < tape.IN_THREADS or not (v.flags.c_contiguous and v.flags.writeable):
+    if (
+        v.size < call_nodes.least
+        or v.size + own.work < tape.IN_THREADS
+        or not (v.flags.c_contiguous and v.flags.writeable)
+    ):
         return None
     if not v.ndim or part.ndim != v.ndim or part.dtype != v.dtype or not part.size or not part.flags.writeable:
         return None
@@ -369,7 +373,7 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
             and kind.backend.hosted
             and not kind.standard
             and v.size + own.work >= tape.IN_THREADS
-            and v.size >= tape.least
+            and v.size >= call_nodes.least
             and v.flags.c_contiguous
             and v.flags.writeable
         )
@@ -388,14 +392,14 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
             return False
     if not is_array and type(y) in PYTHON and not fits(y, kind.dtype):
         return False
-    modes, place = fp_reports.now() if form.reports else fp_reports.NOTHING
-    if modes is DECLINED:
+    place = fp_reports.now() if form.reports else None
+    if place is DECLINED:
         return False
     if root._v is not v:  # a signal handler has written to it
         return False
     root._ghost = None
     root._writes += 1
-    own.become(root, node_of(form, modes, place), [v, y])
+    own.become(root, node_of(form, place), [v, y])
     if events.every is not None:
         events.every.call(func or "__setitem__", kind.backend.name, "fused", "", 0.0, None, 2 * views.frames)
     return True

@@ -14,8 +14,9 @@ from ...memory import views
 from ...memory.roots import memory_of
 from ..loops import cast
 from ..nodes import Form, Node, PendingView, elsewhere, node_of
-from . import block_reports, tape, updates
-from .tape import Tape, mine, record
+from . import block_reports, call_nodes, tape, updates
+from .call_nodes import record
+from .tape import Tape, mine
 
 __all__ = ["inplace", "is_itself", "onto", "store"]
 
@@ -49,8 +50,8 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
             pending = isinstance(other, Handle) and type(other._v) is Node  # better computed directly into its place
             if not pending and updates.updated(func, a, other):
                 return a
-            return a if size >= tape.least and onto(func, (a, other), a) else None
-        if v.size < tape.least:
+            return a if size >= call_nodes.least and onto(func, (a, other), a) else None
+        if v.size < call_nodes.least:
             return None
         if not _is_ours_alone(a):
             return a if onto(func, (a, other), a) else None
@@ -119,7 +120,7 @@ def _value_of(a: Handle) -> Any:
 
 def _is_place(a: Handle, v: Any) -> bool:
     """Whether the value of an array is memory that may be written now."""
-    if type(v) is not _ndarray or v.size < tape.least or not v.flags.writeable or views.watch is not None:
+    if type(v) is not _ndarray or v.size < call_nodes.least or not v.flags.writeable or views.watch is not None:
         return False
     kind = a._kind
     return kind.backend.hosted and not kind.standard and a._root is None

@@ -1,0 +1,275 @@
+"""Recording of calls: which are recorded, and the arrays that stand for their results."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy import ndarray
+
+from ..._core import handles, machine
+from ..._core.handles import Handle
+from ..._core.machine import layout_of, owns_memory
+from ...common import events
+from ...common.arguments import SCALARS
+from ...common.process_state import process
+from ...common.sentinels import DECLINED
+from ...memory import views
+from ...memory.roots import memory_of
+from ...memory.views import NEVER
+from ...runtime import settings
+from ..loops import PYTHON, cast, fits, loop_of, select
+from ..nodes import Buffer, Form, Node, PendingView, Shift, laid, node_of
+from . import block_reports, fp_reports
+from .fp_reports import now
+from .result_order import order_of
+from .tape import MOST_BYTES, Tape, mine
+
+__all__ = ["array_of", "astype", "blank", "least", "operand", "record", "where"]
+
+least = 0
+"""Number of elements from which a call is recorded; 0 while no call is recorded."""
+
+_ndarray = np.ndarray
+_DECLINED = DECLINED
+_cls: Any = None
+"""Class of every new array."""
+_every: Any = None
+
+
+@process.follows("tap")
+def _listen() -> None:
+    global _every
+    _every = events.every
+
+
+@process.follows("backend", "devices", "execution", "min_size", "overrides", "rules", "suspended", "wrapper")
+def _follow() -> None:
+    """Switch recording on or off, as the state of the process says."""
+    global _cls, least
+    _cls = getattr(process.wrapper, "__self__", _cls)
+    fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
+    elements = process.min_size if fused else 0
+    if elements and not least:
+        fp_reports.begin()
+    least = elements
+
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """``np.where(condition, x, y)``, as :func:`record`."""
+    if not isinstance(condition, Handle) or condition._kind.dtype.char != "?":
+        return None
+    if not all(isinstance(z, Handle) or type(z) in SCALARS for z in (x, y)):
+        return None  # of what is no number, a sequence or a string, result_type would take it for a dtype
+    try:
+        dtype = np.result_type(*[z._kind.dtype if isinstance(z, Handle) else z for z in (x, y)])
+    except (TypeError, OverflowError):
+        return None
+    for z in (x, y):
+        if type(z) in (int, float, complex) and not fits(z, dtype):
+            return None
+    return record(select, (condition, x, y), dtype, func_seen=np.where)
+
+
+def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
+    """Record ``a.astype(dtype)`` for another dtype, as :func:`record` does."""
+    if (
+        dtype.char not in "?bhilqBHILQefdFD"
+        or not dtype.isnative
+        or (a._kind.dtype.kind == "c" and dtype.kind not in "cb")
+    ):
+        return None
+    return record(cast, (a,), dtype, func_seen="astype")
+
+
+def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
+    """Return an array's node or ndarray, its kind, and whether others may see the memory; no kind if calls on it are not recorded."""
+    v = x._v
+    if type(v) is PendingView or (type(v) is Node and v.tape is not tape):
+        v.run(block_reports.LOOKED if type(v) is PendingView else block_reports.ANOTHER)
+        v = x._v
+    if type(v) is Node:
+        return v, v.form.held, False
+    kind = x._kind
+    if type(v) is _ndarray and kind.backend.hosted and not kind.standard:
+        return v, kind, _is_shared(x, v)
+    return v, None, False
+
+
+def _is_shared(x: Handle, v: ndarray) -> bool:
+    base = x._base
+    if base is None:
+        return not (x._owned and (v.base is None or owns_memory(memory_of(v))))
+    root: Handle = base
+    return not (root._owned and owns_memory(memory_of(v)))
+
+
+def array_of(node: Node) -> Any:
+    """Return an array whose value is the pending ``node``."""
+    made: Handle = handles.new_array(_cls, node, node, True, None)
+    made._root = node  # type: ignore[assignment]
+    made._seen = NEVER
+    node.handle = machine.reference_to(made)
+    return made
+
+
+def blank() -> Any:
+    """Return a new array without a value."""
+    return handles.new_array(_cls, None, None, True, None)
+
+
+_forms: dict[Any, Form | None] = {}
+"""Key of a call, made of the function and facts about the operands -> its form; None for calls that are not recorded."""
+_known_forms = _forms
+"""The same, a C value where this module is compiled."""
+_MOST_FORMS = 1 << 14
+
+
+def record(
+    func: Any,
+    inputs: tuple[Any, ...],
+    dtype: np.dtype[Any] | None = None,
+    into: Handle | None = None,
+    like: Any = None,
+    runs: bool = True,
+    func_seen: Any = None,
+) -> Any:
+    """Record a call of a ufunc, or of a function called like one, as a new node in a new array or in ``into``; return None
+    if that is not possible.
+
+    ``dtype``: of the result, where ``func`` is no ufunc that has one; ``like``: the dtype and shape that the result has to have; ``runs``: whether others, who may write what is read, make it run;
+    ``func_seen``: what the program has called, where that is not ``func``.
+    """
+    if not least:
+        return None
+    tape = mine()
+    buffers = tape.buffers
+    values: list[Any] = [*inputs]
+    known: Any = None
+    first: Any = None
+    second: Any = None
+    more: tuple[Any, ...] = ()
+    shared = False
+    before: Any = None
+    for i in range(len(values)):
+        x = values[i]
+        if type(x) is _cls or isinstance(x, Handle):
+            a: Handle = x
+            v = a._v
+            if type(v) is Node:
+                node: Node = v
+                if node.tape is not tape:
+                    node.run(block_reports.ANOTHER)
+                    v = a._v
+            elif type(v) is PendingView:
+                v.run()
+                return record(func, inputs, dtype, into, like, runs, func_seen)
+            if type(v) is Node:
+                node = v
+                operand: Form = node.form
+                known = operand.laid
+            elif x is before:  # as in x * x
+                pass
+            elif type(v) is _ndarray:
+                buffer: Buffer | None = buffers.get(machine.identity(v))
+                known = laid(a._kind, layout_of(v), None) if buffer is None else buffer.laid_as(a._kind)
+                shared = shared or _is_shared(a, v)
+            else:
+                return None
+            values[i] = v
+            before = x
+        elif type(x) in SCALARS:
+            known = type(x)
+            before = None
+        else:
+            return None
+        if i == 0:
+            first = known
+        elif i == 1:
+            second = known
+        else:
+            more = (*more, known)
+    key = (func, dtype, first, second, more)
+    form: Form | None = _known_forms.get(key)
+    if form is None:
+        if key in _known_forms:
+            return None
+        if len(_known_forms) >= _MOST_FORMS:
+            _known_forms.clear()
+        form = _known_forms[key] = _form(func, inputs, values, dtype)
+        if form is None:
+            return None
+    if form.least < least:
+        return None
+    if form.alone and form.gains_nothing():
+        return None
+    for i in form.weak:
+        if not fits(inputs[i], form.ins[i]):  # type: ignore[index]
+            return None
+    if like is not None and (form.dtype, form.shape) != like:
+        return None
+    place = now() if form.reports else None
+    if place is _DECLINED:
+        return None
+
+    if into is not None and into._v is not values[0]:  # a signal's handler has written to it
+        return None
+
+    node = node_of(form, place)
+    if into is None:
+        made = array_of(node)
+        tape.add(node, values)
+    else:
+        made = into
+        made._writes += 1
+        tape.become(made, node, values)
+    if _every is not None:
+        _every.call(func_seen or func, form.held.backend.name, "fused", "", 0.0, None, 2 * views.frames)
+    if runs and (why := block_reports.SHARED if shared else tape.full()):
+        tape.run(why)
+    return made
+
+
+def _form(func: Any, inputs: tuple[Any, ...], values: list[Any], dtype: np.dtype[Any] | None) -> Form | None:
+    """Return the form of a call on these arrays and scalars; None if it is not recorded."""
+    home: Any = None
+    keys: list[Any] = []
+    for x, v in zip(inputs, values):
+        if not isinstance(x, Handle):
+            keys.append(type(x))
+            continue
+        kind = v.form.held if type(v) is Node else x._kind
+        if not kind.backend.hosted or kind.standard or (home is not None and home is not kind.backend):
+            return None
+        home = kind.backend
+        keys.append(kind.dtype)
+    try:
+        shape = np.broadcast_shapes(*[v.shape for v in values if type(v) is Node or type(v) is _ndarray])
+    except ValueError:
+        return None  # NumPy says so where it runs
+    if home is None or not shape:
+        return None
+    size = prod(shape)
+    weak: tuple[int, ...] = ()
+    work: float
+    if dtype is None:
+        loop = loop_of(func, tuple(keys))
+        if loop is None:
+            return None
+        dtype, reports, pinned, ins, weak = loop.out, loop.reports, loop.pinned, loop.ins, loop.weak
+        work = size * loop.weight
+    else:
+        work = size * max(dtype.itemsize, values[-1].dtype.itemsize if func is cast else 1) >> 3
+        half = dtype.char == "e" and keys[0] not in PYTHON and keys[0].kind in "iu"  # of 65,520 it makes infinity
+        reports, pinned = func is cast and (keys[0].kind in "fc" or half), False
+        ins = tuple([dtype if key in PYTHON else np.dtype(key) for key in keys])
+    shifts = isinstance(func, Shift)
+    if size * dtype.itemsize > MOST_BYTES:
+        return None  # for so much there may be no memory: NumPy says so at the call
+    order = order_of(values, shape, func is cast or shifts)
+    if order is None or (shifts and order[1]) or (pinned and (order[0] or size == 1)):
+        return None
+    return Form(
+        func, home.kind(dtype), shape, work, row=order[0] or shifts, fortran=order[1], pinned=pinned, ins=ins, weak=weak, reports=reports
+    )  # fmt: skip
