@@ -11,7 +11,6 @@ import faulthandler
 import os
 import re
 import sysconfig
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
@@ -77,6 +76,8 @@ def line_of_thread(ident: int) -> tuple[str, int] | None:
     ``sys._current_frames`` would keep the thread's local variables alive while they are looked at, and with them arrays that the thread
     has dropped, which decides what a block of recorded calls computes. ``faulthandler`` makes no frame objects.
     """
+    import tempfile  # programs that nobody looks at start without it
+
     with tempfile.TemporaryFile() as stream:
         faulthandler.dump_traceback(stream, all_threads=True)
         stream.seek(0)

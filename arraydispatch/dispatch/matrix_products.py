@@ -24,11 +24,11 @@ def product(a: Any, b: Any) -> Any:
     """Return ``np.matmul(a, b)``; at least one operand is an `Array`."""
     if type(a) is type(b) and isinstance(a, Handle):
         kind = a._kind
+        if kind.backend.copies_columns and b._kind is kind:
+            a, b = _by_rows(a, b)
         run = kind.product
         rules = context_rules.get() or _defaults.rules
         if run is not None and b._kind is kind and rules.precision is None and in_force() is UNTOUCHED:
-            if kind.backend.copies_columns:
-                a, b = _by_rows(a, b)
             x = a._v if a._root is None else native(a)
             y = b._v if b._root is None else native(b)
             if (x.ndim, y.ndim) in _CORES and x.shape[-1] == y.shape[0]:

@@ -350,14 +350,10 @@ def test_what_is_read_into_an_array_is_there(least: str, backend: str, zygotes: 
 def test_what_is_written_through_a_memoryview_is_there(
     least: str, backend: str, zygotes: Zygotes, tmp_path: Path
 ) -> None:
-    """But where the library holds the value and nobody else can write it: a memoryview is asked for as np.asarray asks."""
     (tmp_path / "main.py").write_text(WRITTEN_THROUGH)
     plain = zygotes.plain.run("main.py", cwd=tmp_path)
     done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", least))
-    if least == "0" and backend in ("jax", "tensorflow"):
-        assert "TypeError: cannot modify read-only memory" in done.stderr
-    else:
-        assert (done.code, done.stdout) == (0, plain.stdout), done.stderr
+    assert (done.code, done.stdout) == (0, plain.stdout), done.stderr
 
 
 # -- out= and in place, with guests among the operands -------------------------------------------------------------------

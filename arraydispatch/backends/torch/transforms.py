@@ -25,7 +25,6 @@ from torch._guards import TracingContext, tracing as tracing_context
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd.graph import _engine_run_backward
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from ...common import events, tracing
 from ...common.errors import TraceError
@@ -307,6 +306,8 @@ def _compiled(recorded: Any, examples: Sequence[Tensor], keeps: bool) -> Callabl
 
     ``keeps``: whether the program is the same in each process. Host functions are known by numbers, whose results may differ.
     """
+    from torch.fx.experimental.symbolic_shapes import ShapeEnv  # it imports SymPy, which changes the process
+
     start, kept = perf_counter(), _count_kept()
     with warnings.catch_warnings():  # torch's compiler imports modules that torch has deprecated
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -24,7 +24,7 @@ from ...common.process_state import process
 from ...common.pytrees import mapped
 from ...functions.registry import Entry, resolve
 from ...runtime import conversion, settings
-from .tapes import mine, settled
+from .tapes import MOST_BYTES, mine, settled
 from .units import Unit, Unkeyable
 from .values import Deferred, aval_of, known, number
 
@@ -93,6 +93,10 @@ class Deferring(Backend):
                     form = unit.form(args, kwargs, operands)
                 except (Unkeyable, _Traced):
                     form = None
+                if form is not None and form.nbytes > MOST_BYTES:  # if there is no memory for it, it fails at its line
+                    made = self.at_once(func, args, kwargs)
+                    self.inner.synchronize(*(made if isinstance(made, tuple) else (made,)))
+                    return made
                 if form is not None:
                     return mine().add(form, operands, self.inner)
                 if in_parts is not None:

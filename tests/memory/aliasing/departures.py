@@ -78,7 +78,6 @@ DEPARTURES: list[Departure] = [
     Departure(
         r"np\.(asarray_chkfinite|asmatrix|matrix|from_dlpack|lib\.stride_tricks\.as_strided)\(", _NOT_DISPATCHED, "library"
     ),
-    Departure(r"np\.(asmatrix|matrix)\(", "a matrix is an ndarray, which cannot share memory that the host cannot write", "device", "jax tensorflow"),
     Departure(r"a\.view\((type=)?np\.ndarray", "the C code of an ndarray's view wants a class of its own, which np.ndarray is not in user files", "handed"),
     Departure(r"np\.ndarray\(", "NumPy's own array of a buffer cannot share memory that the host cannot write", "library", "jax tensorflow"),
     Departure(r"a\.view\((type=)?np\.ndarray", "an ndarray cannot share memory that the host cannot write", "library", "jax tensorflow"),
