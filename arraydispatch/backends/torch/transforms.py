@@ -28,6 +28,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 
 from ...common import events, tracing
 from ...common.errors import TraceError
+from ...common.signal_safety import imported
 from .dtype_tables import FROM_NUMPY, TO_NUMPY, concrete, going_back_for_many, innermost_transform, may_alias
 
 Run = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]
@@ -306,13 +307,12 @@ def _compiled(recorded: Any, examples: Sequence[Tensor], keeps: bool) -> Callabl
 
     ``keeps``: whether the program is the same in each process. Host functions are known by numbers, whose results may differ.
     """
-    from torch.fx.experimental.symbolic_shapes import ShapeEnv  # it imports SymPy, which changes the process
-
+    shapes = imported("torch.fx.experimental.symbolic_shapes")  # late, since it imports SymPy, which changes the process
     start, kept = perf_counter(), _count_kept()
     with warnings.catch_warnings():  # torch's compiler imports modules that torch has deprecated
         warnings.simplefilter("ignore", DeprecationWarning)
         # torch keeps programs only where there is a tracing context with an environment of shapes.
-        mode = FakeTensorMode(shape_env=ShapeEnv(), static_shapes=True) if keeps else None
+        mode = FakeTensorMode(shape_env=shapes.ShapeEnv(), static_shapes=True) if keeps else None
         with tracing_context(TracingContext(mode) if keeps else None):
             made = torch._dynamo.lookup_backend(compiler)(recorded, list(examples))
     if events.tap is not None:
