@@ -35,9 +35,7 @@ class _Row(NamedTuple):
     exact: dict[str, str] = {}  # noqa: RUF012 -- words to add to variables that it reads at its start, so that it does not contract arithmetic
     several: str = ""  # pattern of a variable of the environment, as NAME=VALUE, that makes several devices of a CPU
     simulate: str = ""  # environment variable with the number of devices that a CPU passes for
-    compiles: bool = (
-        False  # whether its compiler is quick enough (tenths of a second for a block) to be the default on a CPU
-    )
+    compiles: bool = False  # whether compiled execution is its default on a CPU: a block takes tenths of a second
     entry: Any = None  # the entry point of a backend that another distribution adds
     keeps: dict[str, str] = {}  # noqa: RUF012 -- variables that have it keep programs for other processes, in a folder {}; the first belongs to the user if it is set
     misreads: dict[str, str] = {}  # noqa: RUF012 -- function that reads the bytes of an array as another dtype -> function that does not

@@ -79,7 +79,7 @@ class Choices:
     backend: str | None = None
     device: str | None = None
     precision: str | None = None
-    execution: str | None = None
+    execution: execution_policy.Execution = None
     exact: bool = False
     min_size: int | None = None
     on_fallback: str = "warn"
@@ -182,7 +182,7 @@ class Choices:
         if self.execution in ("fused", "compiled"):
             if hardware.accelerators() and self.device is None:  # only the library can tell whether the device exists
                 loader.load(name)
-            settings.set_execution("fused" if self.execution == "fused" else "compiled")
+            settings.set_execution(self.execution)
         # With "warn" the launcher prints the messages itself (see Session), and the core does not warn.
         settings.default.change(
             fallback="error" if self.on_fallback == "error" else "silent",

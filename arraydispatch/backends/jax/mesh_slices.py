@@ -2,6 +2,7 @@
 
 Its `dynamic_slice` and `dynamic_update_slice` along a split axis gather the array, whatever the starts. With starts that are part of the
 program, a slice exchanges the elements between neighbours, and a write is a choice for each element, where each device has its own.
+That choice is also how a program writes most of an array on one device: XLA fuses it with what computes the value.
 Starts that a program is handed are indices of a gather, which each device answers for its part, or of a scatter.
 """
 

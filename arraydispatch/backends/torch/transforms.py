@@ -307,7 +307,9 @@ def _compiled(recorded: Any, examples: Sequence[Tensor], keeps: bool) -> Callabl
 
     ``keeps``: whether the program is the same in each process. Host functions are known by numbers, whose results may differ.
     """
-    shapes = imported("torch.fx.experimental.symbolic_shapes")  # late, since it imports SymPy, which changes the process
+    shapes = imported(
+        "torch.fx.experimental.symbolic_shapes"
+    )  # late, since it imports SymPy, which changes the process
     start, kept = perf_counter(), _count_kept()
     with warnings.catch_warnings():  # torch's compiler imports modules that torch has deprecated
         warnings.simplefilter("ignore", DeprecationWarning)
