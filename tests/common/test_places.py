@@ -66,22 +66,24 @@ def test_looking_at_a_thread_keeps_none_of_its_variables_alive(tmp_path: Path) -
     script = tmp_path / "prögram.py"
     script.write_text(
         "def inner(made):\n    kept = made()\n    return weakref.ref(kept)\n\n\n"
-        "def work(made, kept_alive):\n    for _ in range(20_000):\n"
+        "def work(made, kept_alive, stop):\n    while not stop:\n"
         "        if inner(made)() is not None:\n            kept_alive.append(True)\n"
     )
     names: dict[str, Any] = {"weakref": weakref}
     exec(compile(script.read_text(), str(script), "exec"), names)
     kept_alive: list[bool] = []
-    thread = threading.Thread(target=names["work"], args=(type("Made", (), {}), kept_alive))
-    interval, seen = sys.getswitchinterval(), set()
+    stop: list[bool] = []
+    thread = threading.Thread(target=names["work"], args=(type("Made", (), {}), kept_alive, stop))
+    interval, seen = sys.getswitchinterval(), []
     sys.setswitchinterval(1e-6)
     try:
         thread.start()
-        while thread.is_alive():
-            seen.add(callers.line_of_thread(thread.ident or 0))
+        while sum(place is not None for place in seen) < 300:
+            seen.append(callers.line_of_thread(thread.ident or 0))
     finally:
+        stop.append(True)
         sys.setswitchinterval(interval)
-    assert seen - {None} <= {(str(script), line) for line in range(1, 10)}
-    assert seen - {None}
+    thread.join()
+    assert set(seen) - {None} <= {(str(script), line) for line in range(1, 10)}
     assert not kept_alive
     assert callers.line_of_thread(thread.ident or 0) is None
