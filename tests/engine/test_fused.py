@@ -568,6 +568,20 @@ def test_only_the_calls_that_have_no_room_fail(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.undo()
 
 
+def test_a_call_that_fails_leaves_other_calls_their_values() -> None:
+    def failing(*_: Any, **__: Any) -> None:
+        raise MemoryError("no room")
+
+    x = arr(GIVEN["line"])
+    y, z = x * 2, x * 3
+    y._v.form = copy(y._v.form)
+    y._v.form.func = failing
+    x[0] = 5  # has them run, and does not look at their values
+    with pytest.raises(MemoryError, match="no room"):
+        y[0]
+    assert z[1] == GIVEN["line"][1] * 3
+
+
 def _no_room(real: Any) -> Any:
     def memory(node: Any, *rest: Any) -> Any:
         if node.size > 1000:

@@ -111,6 +111,20 @@ def test_what_is_reduced_is_used_again() -> None:
         assert np.array(made.__array__()).tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("reduce", [np.max, np.min, np.sum, np.mean])
+def test_a_reduction_of_no_elements_is_not_recorded(reduce: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tape, "IN_THREADS", 0)
+    for part in (np.s_[2:1], np.s_[2:1, :0]):
+        x = creation.array(GIVEN["square"])
+        pending = x * 2
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert outcome(reduce, x[part]) == outcome(reduce, GIVEN["square"][part])
+            assert outcome(reduce, x[part] * 2) == outcome(reduce, GIVEN["square"][part])
+        x[0] = 1  # runs what is pending
+        assert outcome(lambda z: z + 0, pending) == outcome(lambda z: z * 2, GIVEN["square"])
+
+
 def test_what_nobody_holds_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum of what only it sees needs no memory for that; what a name holds is there afterwards."""
     assert recorded._alone["method"] is not None

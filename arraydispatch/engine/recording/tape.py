@@ -93,6 +93,13 @@ def _value(node: Node) -> Any:
     return node.value
 
 
+def _is_of_a_call(block: Block, failure: BaseException) -> bool:
+    """Whether a call of the block raised, and no handler of a signal, and each call can be computed again."""
+    if block.helpers:
+        return isinstance(failure, Exception) and all([node.target is None for node in block.nodes])
+    return isinstance(failure, MemoryError)
+
+
 class Tape:
     """Nodes in the order in which they were recorded.
 
@@ -286,7 +293,7 @@ class Tape:
                 except BaseException as signalled:  # noqa: BLE001 -- raised below
                     interrupt = signalled
         failure = block.failure
-        if self._is_due(nodes) and not block.helpers and isinstance(failure, MemoryError):
+        if self._is_due(nodes) and failure is not None and _is_of_a_call(block, failure):
             copy_context().run(self._one_by_one, nodes)
             return None, None
         lines = self.lines
@@ -334,7 +341,7 @@ class Tape:
         return True
 
     def _one_by_one(self, nodes: list[Node]) -> None:
-        """Run each call by itself if memory is too small for the block, so that only calls without enough memory fail."""
+        """Run each call by itself, so that only those fail that cannot be computed: for want of memory, as a rule."""
         for node in nodes:
             if not self._is_due(nodes):
                 return
