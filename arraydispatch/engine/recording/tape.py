@@ -96,7 +96,7 @@ def _value(node: Node) -> Any:
 def _is_of_a_call(block: Block, failure: BaseException) -> bool:
     """Whether a call of the block raised, and no handler of a signal, and each call can be computed again."""
     if block.helpers:
-        return isinstance(failure, Exception) and all([node.target is None for node in block.nodes])
+        return isinstance(failure, Exception) and not any(node.target is not None for node in block.nodes)
     return isinstance(failure, MemoryError)
 
 
