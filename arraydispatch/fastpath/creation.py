@@ -240,6 +240,9 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
     return handles.shortened(made, of_one)
 
 
+_PLACED = frozenset({"dtype", "order"})
+
+
 def filled_at_once(real: Any) -> Callable[[Any], Any]:
     """Decorate ``zeros`` and its like, as :func:`at_once` does, without a loop over arguments."""
 
@@ -247,18 +250,14 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
         told = at_once(real)(general)
 
         @wraps(general)
-        def made(shape: Any = UNSET, dtype: Any = None, order: Any = None, *more: Any, **options: Any) -> Any:
-            kind = _float_kind
-            if kind is not None and not options and not more:
-                if dtype is order is None:
-                    value = real() if shape is UNSET else real(shape)
-                else:
-                    value = real(shape, dtype, order)
-                    kind = _kinds.get(value.dtype)
+        def made(*args: Any, **options: Any) -> Any:  # as given, for a class that answers `like`
+            if _float_kind is not None and args and (not options or _PLACED.issuperset(options)):
+                value: ndarray = real(*args, **options)
+                kind = _kinds.get(value.dtype)
                 if kind is not None and (_any_size or value.size < path.least):
                     path.calls += 1
                     return handles.new_array(path.array_class, value, kind, True, None)
-            return real() if shape is UNSET else told(shape, dtype, order or "C", *more, **options)
+            return told(*args, **options) if args or options else real()
 
         def of_one(shape: Any) -> Any:
             kind = _float_kind
@@ -267,7 +266,7 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
                 if _any_size or value.size < path.least:
                     path.calls += 1
                     return handles.new_array(path.array_class, value, kind, True, None)
-            return told(shape, None, "C")
+            return told(shape)
 
         return handles.shortened(made, of_one)
 

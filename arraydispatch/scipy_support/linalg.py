@@ -214,6 +214,10 @@ def qr(
     return (r,) if mode == "r" else (q, r)
 
 
+_LAPACK_INDICES = (1 << 31) - 1
+"""Largest number of elements for which SciPy computes singular vectors; a library would ask for 16 GiB from here on."""
+
+
 @linear_algebra("scipy.linalg.svd", defined="svd")
 def svd(
     xp: XP, a: Any, full_matrices: Any = True, compute_uv: Any = True, overwrite_a: Any = False,
@@ -224,7 +228,15 @@ def svd(
     if lapack_driver not in ("gesdd", "gesvd"):
         raise ValueError(f'lapack_driver must be "gesdd" or "gesvd", not "{lapack_driver}"')
     a = matrix(xp, a, check_finite)
-    return xp.prim.svd(a, bool(full_matrices)) if compute_uv else xp.prim.svdvals(a)
+    if not compute_uv:
+        return xp.prim.svdvals(a)
+    short, long = sorted(xp.shape_of(a)[-2:])
+    size = long, long if full_matrices else short
+    if size[0] * size[1] > _LAPACK_INDICES:
+        raise ValueError(
+            f"Indexing a matrix size {size[0]} x {size[1]} would incur integer overflow in LAPACK. Try using numpy.linalg.svd instead."
+        )
+    return xp.prim.svd(a, bool(full_matrices))
 
 
 @linear_algebra("scipy.linalg.svdvals")

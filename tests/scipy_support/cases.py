@@ -27,7 +27,7 @@ linalg.convolution_matrix(f5,3,'valid') linalg.convolution_matrix(i5,3,mode='sam
 linalg.khatri_rao(f34,i34) linalg.block_diag(f34,i5,f0) linalg.block_diag(i34,i5)
 linalg.inv(f34) linalg.inv(f5) linalg.inv(f34[:3,:3]*0) linalg.inv(nan34[:3,:3]) linalg.solve(sq33,f5) linalg.solve(sq33*0,f5[:3])
 linalg.cholesky(-spd33) linalg.det(f34) linalg.det(nan34[:3,:3]) linalg.expm(f34) linalg.companion(f5[:1]) linalg.leslie(f5,f5) linalg.khatri_rao(f34,f5)
-linalg.solve_triangular(sq33*0,f5[:3]) linalg.solve_triangular(f34,f5[:3]) linalg.svd(nan34) linalg.diagsvd(f5,3,4) linalg.convolution_matrix(f5,0)
+linalg.solve_triangular(sq33*0,f5[:3]) linalg.solve_triangular(f34,f5[:3]) linalg.svd(nan34) linalg.svd(np.resize(f5,(1,46341))) linalg.diagsvd(f5,3,4) linalg.convolution_matrix(f5,0)
 linalg.lstsq(f34,f5) linalg.eigvalsh(f34) linalg.polar(f34,'up') linalg.cosm(f34) linalg.qr(f34,mode='x')
 """
 
