@@ -313,6 +313,7 @@ def polar(xp: XP, a: Any, side: Any = "right") -> Any:
 @linear_algebra("scipy.linalg.orthogonal_procrustes", defined="procrustes", returns="scalar")
 def orthogonal_procrustes(xp: XP, A: Any, B: Any, check_finite: Any = True) -> Any:
     a, b = lapack(xp, checked(xp, A, check_finite, B), checked(xp, B, check_finite, A))
+    only(max(xp.ndim_of(a), xp.ndim_of(b)) < 3, "a batch of this function")
     if xp.ndim_of(a) != 2:
         raise ValueError(f"expected ndim to be 2, but observed {xp.ndim_of(a)}")
     if xp.shape_of(a) != xp.shape_of(b):

@@ -119,6 +119,7 @@ def diagsvd(xp: XP, s: Any, M: Any, N: Any) -> Any:
 def khatri_rao(xp: XP, a: Any, b: Any) -> Any:
     a, b = array(xp, a, b), array(xp, b, a)
     left, right = xp.shape_of(a), xp.shape_of(b)
+    only(max(len(left), len(right)) < 3, "a batch of this function")
     if len(left) != 2 or len(right) != 2:
         raise ValueError("The both arrays should be 2-dimensional.")
     if left[1] != right[1]:

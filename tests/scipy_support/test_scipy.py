@@ -94,6 +94,14 @@ def test_values_dtypes_shapes_and_exceptions_are_scipys(
     assert wrong(library, drawn) == []
 
 
+@pytest.mark.parametrize("function", [linalg.khatri_rao, linalg.orthogonal_procrustes], ids=lambda f: f.__name__)
+def test_batches_that_scipy_takes(library: str, function: Any) -> None:
+    stack = np.arange(18.0).reshape(2, 3, 3) % 7 + np.eye(3)
+    ours = ad.asarray(stack, backend=library)
+    with ad.fallback("silent"):
+        close(function(ours, ours), function(stack, stack), function.__name__)
+
+
 def test_values_on_numpy_are_scipys_own() -> None:
     x = ad.wrap(np.arange(9.0).reshape(3, 3) + np.eye(3))
     for made, wanted in ((linalg.expm(x), linalg.expm(np.asarray(x))), (fft.fft(x), fft.fft(np.asarray(x)))):
