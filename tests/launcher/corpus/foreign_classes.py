@@ -110,7 +110,8 @@ def ways(q, function):
 
 
 for (module, name), function in sorted(named.items(), key=lambda each: each[0]):
-    if isinstance(function, type) or name in ("info", "test") or (function not in OVERRIDABLE and name[0] == "_"):
+    # TensorFlow gives NumPy an `expm1x`.
+    if isinstance(function, type) or name in ("expm1x", "info", "test") or (function not in OVERRIDABLE and name[0] == "_"):
         continue
     for cls in (Recording, Shaped, Declining):
         q = cls()
