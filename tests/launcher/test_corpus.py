@@ -155,8 +155,7 @@ def test_same_as_plain_and_on_the_backend(case: Case, plain: Runs, launched: Run
         assert got.report["calls_on_backend"] > 0
 
 
-@pytest.mark.share(2)
-@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend, pytest.mark.share(2)), ids=lambda case: case.name)
 def test_same_with_small_arrays_on_the_host(case: Case, plain: Runs, launched_small: Runs) -> None:
     expected, got = plain[case.name], launched_small[case.name]
     assert got.stdout == expected.stdout, got.stderr
@@ -169,8 +168,7 @@ def launched_fused(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     return Runs(zygotes.of(request.param), ("--execution", "fused", "--min-size", "1"), reported=False)
 
 
-@pytest.mark.share(2)
-@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend, pytest.mark.share(2)), ids=lambda case: case.name)
 def test_same_under_fused_execution(case: Case, plain: Runs, launched_fused: Runs) -> None:
     expected, got = plain[case.name], launched_fused[case.name]
     assert got.stdout == expected.stdout, got.stderr
