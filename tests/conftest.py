@@ -21,6 +21,7 @@ import arraydispatch as ad
 from arraydispatch import interop
 from arraydispatch.backends.base import Backend
 from arraydispatch.common.process_state import process
+from arraydispatch.engine.recording import fp_reports
 from arraydispatch.ufuncs import plans
 from tests import compiled, rows
 from tests.launched import zygotes
@@ -209,6 +210,12 @@ def backend(request: pytest.FixtureRequest) -> str:
     if request.param not in ad.available_backends():
         pytest.skip(f"{request.param} is not installed")
     return str(request.param)
+
+
+@pytest.fixture
+def nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recorded calls may warn later: in tests, where warnings are errors, they would run at once."""
+    monkeypatch.setattr(fp_reports, "_heeded", False)
 
 
 @pytest.fixture

@@ -190,10 +190,12 @@ def watched() -> Iterator[Looks]:
         _watch.looks = before
 
 
-def looked() -> None:
-    """Note that code goes another way where a value is known, unless it only is quicker so."""
-    if _watch.looks is not None:
-        _watch.looks.count += 1
+def looked() -> bool:
+    """Note that code goes another way where a value is known, unless it only is quicker so; return whether anybody watches."""
+    if _watch.looks is None:
+        return False
+    _watch.looks.count += 1
+    return True
 
 
 # -- source lines

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import callers
+from . import callers, tracing
 
 
 def user_depth(inside: Callable[[str], bool] = callers.is_core) -> int:
@@ -20,8 +20,12 @@ def user_depth(inside: Callable[[str], bool] = callers.is_core) -> int:
 def warn(
     message: str, category: type[Warning] = RuntimeWarning, inside: Callable[[str], bool] = callers.is_core
 ) -> None:
-    """Warn at the user's line: the first one in a file that is not ``inside``."""
-    warnings.warn(message, category, stacklevel=user_depth(inside))
+    """Warn at the user's line: the first one in a file that is not ``inside``.
+
+    A function that warns under abstract evaluation would warn once for all calls of a form, so it is not recorded, and warns as it runs.
+    """
+    if not tracing.looked():
+        warnings.warn(message, category, stacklevel=user_depth(inside))
 
 
 def warn_of_cast(have: np.dtype[Any], want: np.dtype[Any]) -> bool:

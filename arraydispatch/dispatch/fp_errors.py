@@ -8,7 +8,8 @@ reports of them is what the user hears, in its words.
 On a CPU device the ufuncs whose plan says ``reported`` are looked at, unless the user ignores all errors. Sums and
 products, reductions, functions, and all that runs on other devices are looked at only where an error is to be more than
 a warning (``"raise"``, ``"call"``, ``"print"``, ``"log"``): the look costs a pass over the result, and away from the CPU
-it waits for the device. Values under a trace are never looked at.
+it waits for the device. There the ``reported`` are looked at, too, while the program itself listens to warnings. Values
+under a trace are never looked at.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy as np
 
 from ..backends.base import Backend
 from ..common.user_warnings import reporting
+from ..engine.recording.fp_reports import listened
 from ..functions import operands
 from ..functions.registry import SPECS
 from ..ufuncs import Plan
@@ -116,9 +118,9 @@ def _divides_integers(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
     return dtype.kind in "iu" and ufunc_facts(ufunc).reports == "divisors"
 
 
-def _known_now(values: tuple[Any, ...], backend: Backend, strict: bool) -> bool:
-    """Whether the values may be looked at: on the CPU, or anywhere if the user asked for more than warnings."""
-    return all(backend.is_concrete(x) if strict else backend.on_cpu(x) for x in values)
+def _may_look(values: tuple[Any, ...], backend: Backend, strict: bool) -> bool:
+    """Whether the values may be looked at: on the CPU, or anywhere if the program asked for more than warnings or listens to these."""
+    return all(map(backend.on_cpu, values)) or ((strict or listened()) and all(map(backend.is_concrete, values)))
 
 
 def _on_host(x: Any, backend: Backend) -> Any:
@@ -146,7 +148,7 @@ def look(
         return
     if plan.one_float and not told.under:  # the short path: a view of the result, one product of it with itself
         values = plan.out.backend.peek(result)
-        if (values is None and not told.strict) or (values is not None and _isfinite(_square(values))):
+        if _isfinite(_square(values)) if values is not None else not (told.strict or listened()):
             return
     _examine(ufunc, plan, operands, result, where, told)
 
@@ -157,7 +159,7 @@ _isfinite, _vdot = cmath.isfinite, np.vdot
 def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any, where: Any, told: Rule) -> None:
     backend = plan.out.backend
     results = _tuple(result)
-    if backend.native_is_ndarray or not _known_now(results, backend, told.strict):
+    if backend.native_is_ndarray or not _may_look(results, backend, told.strict):
         return
     divides = _divides_integers(ufunc, plan.loops[0])
     if divides:
@@ -194,7 +196,7 @@ def look_at_method(
     """
     told = rule()
     results = _tuple(result)
-    if not _known_now(results, backend, told.strict):
+    if not _may_look(results, backend, told.strict):
         return
     divides = any(_divides_integers(ufunc, backend.dtype_of(r)) for r in results)
     if divides or any(_suspects(backend.to_numpy(r), told.under) is not None for r in results):
@@ -216,7 +218,7 @@ def look_at_function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], r
     if backend.native_is_ndarray or not (told.strict or (told.warned and spec is not None and spec.reported)):
         return
     results = tuple(r for r in (result if isinstance(result, list | tuple) else (result,)) if backend.is_native(r))
-    if not _known_now(results, backend, told.strict):
+    if not _may_look(results, backend, told.strict):
         return
     if all(_suspects(backend.to_numpy(r), told.under) is None for r in results):
         return
@@ -237,7 +239,7 @@ def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend, name: str 
     told = rule()
     if backend.native_is_ndarray or not (told.strict or (told.warned and wanted.kind in "iu")):
         return
-    if not _known_now((value,), backend, told.strict):
+    if not _may_look((value,), backend, told.strict):
         return
     values = backend.to_numpy(value)
     limit = 2.0 ** (8 * wanted.itemsize - (wanted.kind == "i")) if wanted.kind in "iu" else float(np.finfo(wanted).max)

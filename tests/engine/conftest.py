@@ -8,18 +8,17 @@ import pytest
 
 from arraydispatch.engine import nodes
 from arraydispatch.engine.host_blocks import block_plans, blocks, kernels, thread_pool
-from arraydispatch.engine.recording import fp_reports, tape
+from arraydispatch.engine.recording import tape
 from arraydispatch.runtime.settings import default, kept, set_execution
 
 
 @pytest.fixture(params=["threads", "kernels", "here"])
-def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, nobody_listens: None) -> Iterator[None]:
     """Everything is recorded, and runs in pieces and threads, by NumPy's loops or by kernels, or at once in the thread that looks."""
     threads = request.param != "here"
     with kept():
         default.min_size = 1
         set_execution("fused")
-        monkeypatch.setattr(fp_reports, "_heeded", False)  # which they are in tests, where they are errors
         monkeypatch.setattr(tape, "IN_THREADS", 0 if threads else 1 << 60)
         monkeypatch.setattr(blocks, "_plans", {})
         monkeypatch.setattr(nodes, "ALONE", 1 << 60)  # each call, however little comes of it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,12 +15,13 @@ from arraydispatch.array.scalar import Scalar
 from arraydispatch.engine.compiled_blocks import programs
 from arraydispatch.engine.compiled_blocks.counters import counters
 from arraydispatch.engine.compiled_blocks.values import Deferred
+from arraydispatch.engine.recording import fp_reports
 
 LIBRARIES = "jax", "torch", "tensorflow"
 
 
 @pytest.fixture(params=LIBRARIES)
-def library(request: pytest.FixtureRequest) -> Iterator[str]:
+def library(request: pytest.FixtureRequest, nobody_listens: None) -> Iterator[str]:
     """Compiled execution on a library; PyTorch's own compiler, which takes seconds for each program, is not asked."""
     name = request.param
     module = ad.backend(name).transforms
@@ -512,3 +514,33 @@ def test_arrays_of_a_namespace_take_part(library: str) -> None:
     made = xp.broadcast_to(xp.asarray(a), (np.int64(2), np.int64(3)))
     _same(made, np.broadcast_to(np.arange(3.0) * 2, (2, 3)))
     assert float(xp.sum(xp.asarray([1, 2, 3]) + xp.asarray(np.int64(4)))) == 18
+
+
+def _warned(xp: Any) -> list[str]:
+    x = xp(np.linspace(-1.0, 1.0, 101))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        np.log(x) + 1.0
+        np.where(x > 0.0, np.sqrt(x), 0.0)
+        (x * 1e300) ** 3.0
+        x / (x - x[3])
+        (x * 1e300).astype(int)
+        np.sum((x + 2.0) * 1e307)
+        np.mean(x[:0])
+        x + 1.0
+    return [f"{each.category.__name__}: {each.message}" for each in told]
+
+
+def test_a_program_that_listens_hears_each_warning(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may go on by them: they come as NumPy's come, at their calls, and twice."""
+    monkeypatch.setattr(fp_reports, "_heeded", True)
+    for _ in range(2):
+        assert [x.replace("scalar ", "") for x in _warned(ad.asarray)] == [
+            x.replace("scalar ", "") for x in _warned(np.asarray)
+        ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x = ad.asarray(np.array([0.0, 1.0]))
+        with pytest.raises(RuntimeWarning, match="divide by zero encountered in log"):
+            np.log(x)
+        assert np.exp(x).tolist() == np.exp(x).tolist()

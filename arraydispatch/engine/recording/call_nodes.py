@@ -21,7 +21,7 @@ from ...memory.views import NEVER
 from ...runtime import settings
 from ..loops import PYTHON, cast, fits, loop_of, select
 from ..nodes import Buffer, Form, Node, PendingView, Shift, laid, node_of
-from . import block_reports, fp_reports
+from . import block_reports
 from .fp_reports import now
 from .result_order import order_of
 from .tape import MOST_BYTES, Tape, mine
@@ -50,10 +50,7 @@ def _follow() -> None:
     global _cls, least
     _cls = getattr(process.wrapper, "__self__", _cls)
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
-    elements = process.min_size if fused else 0
-    if elements and not least:
-        fp_reports.begin()
-    least = elements
+    least = process.min_size if fused else 0
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:

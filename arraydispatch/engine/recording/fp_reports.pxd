@@ -9,9 +9,10 @@ cdef class _State:
     cdef bint raises
 
 cdef dict _is_inside, _places, _warnings
-cdef object _DECLINED, _errors_in_force
+cdef object _DECLINED, _FUNCTION, _errors_in_force
 cdef _State _state
 cpdef now()
+cpdef bint listened() except -1
 cdef _State _learn_modes(errors)
 cdef _State _learn_filters(filters)
 cdef bint _inside(str file) except -1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -15,26 +15,21 @@ from ...common.user_warnings import FLOATING_ERRORS
 from ..host_blocks.blocks import Block
 from ..nodes import Place
 
-__all__ = ["begin", "now", "tell"]
+__all__ = ["listened", "now", "tell"]
 
 _errors_in_force: Any = np._core.umath._extobj_contextvar
 _warnings = vars(warnings)
-_filters: Any = None
-"""The list of warning filters outside of any ``warnings.catch_warnings``."""
-_shown: Any = None
-"""Function that shows warnings outside of any ``warnings.catch_warnings``; None if Python has none."""
-
-
-def begin() -> None:
-    """Prepare for calls that are recorded from now on."""
-    global _filters, _shown
-    _filters, _shown = warnings.filters, _warnings.get("_showwarnmsg_impl")
+_FUNCTION = FunctionType
+_shown: Any = _warnings.get("_showwarnmsg_impl")
+"""Function that shows warnings outside of any ``warnings.catch_warnings(record=True)``; None where that is not known."""
+if type(_shown) is not FunctionType:
+    _shown = None
 
 
 _ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
 """Kind of error -> place in the order in which NumPy reports the errors of one call."""
 _heeded = True
-"""Whether a warning must come immediately: inside ``catch_warnings``, which waits for it, and if it is turned into an error."""
+"""Whether it is asked if the program listens."""
 
 
 class _State:
@@ -80,11 +75,9 @@ def now() -> Any:
     modes = state.modes
     if modes is None or modes is _DECLINED:
         return modes
-    filters = _warnings["filters"]
-    if filters != state.filters:
-        state = _learn_filters(filters)
-    if (filters is not _filters or state.raises) and _heeded:
+    if listened():
         return _DECLINED
+    state = _state
     frame: FrameType = machine.current_frame()
     code: CodeType = frame.f_code
     at = frame.f_lasti
@@ -111,6 +104,21 @@ def now() -> Any:
         _places.clear()
     made = _places[key] = Place(code, at, frame.f_globals, state.as_tuple, modes)
     return made
+
+
+def listened() -> bool:
+    """Return whether a warning has to come at its call: a filter makes an error of it, or the program collects or shows warnings itself."""
+    state: _State = _state
+    filters = _warnings["filters"]
+    if filters != state.filters:
+        state = _learn_filters(filters)
+    if not _heeded:
+        return False
+    return (
+        state.raises
+        or type(_warnings.get("_showwarnmsg_impl")) is not _FUNCTION
+        or _warnings["showwarning"] is not _warnings.get("_showwarning_orig")
+    )
 
 
 def _learn_modes(errors: Any) -> _State:
@@ -151,7 +159,7 @@ def tell(block: Block) -> None:
 
     If ``warnings.catch_warnings(record=True)`` has begun since, it does not get these warnings, which are from before.
     """
-    later = _heeded and warnings.filters is not _filters and _shown is not None
+    later = _heeded and _shown is not None and _warnings.get("_showwarnmsg_impl") is not _shown
     for i, kind in sorted(block.errors, key=lambda error: (error[0], _ORDER[error[1]])):
         node = block.nodes[i]
         if node.told is None or node.place is None or node.told[FLOATING_ERRORS[kind]] != "warn":
