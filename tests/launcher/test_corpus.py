@@ -252,6 +252,7 @@ def test_plain_python_is_the_oracle(beside: str, plain: Runs) -> None:
     assert BY_NAME.keys() >= {*STARTING, *ENDING}
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", ["exception", "syntax_error", "exit_text"])
 def test_stderr_is_the_scripts_own(name: str, plain: Runs, launched: Runs) -> None:
     assert launched[name].stderr.startswith(plain[name].stderr)
