@@ -31,7 +31,7 @@ _VARIABLES = (
     "GLIBC_TUNABLES",
 )
 _LARGE_PAGES = "glibc.malloc.hugetlb=1"
-"""What says nothing of what is kept: a large block consists of large pages, which docs/explanation/limits.md recommends."""
+"""Setting under which all the same freed memory is kept: large blocks in large pages, as docs/explanation/limits.md advises."""
 
 
 def keep() -> bool:
