@@ -6,12 +6,15 @@ shape, parts of many shapes. :mod:`arraydispatch.dispatch.subscripts` asks.
 
 from __future__ import annotations
 
+import sys
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
 from .._core.handles import Handle
 from ..backends import loader
+from ..common import callers
 from ..memory import views
 from ..memory.views import ghost
 from ..runtime import settings
@@ -28,6 +31,27 @@ _ELEMENT = 3
 """Number of parts that an element counts for where blocks read and write parts."""
 _PARTS = 24
 """The same where blocks read and write parts: a stencil's edges between two steps are fewer, the rows of a loop over rows are not."""
+
+
+_MOST_PLACES = 4096
+_places: set[tuple[CodeType, int]] = set()
+"""Instructions of programs at which an array moved to the host, as one part too many was read or written: others move there at once."""
+
+
+def _is_one_too_many(root: Handle, weight: int) -> bool:
+    """Count a small part of an array that blocks read and write; return whether the array belongs to the host from here on."""
+    frame, _ = callers.outside(sys._getframe(2), callers.is_core)
+    place = frame.f_code, frame.f_lasti
+    if place in _places:
+        return True
+    count = getattr(root, "_looks", 0) + weight
+    root._looks = count
+    if count <= _PARTS:
+        return False
+    if len(_places) >= _MOST_PLACES:
+        _places.clear()
+    _places.add(place)
+    return True
 
 
 def _on_a_cpu(a: Handle) -> bool:
@@ -99,9 +123,10 @@ def belongs_to_host(a: Handle, key: Any, written: bool = False) -> bool:
         return False
     if written and ghost(root).size < settings.default.min_size:
         return True
-    looks = getattr(root, "_looks", 0) + (_ELEMENT if backend.defers and whole_integers(key, ghost(a).ndim) else 1)
-    root._looks = looks
-    return looks > (_PARTS if backend.defers else _LOOKS)
+    if backend.defers:
+        return _is_one_too_many(root, _ELEMENT if whole_integers(key, ghost(a).ndim) else 1)
+    looks = root._looks = getattr(root, "_looks", 0) + 1
+    return looks > _LOOKS
 
 
 def is_written_in_parts(a: Handle, key: Any) -> bool:

@@ -7,6 +7,7 @@ Reports and ``--verify`` use :func:`tier` to explain why NumPy or the library co
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from enum import Enum
 from typing import Literal, NamedTuple
 
@@ -97,7 +98,8 @@ class Shapes:
     """Shapes of large arrays that have been met, by which one that comes again is told from those that change at each coming.
 
     A library's compiler makes a program for each shape. Values decide some shapes (those of ``x[mask]``), and a loop others
-    (``x[:n]``): these come one after the other, and none of them again once the next two have come.
+    (``x[:n]``): these come one after the other. They may come again when the loop does, so a shape recurs only when it has come often
+    enough to be worth its program.
 
     Attributes
     ----------
@@ -110,7 +112,7 @@ class Shapes:
     MOST = 64
     """Number of shapes at most, of one number of dimensions, for which the library computes."""
     OFTEN = 64
-    """Number of questions about a shape from which it recurs though no other has come since."""
+    """Number of questions about a later shape from which it recurs."""
 
     def __init__(self) -> None:
         self.clear()
@@ -122,8 +124,10 @@ class Shapes:
         self._recurring_of: dict[int, int] = defaultdict(int)
         self._met_of: dict[int, int] = defaultdict(int)
         self._by_values: set[tuple[int, ...]] = set()
-        self._waiting: dict[tuple[int, ...], tuple[int, int]] = {}
-        """Shape -> how many of as many dimensions had come when it came first, and the number of questions."""
+        self._waiting: dict[tuple[int, ...], int] = {}
+        """Later shape -> number of questions."""
+        self._later: set[tuple[int, ...]] = set()
+        """Those that recur by the number of questions."""
 
     def decided_by_values(self, shape: tuple[int, ...]) -> None:
         """Note the shape of elements that were picked by their values: it recurs only if other arrays have it."""
@@ -140,23 +144,29 @@ class Shapes:
         if shape in self._by_values:
             return False
         rank = len(shape)
-        met = self._met_of[rank]
-        found = self._waiting.get(shape)
-        if found is None:
-            self._met_of[rank] = met = met + 1
-            if met > self.FIRST:
+        questions = self._waiting.get(shape, 0) + 1
+        if questions == 1:
+            self._met_of[rank] += 1
+        if self._met_of[rank] > self.FIRST or questions > 1:
+            if questions == 1:
                 if len(self._waiting) >= 1024:
                     self._waiting.clear()
-                self._waiting[shape] = met, 1
                 self.changing += 1
+            if questions < self.OFTEN or self._recurring_of[rank] >= self.MOST:
+                self._waiting[shape] = questions
                 return False
-        elif (met - found[0] < 2 and found[1] < self.OFTEN) or self._recurring_of[rank] >= self.MOST:
-            self._waiting[shape] = found[0], found[1] + 1
-            return False
-        self._waiting.pop(shape, None)
+            del self._waiting[shape]
+            self._later.add(shape)
         self._recurring.add(shape)
         self._recurring_of[rank] += 1
         return True
+
+    def refused(self, found: Iterable[tuple[int, ...]]) -> None:
+        """Note shapes of a block that is compiled for no more of them: the later ones do not recur."""
+        for shape in self._later.intersection(found):
+            self._later.discard(shape)
+            self._recurring.discard(shape)
+            self._by_values.add(shape)
 
 
 shapes = Shapes()

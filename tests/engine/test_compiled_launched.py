@@ -143,6 +143,60 @@ def test_shapes_that_change_are_numpys_after_a_few(name: str, backend: str, zygo
 
 
 @pytest.mark.one_backend
+def test_a_loop_over_shapes_that_runs_again_is_numpys_too(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """Shapes come again when their loop does, and each would need a program, of which a place has eight."""
+    if backend == "numpy":
+        return
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "from arraydispatch.engine.compiled_blocks.counters import counters\n"
+        "def products(x):\n"
+        "    made = np.zeros((300, 300))\n"
+        "    for i in range(60):\n"
+        "        made[i, i:] = x[:, i] @ x[:, i:]\n"
+        "    return made.sum()\n"
+        "data = np.ones((400, 300))\n"
+        "print([products(data * 2.0) for _ in range(2)])\n"
+        "print(counters.programs + counters.interpreted, counters.refused)\n"
+    )
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert done.code == 0, done.stderr
+    made, refused = map(int, done.stdout.splitlines()[-1].split())
+    assert made <= 60, done.stdout
+    assert refused <= 8, done.stdout
+
+
+@pytest.mark.one_backend
+def test_an_array_moves_to_the_host_where_another_has(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """A loop over rows records some of them the first time; a stencil's edges are recorded each time."""
+    if backend == "numpy":
+        return
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "from arraydispatch.engine.compiled_blocks.counters import counters\n"
+        "def rows(x):\n"
+        "    for i in range(1, 300):\n"
+        "        x[i] += x[i - 1] * 0.5\n"
+        "def edges(x):\n"
+        "    for _ in range(40):\n"
+        "        x[1:-1] = x[:-2] * 0.5 + x[2:] * 0.5\n"
+        "        x[0] = x[1]\n"
+        "def calls(work):\n"
+        "    before = counters.calls\n"
+        "    work(np.ones((300, 300)))\n"
+        "    return counters.calls - before\n"
+        "print(*[calls(work) for work in (rows, edges) for _ in range(3)])\n"
+    )
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert done.code == 0, done.stderr
+    first, *later, edges, edges_again, _ = map(int, done.stdout.split())
+    assert first > 30, done.stdout
+    assert max(later) <= 6, done.stdout
+    assert edges > 200, done.stdout
+    assert edges_again == edges, done.stdout
+
+
+@pytest.mark.one_backend
 def test_scalars_are_numpys_own(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     """A launched program hands them to code that wants Python's floats."""
     (tmp_path / "main.py").write_text(

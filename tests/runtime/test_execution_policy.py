@@ -86,12 +86,13 @@ def test_shapes_that_come_again_are_told_from_those_that_change() -> None:
     assert shapes.changing == 30_000
     assert all(map(shapes.recurs, first))
     assert shapes.recurs((3000,))  # of another number of dimensions
-    assert not shapes.recurs((5000, 7))
-    assert not shapes.recurs((5001, 7))
-    assert not shapes.recurs((5000, 7))  # only one other has come since
-    assert not shapes.recurs((5002, 7))
-    assert shapes.recurs((5000, 7))
-    assert any(shapes.recurs((6000, 7)) for _ in range(Shapes.OFTEN + 1))  # the last one of a program
+    again = [(5000 + n, 7) for n in range(20)]
+    for _ in range(Shapes.OFTEN - 1):  # a loop over them, which begins anew each time
+        assert not any(map(shapes.recurs, again))
+    assert all(map(shapes.recurs, again))
+    shapes.refused([*first, *again[:5]])
+    assert not any(map(shapes.recurs, again[:5]))
+    assert all(map(shapes.recurs, [*first, *again[5:]]))
 
 
 def test_shapes_that_values_decide_do_not_recur() -> None:

@@ -16,6 +16,7 @@ from weakref import ref as weak
 import numpy as np
 
 from ...backends.base import Backend
+from ...runtime.execution_policy import shapes
 from .counters import counters
 from .units import Form
 from .values import Aval, Deferred
@@ -202,6 +203,7 @@ class Block:
             if count >= MOST_OF_A_PLACE or counters.programs >= MOST_PROGRAMS:
                 self.gives_up = True
                 counters.refused += 1
+                shapes.refused(x.shape for each in (self.avals, *[form.outs for form in self.forms]) for x in each)
                 return False
             _of_place[place] = count + 1
             counters.programs += 1
