@@ -135,8 +135,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.Item]:
-    """Of what is marked ``one_backend`` all but one item of each test, or of each name; of what is marked ``compiles`` some on JAX, and
-    of what is marked ``traces`` some on TensorFlow."""
+    """Of what is marked ``one_backend`` all but one item of each test, or of each name; of what is marked ``compiles`` some on JAX, of
+    what is marked ``traces`` some on TensorFlow, and of what is marked ``share`` some of all, also of those of one backend."""
     alike: dict[tuple[str, ...], list[pytest.Item]] = {}
     for item in items:
         if mark := item.get_closest_marker("one_backend"):
@@ -157,7 +157,9 @@ def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.It
             getattr(item, "function", None), "_tables"
         ):  # of which rows are drawn
             one_of = min((mark.args[0] for mark in item.iter_markers("traces")), default=1)
-        if one_of > 1 and item not in taken and random.Random(f"{config.option.seed} {item.nodeid}").randrange(one_of):
+        one_of = 1 if item in taken else one_of
+        one_of = max([one_of, *(mark.args[0] for mark in item.iter_markers("share"))])
+        if one_of > 1 and random.Random(f"{config.option.seed} {item.nodeid}").randrange(one_of):
             left.add(item)
     return left
 

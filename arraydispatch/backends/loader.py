@@ -38,6 +38,7 @@ class _Row(NamedTuple):
     compiles: bool = False  # whether compiled execution is its default on a CPU: a block takes tenths of a second
     entry: Any = None  # the entry point of a backend that another distribution adds
     keeps: dict[str, str] = {}  # noqa: RUF012 -- variables that have it keep programs for other processes, in a folder {}; the first belongs to the user if it is set
+    waits: tuple[str, ...] = ()  # packages that it imports at its end if they are there, and anyway on first use
     misreads: dict[str, str] = {}  # noqa: RUF012 -- function that reads the bytes of an array as another dtype -> function that does not
 
 
@@ -85,11 +86,12 @@ KNOWN: dict[str, _Row] = {
         imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
         exact=_XLA_ROUNDS_TWICE,
         keeps={"TF_XLA_FLAGS": "--tf_xla_persistent_cache_directory='{}'"},
+        waits=("keras.src",),  # which imports scikit-learn, pandas and Matplotlib too; `tf.keras` imports it
         compiles=True,
     ),
 }  # fmt: skip
 CHEAPEST = ("torch", "jax", "tensorflow", "numpy")
-"""Backends in the order of their cost to a program: import of the library (1.5, 0.8 and 5.2 s), compilation (0,
+"""Backends in the order of their cost to a program: import of the library (1.5, 0.8 and 3.2 s), compilation (0,
 hundreds of programs, 0), calls (measured on the examples with every array on the library: 2.8, 6.9 and 6.0 s for the
 digits).
 """
@@ -333,6 +335,33 @@ def _unnoticed(row: _Row) -> Iterator[None]:
                 logger.setLevel(logging.NOTSET)
 
 
+class _NotYet:
+    """Import finder by which the thread that imports a library does not find some packages."""
+
+    def __init__(self, row: _Row) -> None:
+        self._row, self._thread = row, 0
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name == self._row.library:  # by whatever thread: see `imported`
+            self._thread = threading.get_ident()
+        elif name in self._row.waits and threading.get_ident() == self._thread:
+            raise ModuleNotFoundError(f"{name} is imported on first use", name=name)
+
+
+@contextmanager
+def _without(row: _Row) -> Iterator[None]:
+    """Put off a library's import of packages that it imports on first use too, unless the program has imported one."""
+    if not row.waits or row.library in sys.modules or any(name.partition(".")[0] in sys.modules for name in row.waits):
+        yield
+        return
+    finder: Any = _NotYet(row)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
 def when_loaded(name: str, then: Callable[[Backend], None]) -> None:
     """Call a function when a backend is loaded; at once if it is."""
     with _lock:
@@ -363,8 +392,8 @@ def load(name: str) -> Backend:
         mine = backend is None
         if backend is None:
             prepare(name)
-            with _unnoticed(KNOWN[name]):
-                row = KNOWN[name]
+            row = KNOWN[name]
+            with _unnoticed(row), _without(row):
                 backend = (
                     imported(f"{__package__}.{name}").BACKEND if row.entry is None else _from_entry_point(name, row)
                 )

@@ -243,6 +243,7 @@ SURFACES: dict[str, Surface] = {
 
 OUTSIDE: tuple[tuple[str, str], ...] = (
     ("sys.meta_path", "one finder in front, while a run or `arraydispatch.interop.install()` is in force: it finds nothing itself, and notices that SciPy, xarray, dask, cloudpickle or PyTorch is imported"),
+    ("sys.meta_path", "one finder in front, while this package imports TensorFlow: it puts off the import of Keras, which `tf.keras` imports on first use"),
     ("names of NumPy at the top level of a program's modules", "those of the stand-in, from `ad.install` to `ad.uninstall`, and in a block of `ad.accelerated` and a cell of the magic"),
     ("sys.meta_path, sys.modules", "from `import arraydispatch.numpy` on: one finder in front, for names below this one alone, and the stand-ins under these names"),
     ("os.environ", "the launcher and `ad.install` tell the Python processes that the program starts, by `ARRAYDISPATCH_RUN` and `PYTHONPATH`"),

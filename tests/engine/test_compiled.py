@@ -364,6 +364,7 @@ def _outcome(write: Callable[[Any, Any], Any], a: Any, s: Any) -> Any:
     return None if made is None else np.asarray(made).tolist(), np.asarray(a).tolist()
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", WRITES)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.filterwarnings("ignore::arraydispatch.HostFallbackWarning")

@@ -302,6 +302,7 @@ def _runs(zygotes: Any, backend: str, how: Way, tmp_path: Path) -> Runs:
     return runs
 
 
+@pytest.mark.one_backend
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["in the library", "compiled"])
 def test_each_door_writes_what_a_library_holds(
@@ -314,6 +315,7 @@ def test_each_door_writes_what_a_library_holds(
     assert [programs[i][-2] for i in differences(programs, runs, how, failing=False)] == []
 
 
+@pytest.mark.one_backend
 @pytest.mark.slow
 @pytest.mark.parametrize("way", WAYS)
 def test_programs_print_what_plain_python_prints(

@@ -146,9 +146,7 @@ def launched_small(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     return Runs(zygotes.of(request.param), reported=False)
 
 
-@pytest.mark.traces(4)
-@pytest.mark.compiles(3)
-@pytest.mark.parametrize("case", _cases(), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend), ids=lambda case: case.name)
 def test_same_as_plain_and_on_the_backend(case: Case, plain: Runs, launched: Runs) -> None:
     expected, got = plain[case.name], launched[case.name]
     assert got.stdout == expected.stdout, got.stderr
@@ -157,7 +155,7 @@ def test_same_as_plain_and_on_the_backend(case: Case, plain: Runs, launched: Run
         assert got.report["calls_on_backend"] > 0
 
 
-@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend, pytest.mark.share(2)), ids=lambda case: case.name)
 def test_same_with_small_arrays_on_the_host(case: Case, plain: Runs, launched_small: Runs) -> None:
     expected, got = plain[case.name], launched_small[case.name]
     assert got.stdout == expected.stdout, got.stderr
@@ -170,7 +168,7 @@ def launched_fused(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     return Runs(zygotes.of(request.param), ("--execution", "fused", "--min-size", "1"), reported=False)
 
 
-@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend, pytest.mark.share(2)), ids=lambda case: case.name)
 def test_same_under_fused_execution(case: Case, plain: Runs, launched_fused: Runs) -> None:
     expected, got = plain[case.name], launched_fused[case.name]
     assert got.stdout == expected.stdout, got.stderr
@@ -184,7 +182,7 @@ def launched_compiled(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
 
 
 @pytest.mark.compiles(10)
-@pytest.mark.parametrize("case", _cases(pytest.mark.one_backend), ids=lambda case: case.name)
+@pytest.mark.parametrize("case", _cases(), ids=lambda case: case.name)
 def test_same_under_compiled_execution(case: Case, plain: Runs, launched_compiled: Runs) -> None:
     expected, got = plain[case.name], launched_compiled[case.name]
     assert got.stdout == expected.stdout, got.stderr
@@ -200,7 +198,7 @@ def broken(request: pytest.FixtureRequest, zygotes: Zygotes) -> Runs:
     return Runs(zygotes.with_compiler(request.param), EVERYTHING_ON_THE_DEVICE, ("add", "matmul"))
 
 
-@pytest.mark.compiles(3)
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", NUMERIC)
 def test_a_broken_library_shows(name: str, plain: Runs, broken: Runs) -> None:
     """Proof from outside our counters: the numbers are the library's."""
@@ -221,6 +219,7 @@ DOORS = {
 }
 
 
+@pytest.mark.traces(3)
 @pytest.mark.compiles(3)
 @pytest.mark.parametrize("name", DOORS)
 def test_the_report_says_what_was_converted_at_a_librarys_door(name: str, launched: Runs) -> None:
@@ -253,6 +252,7 @@ def test_plain_python_is_the_oracle(beside: str, plain: Runs) -> None:
     assert BY_NAME.keys() >= {*STARTING, *ENDING}
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("name", ["exception", "syntax_error", "exit_text"])
 def test_stderr_is_the_scripts_own(name: str, plain: Runs, launched: Runs) -> None:
     assert launched[name].stderr.startswith(plain[name].stderr)

@@ -388,6 +388,7 @@ logging.info("mine")
 """
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("library", [name for name in loader.available() if name != "numpy"])
 def test_a_library_that_is_imported_late_is_not_noticed(library: str, tmp_path: Path) -> None:
     script = tmp_path / "late.py"
@@ -414,6 +415,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.one_backend
 @pytest.mark.parametrize("library", [name for name in loader.available() if name != "numpy"])
 def test_workers_import_no_library_for_small_arrays(library: str, tmp_path: Path) -> None:
     """Each of them took seconds for it."""

@@ -531,7 +531,7 @@ def test_sixty_four_bits_are(backend: str, zygotes: Zygotes) -> None:
     assert done.stdout.splitlines()[0] == plain.stdout.splitlines()[0]
 
 
-@pytest.mark.compiles(2)
+@pytest.mark.one_backend
 @pytest.mark.slow
 @pytest.mark.parametrize("script", ["adoption", "index_objects", "optimise", "writes"])
 def test_programs_of_every_kind(backend: str, script: str, zygotes: Zygotes) -> None:

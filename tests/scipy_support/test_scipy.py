@@ -85,12 +85,12 @@ def wrong(backend: str, expressions: list[str]) -> list[str]:
 def test_values_dtypes_shapes_and_exceptions_are_scipys(
     library: str, seed: int, request: pytest.FixtureRequest
 ) -> None:
-    """On JAX, which compiles each shape of each step, a part of the cases, drawn anew, unless all are asked for.
+    """On JAX, which compiles each shape of each step, and on TensorFlow a part of the cases, drawn anew, unless all are asked for.
 
-    The others run all of them, and the functions are composed of the same steps on each library.
+    PyTorch runs all of them, and the functions are composed of the same steps on each library.
     """
-    every = library != "jax" or request.config.option.all
-    drawn = EXPRESSIONS if every else random.Random(seed).sample(EXPRESSIONS, len(EXPRESSIONS) // (2 * SHARE))
+    one_of = 1 if request.config.option.all else {"jax": 2 * SHARE, "tensorflow": 4}.get(library, 1)
+    drawn = random.Random(seed).sample(EXPRESSIONS, len(EXPRESSIONS) // one_of)
     assert wrong(library, drawn) == []
 
 
