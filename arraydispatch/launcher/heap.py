@@ -30,11 +30,13 @@ _VARIABLES = (
     "MALLOC_MMAP_MAX_",
     "GLIBC_TUNABLES",
 )
+_LARGE_PAGES = "glibc.malloc.hugetlb=1"
+"""Setting under which all the same freed memory is kept: large blocks in large pages, as docs/explanation/limits.md advises."""
 
 
 def keep() -> bool:
     """Make the C library keep freed memory, unless the user has configured it; return whether it does."""
-    if any(name in os.environ for name in _VARIABLES):
+    if any(os.environ.get(name, _LARGE_PAGES) != _LARGE_PAGES for name in _VARIABLES):
         return False
     try:
         library = ctypes.CDLL(None)

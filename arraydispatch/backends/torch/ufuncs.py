@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from . import host_kernels
 from .dtype_tables import UNSIGNED, concrete, derived, innermost_transform
 from .host_kernels import sqrt
 from .hyperbolic import cosh, sinh
@@ -68,6 +69,33 @@ def _comparison(plain: Kernel, mirrored: Kernel) -> Kernel:
         return plain(a, b, out=out)
 
     return kernel
+
+
+def _comparison_of_bytes(plain: Kernel, mirrored: Kernel) -> Kernel:
+    """Make a comparison of booleans and of integers of one byte.
+
+    On a CPU torch compares them with a number one at a time, and with as many bytes 32 at a time: that is four times as fast,
+    the making of these bytes included.
+    """
+
+    def kernel(a: Any, b: Any, out: Tensor | None = None) -> Tensor:
+        if not isinstance(a, Tensor) or (not a.ndim and isinstance(b, Tensor) and b.ndim):
+            return _against_bytes(mirrored, b, a, out)
+        return _against_bytes(plain, a, b, out)
+
+    return kernel
+
+
+def _against_bytes(plain: Kernel, a: Tensor, b: Any, out: Tensor | None) -> Tensor:
+    if a.numel() >= _WORTH_FILLING and a.is_cpu and concrete(a):
+        if not isinstance(b, Tensor):
+            b = torch.full_like(a, b)
+        elif not b.ndim and concrete(b):
+            b = b.expand_as(a).clone(memory_format=torch.contiguous_format)
+    return plain(a, b, out=out)
+
+
+_WORTH_FILLING = 1 << 14
 
 
 def _extremum(plain: Kernel, at_least: Kernel, first_if: Kernel) -> Kernel:
@@ -350,7 +378,7 @@ def conjugate(a: Tensor) -> Tensor:
 
 def absolute(a: Tensor) -> Tensor:
     """Compute the absolute value, also of booleans and unsigned integers, which torch lacks."""
-    return a.clone() if a.dtype is torch.bool or a.dtype in UNSIGNED else torch.abs(a)
+    return a.clone() if a.dtype is torch.bool or a.dtype in UNSIGNED else host_kernels.absolute(a)
 
 
 def _integral(plain: Kernel) -> Kernel:
@@ -548,6 +576,15 @@ _FLOAT: dict[Any, Kernel] = {
     np.trunc: torch.trunc,
 }
 
+_BYTES: dict[Any, Kernel] = {
+    np.equal: _comparison_of_bytes(torch.eq, torch.eq),
+    np.not_equal: _comparison_of_bytes(torch.ne, torch.ne),
+    np.less: _comparison_of_bytes(torch.lt, torch.gt),
+    np.less_equal: _comparison_of_bytes(torch.le, torch.ge),
+    np.greater: _comparison_of_bytes(torch.gt, torch.lt),
+    np.greater_equal: _comparison_of_bytes(torch.ge, torch.le),
+}
+
 _INTEGER: dict[Any, Kernel] = {
     np.absolute: torch.abs,
     np.sign: torch.sign,
@@ -571,6 +608,8 @@ def kernel_for(ufunc: Any, dtype: np.dtype[Any], scalars: bool) -> Kernel | None
         return _COMPLEX.get(ufunc, row)
     if row is None or dtype == np.uint64:
         return row
+    if dtype.itemsize == 1 and ufunc in _BYTES:
+        return _BYTES[ufunc]
     if ufunc in _ORDER:
         return row if scalars else _ORDER[ufunc]
     if dtype.kind == "f" or dtype.name == "bfloat16":
