@@ -441,7 +441,8 @@ def test_a_program_writes_over_operands_only_where_that_saves_traffic() -> None:
 
 
 @pytest.mark.slow
-def test_rolled_arrays_are_read_in_one_kernel() -> None:
+def test_rolled_arrays_are_read_in_one_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ad.backend("torch").transforms, "compiler", "inductor")  # whatever other tests have chosen
     x = np.random.default_rng(1).normal(size=(40, 50))
     given = x
 
