@@ -82,3 +82,22 @@ def test_unknown_ways_to_execute_are_refused() -> None:
     for ask in (lambda: ad.use(execution="lazy"), lambda: ad.execution("lazy").__enter__()):
         with pytest.raises(ValueError, match="choose 'eager', 'fused', 'compiled', or None"):
             ask()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, bool])
+@pytest.mark.parametrize("compare", [np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal])
+def test_bytes_compared_with_a_number(compare: Any, dtype: Any) -> None:
+    """On torch many of them are compared with an array of it."""
+    theirs = (np.arange(20_000) % 7).astype(dtype).reshape(100, 200)
+    ours = ad.asarray(theirs, backend="torch")
+    for number in (theirs.dtype.type(1), np.array(1, dtype), True):
+        np.testing.assert_array_equal(np.asarray(compare(ours, number)), compare(theirs, number))
+        np.testing.assert_array_equal(np.asarray(compare(number, ours)), compare(number, theirs))
+        np.testing.assert_array_equal(np.asarray(compare(ours.T, number)), compare(theirs.T, number))
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_absolute_values_of_complex_numbers_are_numpys(dtype: Any) -> None:
+    theirs = (_NUMBERS + 1j * _NUMBERS[::-1]).astype(dtype)
+    theirs[:4] = np.inf + 1j, complex(np.nan, np.inf), complex(0, np.nan), 0
+    assert np.asarray(np.abs(ad.asarray(theirs, backend="torch"))).tobytes() == np.abs(theirs).tobytes()

@@ -43,6 +43,7 @@ def test_freed_memory_is_used_again(tmp_path: Path) -> None:
     launched = ["-m", "arraydispatch", "run", "--backend", "numpy"]
     pages = 20 * 500_000 * 8 // 4096
     assert faults(path, *launched) < pages / 10
+    assert faults(path, *launched, GLIBC_TUNABLES=heap._LARGE_PAGES) < pages / 10
     # What the user has told the C library stays.
     assert faults(path, *launched, MALLOC_TRIM_THRESHOLD_="131072", MALLOC_MMAP_THRESHOLD_="131072") > pages
 
