@@ -233,7 +233,7 @@ def check(backend: Backend) -> Iterator[Result]:
 
         yield Result(f"primitive {name}", _said(primitive))
     # SciPy's are there or not by what the process has called.
-    numpys = [ufunc for ufunc in backend.UFUNCS if getattr(np, ufunc.__name__, None) is ufunc]
+    numpys: list[Any] = [ufunc for ufunc in backend.UFUNCS if getattr(np, ufunc.__name__, None) is ufunc]
     for ufunc in numpys:
         for dtype in filter(
             backend.holds, (np.dtype(bool), np.dtype(np.int64), np.dtype(np.float32), np.dtype(complex))
