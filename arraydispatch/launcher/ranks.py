@@ -29,7 +29,7 @@ from ..common import callers, tracing
 from ..common.errors import ArrayDispatchError, OptionError
 from ..common.patching import Exchange, Exchanges
 
-__all__ = ["ENVIRONMENT", "NUMBER", "Rank", "begin", "ended", "found", "fresh_seed", "join", "mine"]
+__all__ = ["ENVIRONMENT", "NUMBER", "Rank", "begin", "ended", "found", "fresh_seed", "join", "mine", "starts"]
 
 ENVIRONMENT = "ARRAYDISPATCH_RANK"
 """Environment variable by which the command hands a rank what it is."""
@@ -40,6 +40,7 @@ COUNT, ADDRESS = "ARRAYDISPATCH_PROCESSES", "ARRAYDISPATCH_COORDINATOR"
 SECONDS = 60
 """Time in which all have to come."""
 _BEAT = 0.25
+_FIRST_BEAT = 0.01
 _REMEMBERED = 256
 
 
@@ -252,13 +253,14 @@ class _Watch:
         self.recent.append((self.count, self.sum, line))
 
     def _beat(self) -> None:
-        pause = threading.Event()
+        pause, seconds = threading.Event(), _FIRST_BEAT
         while self.state == "runs":
             if os.getppid() != self._parent:  # nobody watches any more
                 os._exit(1)
             self.line = self._place() or self.line
             self.write()
-            pause.wait(_BEAT)
+            pause.wait(seconds)
+            seconds = min(2 * seconds, _BEAT)
 
     def _place(self) -> str:
         found = callers.line_of_thread(self._main or 0)
@@ -277,6 +279,13 @@ class _Watch:
 
 _open, _replace = open, os.replace
 _watch = _Watch()
+
+
+def starts(program: str) -> None:
+    """Note that the program starts now: until its first line has been seen it is at its name."""
+    if mine is not None and mine.folder is not None:
+        _watch.line = program
+        _watch.write()
 
 
 def ended(code: int) -> int:

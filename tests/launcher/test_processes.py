@@ -127,7 +127,7 @@ print("drawn", np.random.Generator(np.random.PCG64()).random(), np.random.SeedSe
     ("code", "said", "ends"),
     [
         ("if me == 1: raise ValueError('bad value')", r"rank 1 of 2 ended with exit code 1 \(ValueError: bad value\) at .*script.py:8", 1),
-        ("if me == 1: os.kill(os.getpid(), 9)", r"rank 1 of 2 was killed by SIGKILL at .*script.py", 137),
+        ("if me == 1: os.kill(os.getpid(), 9)", r"rank 1 of 2 was killed by SIGKILL, last seen at .*script.py", 137),
         ("print(np.sin(u).sum()) if me else None\nprint(np.cos(u).sum())", r"part ways: rank 0 is at .*script.py:9 and rank 1 is at .*script.py:8", 1),
         pytest.param("if me == 0: raise ValueError('bad value')", r"rank 0 of 2 ended with exit code 1 \(ValueError: bad value\) at .*:8", 1,
             marks=pytest.mark.long),

@@ -196,6 +196,7 @@ def _run(argv: list[str]) -> int:
         choices = replace(choices, mesh=None, simulated=False)
     processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()
+    ranks.starts(f"-m {options.module}" if program is None else program.file)
     if program is None:
         return ranks.ended(_run_module(options.module, theirs, users, session.cancel))
     if isinstance(program.source, bytes):

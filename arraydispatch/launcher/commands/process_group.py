@@ -201,7 +201,7 @@ def _failed(child: _Child, children: list[_Child]) -> int:
         sys.stderr.write("".join(child.tail))
     where = f" at {said['line']}" if said.get("line") else ""
     if code < 0:
-        what = f"was killed by {_signal(-code)}"
+        what = f"was killed by {_signal(-code)}" + (", last seen" if where else "")
     elif code == 2 and not said:
         return 2  # the message about the command line says it all
     else:
