@@ -67,7 +67,7 @@ class Form:
     ) -> None:
         self.number, self.unit, self.run, self.outs, self.structure = next(_numbers), unit, run, outs, structure
         self.work = sum(prod(x.shape) for x in (*ins, *outs))
-        self.nbytes = sum(prod(x.shape) * x.dtype.itemsize for x in outs)
+        self.nbytes = sum([x.nbytes for x in outs])
 
 
 class Unit:
