@@ -61,23 +61,33 @@ def cho_factor(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, che
     factor = cholesky(xp, a, lower, False, check_finite)
     (a,) = lapack(xp, xp.asarray(a))  # the other triangle stays, as LAPACK leaves it
     rest = xp.triu(a, 1) if lower else xp.tril(a, -1)
+    batch = xp.shape_of(a)[:-2]
+    if batch and xp.backend.is_concrete(factor):  # while a function is traced, the triangle stays known
+        lower = xp.backend.from_numpy(np.full(batch, lower), xp.backend.device_of(factor))
     return xp.add(factor, rest), lower
 
 
 @linear_algebra("scipy.linalg.cho_solve")
 def cho_solve(xp: XP, c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> Any:
     c, lower = c_and_lower
+    if xp.is_array(lower):
+        only(xp.backend.is_concrete(lower), "a triangle that is not known yet")
+        lower = xp.backend.to_numpy(lower)
+    lower = bool(np.asarray(lower).flat[0])  # of a batch all are the same
     c, b = lapack(xp, checked(xp, c, check_finite, b), checked(xp, b, check_finite, c))
     shape = xp.shape_of(c)
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ValueError("The factored matrix c is not square.")
-    rows = xp.shape_of(b)[0] if xp.ndim_of(b) == 1 else xp.shape_of(b)[-2]
+    column = xp.ndim_of(b) == 1
+    rows = xp.shape_of(b)[0 if column else -2]
     if shape[-1] != rows:
         raise ValueError(f"incompatible dimensions ({shape} and {xp.shape_of(b)})")
     only(0 not in shape and 0 not in xp.shape_of(b), "an empty system")
-    if lower:
-        return _triangular(xp, c, _triangular(xp, c, b, True, 0), True, 2)
-    return _triangular(xp, c, _triangular(xp, c, b, False, 2), False, 0)
+    if column:
+        b = xp.prim.reshape(b, (rows, 1))
+    first, second = (0, 2) if lower else (2, 0)
+    x = _triangular(xp, c, _triangular(xp, c, b, lower, first), lower, second)
+    return xp.prim.reshape(x, xp.shape_of(x)[:-1]) if column else x
 
 
 def _factored(xp: XP, a: Any, check_finite: Any) -> tuple[Any, Any]:

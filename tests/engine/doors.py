@@ -39,7 +39,7 @@ OUTS = (
     "np.cumsum({s}, 0, None, {t})", "np.clip({s}, -1, 1, {t})", "np.sum({s}[None], 0, None, {t})", "np.max({s}[None], 0, {t})", "np.fix({s}, {t})",
     "np.ptp(np.stack([{s}, {r}]), 0, {t})", "np.median(np.stack([{s}, {r}]), 0, {t})", "np.quantile({s}[None], 0.5, 0, {t})",
     "np.take({s}, np.arange(len({s}))[::-1], 0, {t})", "np.compress(np.ones(len({s}), bool), {s}, 0, {t})", "np.choose(np.zeros(len({s}), int), [{s}, {r}], {t})",
-    "np.concatenate([{s}[:5], {r}[5:]], 0, {t})", "np.add({s}, 1, {t})", "np.multiply({s}, 0.5, out={t})", "np.maximum({s}, {r}, {t}, where={s} > 0)",
+    "np.concatenate([{s}[:5].copy(), {r}[5:].copy()], 0, {t})", "np.add({s}, 1, {t})", "np.multiply({s}, 0.5, out={t})", "np.maximum({s}, {r}, {t}, where={s} > 0)",
     "np.add.accumulate({s}, 0, None, {t})", "np.add.reduce(np.stack([{s}, {r}]), 0, None, {t})", "np.add.reduceat({s}, np.arange(len({s})), 0, None, {t})",
     "np.einsum('i->i', {s}, out={t})", "np.nancumsum({s}, 0, None, {t})", "np.nansum({s}[None], 0, None, {t})", "np.cumulative_sum({s}, axis=0, out={t})",
     "np.outer(np.ones(1), {s}, {t}[None])", "{s}.cumsum(0, None, {t})", "{s}.clip(-2, 2, {t})", "{s}[None].sum(0, None, {t})", "{s}[None].max(0, {t})",

@@ -4,14 +4,14 @@ A script holds programs, each a function of some twenty lines: arrays, views of 
 late, and writes in between: ``out`` by position, ``overwrite_input``, ``ufunc.at``, ``np.copyto`` and its like, iterators, buffers,
 ctypes, memory-mapped files, generators, SciPy's outputs. Lines are drawn while NumPy runs them, so that all of them run.
 
-``python tests/engine/test_pending_programs.py --backend jax --programs 2000 --seed 1`` runs as many as asked for. A program that differs is
-printed with its seed, cut down to the lines it needs.
+``python tests/engine/test_pending_programs.py --backend jax --programs 5000 --seed 1`` runs as many as asked for, in all ways by their
+shares. A program that differs is printed with its seed, cut down to the lines it needs.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
+import functools
 import random
 import subprocess
 import sys
@@ -94,6 +94,8 @@ class Way(NamedTuple):
     """Bit for bit, because NumPy itself computes; else programs hold only what is exact in few bits, and a limit allows for many."""
     shared: bool = True
     """Whether what others write to an array's memory is seen by it."""
+    share: int = 0
+    """Programs of a round of the soak; those that a library compiles cost most."""
 
 
 class Author:
@@ -278,15 +280,16 @@ def shortest(lines: list[str], runs: Runs, way: Way) -> list[str]:
 
 
 WAYS = {
-    "all of it": Way(("--execution", "fused", "--min-size", "1"), threads=True),
-    "at once": Way(("--execution", "fused", "--min-size", "1")),
-    "large and small": Way(("--execution", "fused", "--min-size", "20")),
-    "large arrays": Way(("--execution", "fused"), 1 << 19),
-    "eager": Way(("--execution", "eager", "--min-size", "1"), exactly=False),
-    "in the library": Way(("--min-size", "0"), exactly=False),
-    "compiled": Way(("--execution", "compiled", "--min-size", "1"), exactly=False),
-    "compiled, large and small": Way(("--execution", "compiled", "--min-size", "20"), exactly=False),
+    "all of it": Way(("--execution", "fused", "--min-size", "1"), threads=True, share=500),
+    "at once": Way(("--execution", "fused", "--min-size", "1"), share=550),
+    "large and small": Way(("--execution", "fused", "--min-size", "20"), share=500),
+    "large arrays": Way(("--execution", "fused"), 1 << 19, share=20),
+    "eager": Way(("--execution", "eager", "--min-size", "1"), exactly=False, share=400),
+    "in the library": Way(("--min-size", "0"), exactly=False, share=350),
+    "compiled": Way(("--execution", "compiled", "--min-size", "1"), exactly=False, share=110),
+    "compiled, large and small": Way(("--execution", "compiled", "--min-size", "20"), exactly=False, share=70),
 }
+ROUND = sum(way.share for way in WAYS.values())
 
 
 def _runs(zygotes: Any, backend: str, how: Way, tmp_path: Path) -> Runs:
@@ -338,44 +341,65 @@ def test_programs_print_what_plain_python_prints(
 def main() -> int:
     """Run the programs asked for and print their number and seed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else None)
-    parser.add_argument("--backend", default="torch")
-    parser.add_argument("--programs", type=int, default=2000, help="how many of each way")
+    parser.add_argument("--backend", action="append", required=True, help="may be given several times")
+    parser.add_argument(
+        "--programs", type=int, default=ROUND, help=f"how many on each backend; {ROUND} are a round of all ways"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--way", choices=WAYS, action="append", help="default: all")
     parser.add_argument("--keep-going", type=int, default=1, help="how many programs that differ to show")
     asked = parser.parse_args()
-    return 1 if sum(_many(asked, name) for name in asked.way or WAYS) else 0
-
-
-def _many(asked: argparse.Namespace, name: str) -> int:
-    way, folder = WAYS[name], Path(tempfile.mkdtemp())
-    env = {**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"}
-
-    def runs(text: str) -> tuple[str, str]:
-        (folder / "script.py").write_text(text)
-        launched = ("-m", "arraydispatch", "run", "--backend", asked.backend, "--on-fallback", "silent", *way.options)
-        printed = [
-            subprocess.run([sys.executable, *how, "script.py"], cwd=folder, env=env, capture_output=True, text=True)
-            for how in ((), launched)
-        ]
-        if "Traceback" in printed[1].stderr:
-            print(printed[1].stderr)
-        return printed[0].stdout, printed[1].stdout
-
-    start, failed, done = time.perf_counter(), 0, 0
+    failed, done, number = 0, 0, 0
     while done < asked.programs and failed < asked.keep_going:
-        seeds = [f"{asked.seed}/{name}/{done + i}" for i in range(min(200, asked.programs - done))]
-        programs = [drawn(seed, way) for seed in seeds]
-        for i in differences(programs, runs, way):
+        for name in asked.way or WAYS:
+            count = min(WAYS[name].share, asked.programs - done)
+            failed += _soak(asked, name, [f"{asked.seed}/{number}/{name}/{i}" for i in range(count)])
+            done += count
+        number += 1
+    return 1 if failed else 0
+
+
+def _soak(asked: argparse.Namespace, name: str, seeds: list[str]) -> int:
+    """Run programs of one way on each backend, and once on plain Python; return how many differ."""
+    way, folder = WAYS[name], Path(tempfile.mkdtemp())
+
+    def printed(*how: str) -> str:
+        done = subprocess.run([sys.executable, *how, "script.py"], cwd=folder, capture_output=True, text=True)
+        if "Traceback" in done.stderr:
+            print(done.stderr)
+        return done.stdout
+
+    @functools.lru_cache(1)
+    def plain(text: str) -> str:
+        (folder / "script.py").write_text(text)
+        return printed()
+
+    failed, programs = 0, [drawn(seed, way) for seed in seeds]
+    for backend in asked.backend:
+
+        def runs(text: str, backend: str = backend) -> tuple[str, str]:
+            return plain(text), printed(
+                "-m", "arraydispatch", "run", "--backend", backend, "--on-fallback", "silent", *way.options
+            )
+
+        start = time.perf_counter()
+        found = differences(programs, runs, way)
+        spent = time.perf_counter() - start
+        print(
+            f"{backend}, {name}: {len(seeds)} programs, seed {asked.seed}, {len(found)} failed, {spent:.0f} s",
+            flush=True,
+        )
+        for i in found[: asked.keep_going]:
             lines = shortest(programs[i], runs, way)
-            plain, ours = runs(script([lines], way))
-            print(f"the program of {seeds[i]!r}:", *lines, "prints", ours, "plain Python", plain, sep="\n", flush=True)
-            failed += 1
-            if failed >= asked.keep_going:
-                break
-        done += len(seeds)
-    spent = time.perf_counter() - start
-    print(f"{asked.backend}, {name}: {done} programs, seed {asked.seed}, {failed} failed, {spent:.0f} s", flush=True)
+            print(
+                f"the program of {seeds[i]!r}:",
+                *lines,
+                "prints",
+                *reversed(runs(script([lines], way))),
+                sep="\n",
+                flush=True,
+            )
+        failed += len(found)
     return failed
 
 

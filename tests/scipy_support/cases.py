@@ -36,6 +36,7 @@ linalg.lu_factor(sq33) linalg.lu_factor(cs33) linalg.lu_factor(nan34[:3,:3]) lin
 linalg.lu(sq33) linalg.lu(cs33) linalg.lu(sq33,permute_l=True) linalg.lu(sq33,p_indices=True) linalg.orthogonal_procrustes(f34.T,g34.T) linalg.orthogonal_procrustes(f34,f5) linalg.orthogonal_procrustes(f34,sq33)
 linalg.matmul_toeplitz(f5,f5) linalg.matmul_toeplitz((f5,f6),f6) linalg.matmul_toeplitz((f5,f34[0]),f34.T) linalg.matmul_toeplitz((c5,f5),f5) linalg.matmul_toeplitz(f5,f6) linalg.solve_circulant(p5,f5) linalg.solve_circulant(c5,f5) linalg.solve_circulant(p5,np.tile(f5,(2,1)).T) linalg.solve_circulant(f5*0+1,f5) linalg.solve_circulant(f5,f6)
 linalg.solve_triangular(sq233,f34) linalg.solve_triangular(sq33,f234) linalg.solve_triangular(sq233,f34,lower=True,trans=1,unit_diagonal=True) linalg.cho_solve(linalg.cho_factor(spd33),f234)
+linalg.cho_factor(np.stack([spd33,spd33*2])) linalg.cho_factor(np.stack([spd33,spd33*2]),1)[1] linalg.cho_solve(linalg.cho_factor(np.stack([spd33,spd33*2])),f5[:3]) linalg.cho_solve(linalg.cho_factor(np.stack([spd33,spd33*2]),True),f234[:,:3,:2])
 """
 
 FFT = """
