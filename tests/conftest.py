@@ -23,13 +23,14 @@ from arraydispatch.backends.base import Backend
 from arraydispatch.common.process_state import process
 from arraydispatch.engine.recording import fp_reports
 from arraydispatch.ufuncs import plans
-from tests import compiled, rows
+from tests import compiled, drawing, rows
 from tests.launched import zygotes
 
 __all__ = ["zygotes"]
 
 interop.install()  # before test modules import SciPy's functions by name; test_foreign.py has what holds without it
 
+_DRAWN = pytest.StashKey[tuple[int, int]]()
 _BACKENDS = ["numpy", "jax", "torch", "tensorflow"]
 
 # Before JAX is imported, which nothing has done yet: arraydispatch imports libraries on first use.
@@ -106,7 +107,9 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """The seed, where something failed, at the end too."""
+    """How many tests were drawn; and the seed, where something failed, at the end too."""
+    if _DRAWN in config.stash:
+        terminalreporter.write_line(_told(config.stash[_DRAWN]))
     if terminalreporter.stats.keys() & {"failed", "error"}:
         terminalreporter.write_line(_seed_of(config))
 
@@ -115,10 +118,33 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Long tests are for runs of everything, and for whoever names their file."""
     if config.option.whole:
         return
-    left = {item for item in items if item.get_closest_marker("long")} | _not_drawn(config, items)
+    left = drawing.left_out(items, config.option.seed)
+    config.stash[_DRAWN] = len(items) - len(left), len(items)
     if left:
         config.hook.pytest_deselected(items=[item for item in items if item in left])
         items[:] = [item for item in items if item not in left]
+
+
+def _told(drawn: tuple[int, int]) -> str:
+    return f"{drawn[0]} of {drawn[1]} tests are drawn by the seed, see CONTRIBUTING.md (all: --all)"
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    """How many tests were drawn of how many."""
+    return [_told(config.stash[_DRAWN])] if _DRAWN in config.stash else []
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tell the process that started this worker of pytest-xdist, if it is one, how many tests were drawn."""
+    if hasattr(session.config, "workeroutput") and _DRAWN in session.config.stash:
+        session.config.workeroutput["drawn"] = session.config.stash[_DRAWN]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Keep what a worker told for the summary: only workers collect tests."""
+    if drawn := getattr(node, "workeroutput", {}).get("drawn"):
+        node.config.stash[_DRAWN] = tuple(drawn)
 
 
 def pytest_collection(session: pytest.Session) -> None:
@@ -132,36 +158,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
-
-
-def _not_drawn(config: pytest.Config, items: list[pytest.Item]) -> set[pytest.Item]:
-    """Of what is marked ``one_backend`` all but one item of each test, or of each name; of what is marked ``compiles`` some on JAX, of
-    what is marked ``traces`` some on TensorFlow, and of what is marked ``share`` some of all, also of those of one backend."""
-    alike: dict[tuple[str, ...], list[pytest.Item]] = {}
-    for item in items:
-        if mark := item.get_closest_marker("one_backend"):
-            parts = [part for part in re.split(r"[-\[\]]", item.nodeid) if part not in _BACKENDS]
-            alike.setdefault(mark.args or tuple(parts), []).append(item)
-    taken: set[pytest.Item] = set()
-    slow = {"tensorflow", "jax"}  # half as often: the one starts slowly, the other compiles each program
-    for key, several in alike.items():
-        weights = [1 if slow.intersection(re.split(r"[-\[\]]", item.nodeid)) else 2 for item in several]
-        taken.update(random.Random(f"{config.option.seed} {key}").choices(several, weights))
-    left = {item for several in alike.values() for item in several} - taken
-    for item in items:
-        named = re.split(r"[-\[\]]", item.nodeid)
-        one_of = 1
-        if "jax" in named:
-            one_of = min((mark.args[0] for mark in item.iter_markers("compiles")), default=1)
-        elif "tensorflow" in named and not hasattr(
-            getattr(item, "function", None), "_tables"
-        ):  # of which rows are drawn
-            one_of = min((mark.args[0] for mark in item.iter_markers("traces")), default=1)
-        one_of = 1 if item in taken else one_of
-        one_of = max([one_of, *(mark.args[0] for mark in item.iter_markers("share"))])
-        if one_of > 1 and random.Random(f"{config.option.seed} {item.nodeid}").randrange(one_of):
-            left.add(item)
-    return left
 
 
 def _fails_for_want(report: Any, config: pytest.Config) -> Any:

@@ -70,7 +70,8 @@ KNOWN: dict[str, _Row] = {
         "torch", ("torch",), "pip install 'torch>=2.13'",
         {"NVIDIA GPU": "file lib/*torch_cuda.*", "AMD GPU": "file lib/*torch_hip.*"},
         # Its allocator then asks the system for large pages, as NumPy's does: a new array of 64 MB has 32 page faults for 16,000.
-        environment={"THP_MEM_ALLOC_ENABLE": "1"},
+        # A thread of its OpenMP that has nothing to do sleeps at once; else it looks for work for milliseconds, on a processor that NumPy wants.
+        environment={"THP_MEM_ALLOC_ENABLE": "1", "OMP_WAIT_POLICY": "passive"},
         keeps={"TORCHINDUCTOR_CACHE_DIR": "{}"},
         misreads={"asarray": "as_tensor"},  # it reads Python's buffer protocol instead of DLPack
     ),

@@ -37,6 +37,20 @@ def all_in_c_order(operands: Iterable[Any]) -> bool:
     return first(otherwise, operands) is None
 
 
+def _is_walked_otherwise(x: Any) -> bool:
+    """Whether NumPy may traverse an operand in another order than C: slices of an array in C order are traversed in it too."""
+    seen = x._ghost if isinstance(x, Handle) else x
+    if not isinstance(seen, np.ndarray) or seen.flags.c_contiguous:
+        return isinstance(x, Handle) and seen is None and not _lies_in_c_order(x)
+    last = np.inf
+    for n, step in zip(seen.shape, seen.strides):
+        if n > 1:
+            if not 0 < step < last:
+                return True
+            last = step
+    return False
+
+
 def _stand_in(x: Any) -> Any:
     return handed(x, views.ghost)
 
@@ -59,7 +73,7 @@ def _is_so_already(made: Any, operands: Sequence[Any]) -> bool:
     """Whether the new result lies in memory as NumPy's does."""
     backend = made._kind.backend
     if not backend.mutable:
-        return all_in_c_order(operands)
+        return first(_is_walked_otherwise, operands) is None
     if backend.keeps_order is None:
         return True
     natives = [views.native(x) if isinstance(x, Handle) else x for x in operands]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._core.handles import Handle
+from .._core.machine import address_of
 from ..backends import loader
 from ..backends.base import Backend
 from ..backends.kinds import Kind
@@ -445,7 +446,7 @@ def _is_already_there(value: Handle, a: Handle, place: np.ndarray[Any, Any]) -> 
         held.shape == place.shape
         and held.dtype == place.dtype
         and held.strides == place.strides
-        and held.__array_interface__["data"][0] == place.__array_interface__["data"][0]
+        and address_of(held) == address_of(place)
     )
 
 
@@ -495,7 +496,7 @@ def _value(value: Any, a: Handle, shape: tuple[int, ...], backend: Backend) -> A
     while len(stripped) > len(shape) and stripped[0] == 1:
         stripped = stripped[1:]
     try:
-        fits = np.broadcast_shapes(stripped, shape) == shape
+        fits = not stripped or np.broadcast_shapes(stripped, shape) == shape
     except ValueError:
         fits = False
     if not fits:

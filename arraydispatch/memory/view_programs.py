@@ -32,29 +32,16 @@ class ViewProgram(NamedTuple):
     )
     sparse: bool = False  # whether writing through a slice would copy far more than the view
     order: tuple[int, ...] | None = None  # 0: transpose the root to the order of its memory
+    steps: tuple[tuple[str, Any], ...] = ()  # the steps that do something: primitives with their arguments
 
     def read(self, backend: Backend, root: Native) -> Native:
         """Return the view's value."""
-        prim = backend.prim
-        x = root if self.order is None else prim.transpose(root, self.order)
-        if self.gather is not None:
-            flat = prim.reshape(x, (-1,))
-            return prim.take(flat, backend.from_numpy(self.gather, backend.device_of(x)), 0)
-        if self.factors != self.root_shape:
-            x = prim.reshape(x, self.factors)
-        if self.sliced != self.factors:
-            x = prim.slice(x, self.key)
-        if self.kept != self.sliced:
-            x = prim.reshape(x, self.kept)
-        if self.perm != tuple(range(len(self.perm))):
-            x = prim.transpose(x, self.perm)
-        if self.flips:
-            x = prim.flip(x, self.flips)
-        if self.ones != tuple(self.kept[p] for p in self.perm):
-            x = prim.reshape(x, self.ones)
-        if self.shape != self.ones:
-            x = prim.broadcast_to(x, self.shape)
-        return x
+        prim, x = backend.prim, root
+        for name, argument in self.steps:
+            x = getattr(prim, name)(x, argument)
+        if self.gather is None:
+            return x
+        return prim.take(x, backend.from_numpy(self.gather, backend.device_of(x)), 0)
 
     @property
     def whole(self) -> bool:
@@ -88,6 +75,27 @@ class ViewProgram(NamedTuple):
         return prim.reshape(
             backend.slice_update(prim.reshape(root, self.factors), self.key, x, donate), self.root_shape
         )
+
+    def with_steps(self) -> ViewProgram:
+        """Return the program with its steps named."""
+        found: list[tuple[str, Any]] = [] if self.order is None else [("transpose", self.order)]
+        if self.gather is not None:
+            return self._replace(steps=(*found, ("reshape", (-1,))))
+        if self.factors != self.root_shape:
+            found.append(("reshape", self.factors))
+        if self.sliced != self.factors:
+            found.append(("slice", self.key))
+        if self.kept != self.sliced:
+            found.append(("reshape", self.kept))
+        if self.perm != tuple(range(len(self.perm))):
+            found.append(("transpose", self.perm))
+        if self.flips:
+            found.append(("flip", self.flips))
+        if self.ones != tuple(self.kept[p] for p in self.perm):
+            found.append(("reshape", self.ones))
+        if self.shape != self.ones:
+            found.append(("broadcast_to", self.shape))
+        return self._replace(steps=tuple(found))
 
     def spreads(self) -> bool:
         """Whether a reshape of the root, or the window that a slice with steps spans, is large compared with the view."""
@@ -135,12 +143,22 @@ def compile_view(
 
     ``layout``: the root's own strides in elements, if its memory is not in C order.
     """
+    return _described(root_shape, offset, shape, strides, layout).with_steps()
+
+
+def _described(
+    root_shape: tuple[int, ...],
+    offset: int,
+    shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    layout: tuple[int, ...] | None,
+) -> ViewProgram:
     if layout is not None and 0 not in shape:
         found = _compile((root_shape, layout), offset, shape, strides)
         if found is not None:
             return found
         order = tuple(sorted(range(len(layout)), key=lambda i: -layout[i]))
-        return compile_view(tuple(root_shape[i] for i in order), offset, shape, strides)._replace(order=order)
+        return _described(tuple(root_shape[i] for i in order), offset, shape, strides, None)._replace(order=order)
     if 0 in shape:  # nothing to read: an empty slice of the flat root, in the view's shape
         size = int(np.prod(root_shape))
         empty = slice(0, 0, 1)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from .._core.handles import Handle, compiled, maker
+from .._core.machine import address_of
 from ..backends import loader
 from ..backends.base import Backend, Native
 from ..backends.kinds import Kind
@@ -306,7 +307,7 @@ def owner(a: Handle) -> Handle:
 def placement_of(a_ghost: Ghost, root_ghost: Ghost) -> Placement:
     """Return offset, shape and strides of a view in units of its own elements, from the root's first byte."""
     size = a_ghost.itemsize
-    offset = a_ghost.__array_interface__["data"][0] - root_ghost.__array_interface__["data"][0]
+    offset = address_of(a_ghost) - address_of(root_ghost)
     return offset // size, a_ghost.shape, tuple(s // size for s in a_ghost.strides)
 
 
@@ -376,7 +377,7 @@ def of_root_on_host(a: Handle) -> np.ndarray[Any, Any] | None:
             held = _laid(held, whole)
         buffer = held.transpose(memory_order(held))
         if buffer.flags.c_contiguous and _alike(held, whole):
-            offset = g.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+            offset = address_of(g) - address_of(whole)
             return np.ndarray(g.shape, g.dtype, buffer, offset, g.strides)
     return None
 
@@ -397,7 +398,7 @@ def can_reread(a: Handle, view_ghost: Ghost) -> bool:
     size, whole = view_ghost.itemsize, ghost(owner(a))
     if not view_ghost.size:
         return whole.nbytes % size == 0
-    offset = view_ghost.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    offset = address_of(view_ghost) - address_of(whole)
     places = (offset, whole.nbytes, *(s for n, s in zip(view_ghost.shape, view_ghost.strides) if n > 1))
     return all(place % size == 0 for place in places)
 
@@ -450,7 +451,7 @@ def _on_memory(seen: Ghost, a: Handle) -> Ghost:
     if before is memory_of(a._v) or not seen.size:
         return seen
     memory = memory_of(owner(a)._v)
-    offset = seen.__array_interface__["data"][0] - before.__array_interface__["data"][0]
+    offset = address_of(seen) - address_of(before)
     made: Ghost = np.ndarray(seen.shape, seen.dtype, memory.transpose(memory_order(memory)), offset, seen.strides)
     made.flags.writeable = seen.flags.writeable
     return made

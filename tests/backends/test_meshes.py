@@ -20,11 +20,11 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.parametrize(
     "part", ["calls", "creation", "transforms", "meshes", "printing", "libraries", "halos", "windows"]
 )
-def test_on_eight_devices(part: str, execution: str) -> None:
+def test_on_eight_devices(part: str, execution: str, seed: int) -> None:
     pytest.importorskip("jax")
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
     run = subprocess.run(
-        [sys.executable, "-m", "tests.backends.mesh_calls", part, execution],
+        [sys.executable, "-m", "tests.backends.mesh_calls", part, execution, str(seed)],
         cwd=ROOT,
         env={**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
         capture_output=True,

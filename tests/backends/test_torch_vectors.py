@@ -48,6 +48,7 @@ def test_reductions(vectors: str, tmp_path: Path, seed: int, pytestconfig: pytes
         "PYTHONPATH": str(ROOT),
         "ATEN_CPU_CAPABILITY": vectors,
         "TORCHINDUCTOR_CACHE_DIR": str(tmp_path),
+        "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0",  # for one program they take longer than they save
     }
     if vectors == "avx2":  # as on a processor that has no others: g++ 12 mixes those up with what torch writes for AVX2
         if platform.machine() != "x86_64" or sys.platform != "linux":

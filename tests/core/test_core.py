@@ -239,7 +239,7 @@ def test_classes_and_finalizers_of_arrays_are_let_go() -> None:
 def test_what_does_not_compile_is_left_to_python(build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "PACKAGE", tmp_path)
     for name in build.MODULES:
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
 
     def half() -> None:
         build.compiled()[3].touch()

@@ -12,7 +12,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch.array.scalar import Scalar
-from arraydispatch.engine.compiled_blocks import programs
+from arraydispatch.engine.compiled_blocks import programs, tapes
 from arraydispatch.engine.compiled_blocks.counters import counters
 from arraydispatch.engine.compiled_blocks.values import Deferred
 from arraydispatch.engine.recording import fp_reports
@@ -116,6 +116,26 @@ def test_a_loop_is_few_programs_and_none_later(library: str) -> None:
     float(u.sum())
     assert 0 < made <= 6
     assert counters.programs - made <= 1
+
+
+def test_a_program_ends_where_little_is_read_later(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names hold as much before the first roll as before the third; only what the next round begins with is read there."""
+    monkeypatch.setattr(tapes, "_rounds", set())
+    monkeypatch.setattr(tapes, "_waits", {})
+    monkeypatch.setattr(tapes, "_lengths", [])
+    values = np.random.default_rng(0).integers(0, 2, (40, 40)).astype(np.int8)
+
+    def run(cells: Any) -> Any:
+        for _ in range(40):
+            rows = np.roll(cells, 1, 0) + cells + np.roll(cells, -1, 0)
+            around = np.roll(rows, 1, 1) + rows + np.roll(rows, -1, 1) - cells
+            cells = ((around == 3) | ((cells == 1) & (around == 2))).astype(np.int8)
+        return cells
+
+    _same(run(ad.asarray(values)), run(values))
+    (units,) = tapes._rounds
+    assert units[0].name is np.roll
+    assert units[-1].name not in (np.roll, np.add, np.subtract)
 
 
 def test_rows_written_one_after_the_other_are_one_program(library: str) -> None:

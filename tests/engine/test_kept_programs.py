@@ -29,6 +29,10 @@ QUICK = """
 """
 
 
+_FEW = {"TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS": "0", "TORCHINDUCTOR_VEC_ISA_OK": "1"}
+"""What takes longer than it saves where an empty folder gets a few programs: headers, and trying each kind of vectors."""
+
+
 class Process:
     """Run of a script: its output, and how many programs were compiled and how many read."""
 
@@ -38,7 +42,7 @@ class Process:
         path.write_text(textwrap.dedent(script))
         theirs = {name for row in loader.KNOWN.values() for name in row.keeps}
         env = {name: value for name, value in os.environ.items() if name not in theirs}
-        env |= {"PYTHONPATH": str(ROOT), "ARRAYDISPATCH_CACHE": str(where / "cache"), **environment}
+        env |= {"PYTHONPATH": str(ROOT), "ARRAYDISPATCH_CACHE": str(where / "cache"), **_FEW, **environment}
         options = "--backend", library, "--execution", "compiled", "--min-size", "0", "--report", str(report)
         command = [sys.executable, "-m", "arraydispatch", "run", *options, str(path), *arguments]
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)

@@ -135,6 +135,15 @@ def test_places_are_no_pictures() -> None:
     assert ":100:" in stream.getvalue() and ":bug:" in stream.getvalue()
 
 
+def test_a_tape_without_programs_is_shown() -> None:
+    stream = io.StringIO()
+    with Profile() as profile:
+        assert events.tap is profile
+        profile.tape_ran("jax", 0, 0.25)
+    report.print_report(profile, RUN, stream, full=True)
+    assert events.ONE_BY_ONE in stream.getvalue()
+
+
 @pytest.mark.parametrize("full", [False, True])
 def test_terminal(full: bool) -> None:
     stream = io.StringIO()

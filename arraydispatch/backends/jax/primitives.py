@@ -220,7 +220,7 @@ def _extent(sizes: tuple[int, ...], steps: tuple[int, ...]) -> list[int]:
 
 
 def _slice(a: Array, starts: Array, sizes: tuple[int, ...], steps: tuple[int, ...] | None) -> Array:
-    corner = [starts[axis] for axis in range(a.ndim)]
+    corner = [lax.index_in_dim(starts, axis, keepdims=False) for axis in range(a.ndim)]
     if steps is None:
         return lax.dynamic_slice(a, corner, sizes)
     extent = _extent(sizes, steps)
@@ -260,15 +260,23 @@ def slice(a: Array, key: tuple[builtins.slice, ...]) -> Array:
         return a
     if mesh_slices.may_be_split(a):
         return _split_slice_compiled(a, _fixed(key))
+    if _is_staged(a):  # the place is fixed in the program; XLA does not always see that from starts in an array
+        extent = _extent(sizes, steps or (1,) * a.ndim)
+        stops = [part + length for part, length in zip(starts.tolist(), extent)]
+        return lax.slice(a, starts.tolist(), stops, steps)
     return _slice_compiled(a, starts, sizes, steps)
+
+
+def _is_staged(a: Array) -> bool:
+    """Whether the call becomes part of a program, which is compiled for these arguments alone."""
+    return isinstance(a, jax.core.Tracer) and (not tracing.running or tracing.is_staged())
 
 
 def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:
     if mesh_slices.may_be_split(a):
         return _split_update_compiled(a, value, _fixed(key))
     starts, sizes, steps = _window(key)
-    staged = isinstance(a, jax.core.Tracer) and (not tracing.running or tracing.is_staged())
-    if staged and 2 * math.prod(_extent(sizes, steps or (1,) * a.ndim)) >= a.size > 0:
+    if _is_staged(a) and 2 * math.prod(_extent(sizes, steps or (1,) * a.ndim)) >= a.size > 0:
         # XLA fuses a choice for each element with what computes the value, and copies every operand of an update.
         return mesh_slices.write(a, value, _fixed(key))
     return _update_compiled(a, starts, value, sizes, steps)

@@ -144,11 +144,34 @@ class Tape:
         period = len(held)
         if period < len(self._watch.units):
             return 0
-        _learn(self._watch.units, held.index(min(held)))
+        read = self._read_later(count, self._watch.begun, period)
+        _learn(self._watch.units, min(range(period), key=lambda i: (held[i], read[i])))
         if self.made > ENOUGH_BYTES:
             units = [form.unit for form in self.forms]
             return max(_ends(units), default=count)
         return self._watch.begun + _waits[self._watch.units]
+
+    def _read_later(self, count: int, begun: int, period: int) -> list[int]:
+        """Return, for each place of a round, the bytes that calls behind it read of calls before it.
+
+        Where as many bytes are held, a program that ends where fewer are read later computes less: names keep what
+        nothing reads, and a value that is read on both sides is computed for its result and for each of its readers.
+        """
+        makers = [(i, out) for i, form in enumerate(self.forms) for out in range(len(form.outs))]
+        lags: dict[tuple[int, int], int] = {}
+        sizes: dict[tuple[int, int], int] = {}
+        for call in range(count - period, count):
+            for n in self.refs[call]:
+                if n >= self.first:
+                    maker, out = makers[n - self.first]
+                    value = (maker - begun) % period, out
+                    lags[value] = max(lags.get(value, 0), min(call - maker, period))
+                    sizes[value] = self.forms[maker].outs[out].nbytes
+        read = [0] * period
+        for (maker, out), lag in lags.items():
+            for place in range(maker + 1, maker + 1 + lag):
+                read[place % period] += sizes[maker, out]
+        return read
 
     def run(self, why: str, calls: int | None = None) -> None:
         """Have all values computed, or those of the first ``calls``. Whoever looks next completes a run that a signal interrupted."""

@@ -67,7 +67,7 @@ class Form:
     ) -> None:
         self.number, self.unit, self.run, self.outs, self.structure = next(_numbers), unit, run, outs, structure
         self.work = sum(prod(x.shape) for x in (*ins, *outs))
-        self.nbytes = sum(prod(x.shape) * x.dtype.itemsize for x in outs)
+        self.nbytes = sum([x.nbytes for x in outs])
 
 
 class Unit:
@@ -165,6 +165,16 @@ def _took(x: Deferred, operands: list[Deferred]) -> bool:
     return True
 
 
+class Window(tuple[tuple[int, int, int], ...]):
+    """Start, stop and step of a slice along each axis: a static argument that is its own key."""
+
+    __slots__ = ()
+
+    @property
+    def key(self) -> tuple[slice, ...]:
+        return tuple([slice(*part) for part in self])
+
+
 _SAME = (int, bool, str, bytes, type(None), type(Ellipsis))
 
 
@@ -174,6 +184,8 @@ def _key(x: Any, operands: list[Deferred]) -> Any:
     if cls is Deferred:
         operands.append(x)
         return x.aval
+    if cls is Window:
+        return x
     if cls in _SAME:
         return cls, x
     if cls is float:

@@ -17,6 +17,11 @@ class Aval(NamedTuple):
     dtype: np.dtype[Any]
     device: Any
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return prod(self.shape) * self.dtype.itemsize
+
 
 _avals: dict[Any, Aval] = {}
 _MOST = 1 << 14
@@ -80,7 +85,7 @@ class Deferred:
     @property
     def nbytes(self) -> int:
         """Bytes of all elements."""
-        return self.size * self.dtype.itemsize
+        return self.aval.nbytes
 
 
 _new = object.__new__

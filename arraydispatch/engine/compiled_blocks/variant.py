@@ -25,7 +25,7 @@ from ...common.pytrees import mapped
 from ...functions.registry import Entry, resolve
 from ...runtime import conversion, settings
 from .tapes import MOST_BYTES, mine, settled
-from .units import Unit, Unkeyable
+from .units import Unit, Unkeyable, Window
 from .values import Deferred, aval_of, known, number
 
 __all__ = ["Deferring", "of"]
@@ -37,6 +37,7 @@ _VALUES_DECIDE = frozenset(
 Slices = tuple[slice, ...]
 _STARTS = 16
 """Places of a slice, of one shape, that are part of programs; of more they are operands."""
+_MOST_PLACES = 4096
 
 
 class _Traced(Exception):
@@ -347,7 +348,7 @@ class Deferring(Backend):
         self._home.seed(n)
 
 
-_PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(Ellipsis), slice, type})
+_PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(Ellipsis), slice, type, Window})
 
 
 class _Primitives:
@@ -356,11 +357,12 @@ class _Primitives:
     def __init__(self, variant: Deferring) -> None:
         self._variant = variant
         self._starts: dict[Any, set[tuple[int, ...]]] = {}
+        self._known: dict[Any, bool] = {}
         inner = variant.inner
-        self._slice = variant.recorder(inner.prim.slice, "slice", primitive=True)
+        self._slice = variant.recorder(lambda a, window: inner.prim.slice(a, window.key), "slice", primitive=True)
         self._slice_at = variant.recorder(inner.slice_at, "slice", primitive=True)
         self._update = variant.recorder(
-            lambda a, key, x: inner.slice_update(a, key, x, False), "slice_update", primitive=True
+            lambda a, window, x: inner.slice_update(a, window.key, x, False), "slice_update", primitive=True
         )
         self._update_at = variant.recorder(inner.slice_update_at, "slice_update", primitive=True)
         self._cast = variant.recorder(inner.prim.astype, "astype", primitive=True)
@@ -401,47 +403,65 @@ class _Primitives:
         return self._variant.at_once(self._variant.inner.prim.copy, (a,), {})
 
     def slice(self, a: Any, key: Slices) -> Any:
-        starts = self._moving(a, key)
-        if starts is None:
-            return self._slice(a, key)
-        lengths = tuple([len(range(part.start, part.stop, part.step)) for part in key])
-        return self._slice_at(a, starts, lengths, tuple([part.step for part in key]))
+        window = _window(key)
+        if not self._moves(a, window):
+            return self._slice(a, window)
+        return self._slice_at(a, self._operands(a, window), _lengths(window), tuple([part[2] for part in window]))
 
     def slice_update(self, a: Any, key: Slices, value: Any) -> Any:
-        starts = self._moving(a, key)
-        if starts is None:
-            return self._update(a, key, value)
-        lengths = tuple([len(range(part.start, part.stop, part.step)) for part in key])
+        window = _window(key)
+        if not self._moves(a, window):
+            return self._update(a, window, value)
+        lengths = _lengths(window)
         if tuple(self._variant.shape_of(value)) != lengths:
             value = self._spread(value, lengths)
-        return self._update_at(a, starts, tuple([part.step for part in key]), value)
+        return self._update_at(a, self._operands(a, window), tuple([part[2] for part in window]), value)
 
-    def _moving(self, a: Any, key: Slices) -> tuple[Deferred, ...] | None:
-        """The starts of a slice as numbers of the host's, where slices of this shape begin at many places."""
+    def _moves(self, a: Any, window: Window) -> bool:
+        """Whether slices of this shape begin at many places: then their starts are operands."""
         if type(a) is not Deferred or not _records():
-            return None
-        starts = tuple([part.start for part in key])
-        lengths = tuple([len(range(part.start, part.stop, part.step)) for part in key])
+            return False
+        known = a.aval, window
+        moves = self._known.get(known)
+        if moves is not False:
+            moves = self._found_moving(a, window)
+            if not moves:
+                if len(self._known) >= _MOST_PLACES:
+                    self._known.clear()
+                self._known[known] = False
+        return moves
+
+    def _found_moving(self, a: Deferred, window: Window) -> bool:
+        lengths = _lengths(window)
         if lengths == a.shape or 0 in lengths:
-            return None
+            return False
         if a.size > 1 == prod(lengths):
-            return self._operands(a, starts)  # elements are rarely those of one place
-        place = a.shape, a.dtype, lengths, tuple([part.step for part in key])
+            return True  # elements are rarely those of one place
+        place = a.shape, a.dtype, lengths, tuple([part[2] for part in window])
         seen = self._starts.get(place)
         if seen is None:
-            if len(self._starts) >= 4096:
+            if len(self._starts) >= _MOST_PLACES:
                 self._starts.clear()
             seen = self._starts[place] = set()
         if len(seen) <= _STARTS:
-            seen.add(starts)
-            if len(seen) <= _STARTS:
-                return None
-        return self._operands(a, starts)
+            seen.add(tuple([part[0] for part in window]))
+            if len(seen) > _STARTS:
+                self._known.clear()  # the first ones too are operands from now on
+        return len(seen) > _STARTS
 
     @staticmethod
-    def _operands(a: Deferred, starts: tuple[int, ...]) -> tuple[Deferred, ...]:
+    def _operands(a: Deferred, window: Window) -> tuple[Deferred, ...]:
+        """Return the starts as numbers of the host's."""
         aval = aval_of((), _INT64, a.aval.device)
-        return tuple([number(np.int64(start), aval) for start in starts])
+        return tuple([number(np.int64(start), aval) for start, _, _ in window])
+
+
+def _window(key: Slices) -> Window:
+    return Window([(part.start, part.stop, part.step) for part in key])
+
+
+def _lengths(window: Window) -> tuple[int, ...]:
+    return tuple([len(range(*part)) for part in window])
 
 
 def _records() -> bool:

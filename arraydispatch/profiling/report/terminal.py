@@ -241,7 +241,7 @@ def _print_tables(data: dict[str, Any], console: _Output) -> None:
 
     table = Table("function", "class", "calls", "seconds", "µs each", box=None, pad_edge=False, padding=(0, 2))
     for row in data["functions"][:_LONG]:
-        each = f"{1e6 * row['seconds'] / row['count']:,.1f}"
+        each = f"{1e6 * row['seconds'] / row['count']:,.1f}" if row["count"] else ""
         table.add_row(_escape(row["function"]), row["class"], f"{row['count']:,}", f"{row['seconds']:.4f}", each)
     console.print(table)
     for name, meaning in MEANINGS.items():
