@@ -47,6 +47,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         writes = declared.writes
     if isinstance(target, np.ufunc) and func is not target and func.__name__ == "at":
         writes = (0,)
+    if spec is not None and any(each.name != "out" and each.asked(args, kwargs) for each in spec.written):
+        writes = (0,)  # `overwrite_input`
     outs = kwargs.get("out")
     into_numpys = bool(writes) and len(args) > writes[0] and isinstance(args[writes[0]], np.ndarray)
     if spec is not None and spec.out is not None and len(args) > spec.out:
@@ -60,7 +62,10 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         return x
 
     hosted = [handed(x, hand.fill if i in writes else hand.read, natives) for i, x in enumerate(args)]
-    keywords = {key: handed(x, hand.fill if key == "out" else hand.read, natives) for key, x in kwargs.items()}
+    keywords = {
+        key: handed(x, hand.fill if key == "out" or (key == "a" and 0 in writes) else hand.read, natives)
+        for key, x in kwargs.items()
+    }
     if isinstance(target, np.ufunc):
         name = func.__name__ if func.__name__.startswith(("reduce", "accumulate")) else target.__name__
         result = reporting(lambda: func(*hosted, **keywords), name)

@@ -470,6 +470,10 @@ def _source(value: Any, a: Handle, backend: Backend) -> Any:
     """Return the assigned value as a native array of the array's dtype, not yet broadcast."""
     dtype = a._kind.dtype
     device = backend.device_of(views.owner(a)._v)  # a view need not be read for it
+    if isinstance(value, Handle):
+        kind, held = views.held(value)
+        if kind.backend.hosted and backend.home.mutable and not backend.mutable:
+            value = held  # the array is to be what is assigned, and the library's arrays may share the host's memory
     if isinstance(value, Handle) or (type(value) not in PLAIN and backend.is_native(value)):
         return _cast(wrapping.to_native(value, backend, device), dtype, backend)
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:

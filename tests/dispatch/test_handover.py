@@ -13,6 +13,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch.api import creation
+from arraydispatch.dispatch import host_fallback
 from arraydispatch.dispatch.handover import Handover, handed, peek
 
 PACKAGE = Path(ad.__file__).parent
@@ -165,3 +166,12 @@ def test_a_look_is_no_transfer(x: Any) -> None:
     with ad.profile() as profile:
         handed([x, (x,)], peek)
     assert profile.transfers() == []
+
+
+@pytest.mark.filterwarnings("ignore::arraydispatch.HostFallbackWarning")
+@pytest.mark.parametrize("function", [np.median, np.nanmedian])
+def test_a_function_asked_to_overwrite_its_input_may_write_it_on_the_host(x: Any, function: Any) -> None:
+    kept, backend = x.copy(), x._kind.backend
+    for args, kwargs in (((x, None, None, True), {}), ((), {"a": x, "overwrite_input": True})):
+        assert host_fallback.call(function, args, kwargs, backend, "it is a test") == np.median(np.asarray(kept))
+    assert np.sort(np.asarray(x).ravel()).tolist() == np.sort(np.asarray(kept).ravel()).tolist()
