@@ -64,7 +64,8 @@ def cho_factor(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, che
     batch = xp.shape_of(a)[:-2]
     if batch and xp.backend.is_concrete(factor):  # while a function is traced, the triangle stays known
         lower = xp.backend.from_numpy(np.full(batch, lower), xp.backend.device_of(factor))
-    return xp.add(factor, rest), lower
+    made = xp.add(factor, rest), lower
+    return list(made) if batch else made  # as SciPy's walk over batches gives them
 
 
 @linear_algebra("scipy.linalg.cho_solve")

@@ -203,7 +203,7 @@ class Tape:
             self._run = Run(self.forms[:calls], refs, wanted, self.inputs, self.backend), rest
             self.inputs = []
             del wanted
-        run, rest = self._run
+        current = run, rest = self._run
         calls = len(self.forms) - len(rest.forms)
         for x, value, is_fresh in run.results():
             if isinstance(value, Failure):
@@ -211,12 +211,14 @@ class Tape:
             else:
                 x.value, x.spare = value, is_fresh
             x.tape = None
+        places = {id(x): -1 - i for i, x in enumerate(rest.inputs)}
+        made = sum([form.nbytes for form in rest.forms])
+        if self._run is not current:  # the handler of a signal has completed it, and may have recorded since
+            return calls, run.by_program
         if not rest.forms:
             self._begin()
             _live.discard(self)
             return calls, run.by_program
-        places = {id(x): -1 - i for i, x in enumerate(rest.inputs)}
-        made = sum([form.nbytes for form in rest.forms])
         # Nothing is called from here on, so that no signal comes in between.
         self.forms, self.refs, self.outs, self.inputs, self.first = rest
         self._places, self.made, self._run = places, made, None
