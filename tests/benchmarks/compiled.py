@@ -4,7 +4,8 @@
 from ``accelerator_steps.py``. Under compiled execution NumPy runs it, unchanged; by hand ``jax.jit``, ``torch.compile`` or
 ``tf.function(jit_compile=True)`` compiles it. A process runs a program eight times from its start: programs compiled in the last four
 runs are those of the second half. Bytes are those of the compiler's own cost analysis on JAX, kernels those that inductor generates
-for PyTorch; TensorFlow has neither. Processes of both ways alternate, and the fastest run counts.
+for PyTorch; TensorFlow has neither. Processes of both ways alternate, and the fastest run counts. The C library keeps what is freed, in
+both ways: by default it maps some arrays of more than 32 MB anew each time, and which ones is chance (twice the time of a stencil).
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ ROOT = Path(__file__).parents[2]
 LIBRARIES = "jax", "torch", "tensorflow"
 RUNS = 8
 TIMEOUT = 300
+MALLOC = {"MALLOC_MMAP_THRESHOLD_": str(1 << 30), "MALLOC_TRIM_THRESHOLD_": str(1 << 32)}
+"""Environment variables of glibc's malloc: memory that is freed is kept."""
 
 
 def _points(n: int) -> State:
@@ -184,7 +187,7 @@ def by_package(library: str, program: Program, size: int, execution: str = "comp
 
 def measured(way: str, library: str, name: str, size: int) -> dict[str, Any]:
     """Run a program in a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment = {**os.environ, **MALLOC, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
     command = [sys.executable, __file__, "--process", way, library, name, str(size)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=TIMEOUT, check=False)
     if done.returncode:
