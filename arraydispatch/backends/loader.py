@@ -30,7 +30,7 @@ class _Row(NamedTuple):
     install: str
     built_for: dict[str, str] = {}  # noqa: RUF012 -- kind of accelerators -> what shows it (see `hardware.reaches`)
     platforms: str = ""  # environment variable that limits it to platforms; "cpu": no accelerator
-    environment: dict[str, str] = {}  # noqa: RUF012 -- what it reads while it is imported; values that are set are kept
+    environment: tuple[dict[str, str], ...] = ()  # variables read on import; a group is set if none of it is
     imports: tuple[str, ...] = ()  # other modules it imports that print messages while they are imported
     exact: dict[str, str] = {}  # noqa: RUF012 -- words to add to variables that it reads at its start, so that it does not contract arithmetic
     several: str = ""  # pattern of a variable of the environment, as NAME=VALUE, that makes several devices of a CPU
@@ -70,8 +70,9 @@ KNOWN: dict[str, _Row] = {
         "torch", ("torch",), "pip install 'torch>=2.13'",
         {"NVIDIA GPU": "file lib/*torch_cuda.*", "AMD GPU": "file lib/*torch_hip.*"},
         # Its allocator then asks the system for large pages, as NumPy's does: a new array of 64 MB has 32 page faults for 16,000.
-        # A thread of its OpenMP that has nothing to do sleeps at once; else it looks for work for milliseconds, on a processor that NumPy wants.
-        environment={"THP_MEM_ALLOC_ENABLE": "1", "OMP_WAIT_POLICY": "passive"},
+        # A thread of its OpenMP that has nothing to do sleeps soon; else it looks for work for milliseconds, on a processor that NumPy wants.
+        # GNU's looks 3,000 times first, some 10 us: a kernel with a barrier for each row takes four times as long if it sleeps at once.
+        environment=({"THP_MEM_ALLOC_ENABLE": "1"}, {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "3000"}),
         keeps={"TORCHINDUCTOR_CACHE_DIR": "{}"},
         misreads={"asarray": "as_tensor"},  # it reads Python's buffer protocol instead of DLPack
     ),
@@ -83,7 +84,7 @@ KNOWN: dict[str, _Row] = {
         },
         # While it is imported, its C++ code writes its findings to stderr, e.g. that a CPU lacks some instruction.
         # Errors are raised as well, and fatal ones are still written.
-        environment={"TF_CPP_MIN_LOG_LEVEL": "3"},
+        environment=({"TF_CPP_MIN_LOG_LEVEL": "3"},),
         imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
         exact=_XLA_ROUNDS_TWICE,
         keeps={"TF_XLA_FLAGS": "--tf_xla_persistent_cache_directory='{}'"},
@@ -225,8 +226,9 @@ def version(name: str) -> str:
 
 def prepare(name: str) -> None:
     """Set the environment variables that a backend's library reads on import, whether this package or the program imports it."""
-    for variable, value in KNOWN[name].environment.items():
-        os.environ.setdefault(variable, value)
+    for group in KNOWN[name].environment:
+        if os.environ.keys().isdisjoint(group):
+            os.environ.update(group)
 
 
 def prepare_exact(name: str) -> None:

@@ -244,3 +244,16 @@ def test_info_says_which_and_why(capsys: pytest.CaptureFixture[str], monkeypatch
     told = json.loads(capsys.readouterr().out)
     assert told["default_backend"] == "numpy"
     assert "no array library" in told["why"]
+
+
+@pytest.mark.parametrize(
+    ("said", "policy", "looks"), [({}, "passive", "3000"), ({"OMP_WAIT_POLICY": "active"}, "active", None), ({"GOMP_SPINCOUNT": "0"}, None, "0")]
+)  # fmt: skip
+def test_how_threads_wait_is_the_users_choice(
+    said: dict[str, str], policy: str | None, looks: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of variables that decide together none is set where the user has set one of them."""
+    monkeypatch.setattr(os, "environ", dict(said))
+    loader.prepare("torch")
+    assert (os.environ.get("OMP_WAIT_POLICY"), os.environ.get("GOMP_SPINCOUNT")) == (policy, looks)
+    assert os.environ["THP_MEM_ALLOC_ENABLE"] == "1"
