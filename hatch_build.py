@@ -20,12 +20,14 @@ ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "arraydispatch"
 MODULES = (
     "backends/kinds", "dispatch/protocols", "dispatch/shortcuts",
+    "engine/compiled_blocks/programs", "engine/compiled_blocks/tapes", "engine/compiled_blocks/units", "engine/compiled_blocks/values",
+    "engine/compiled_blocks/variant",
     "engine/loops", "engine/nodes",
     "engine/host_blocks/blocks", "engine/host_blocks/stretch_kernels",
     "engine/recording/call_nodes", "engine/recording/fp_reports", "engine/recording/reductions", "engine/recording/result_order", "engine/recording/tape",
     "engine/recording/updates", "engine/recording/writes",
     "fastpath/creation", "fastpath/functions", "fastpath/methods", "fastpath/recorded", "fastpath/results",
-    "memory/roots", "transforms/call_cache", "ufuncs/plans", "ufuncs/rows",
+    "memory/roots", "memory/view_programs", "memory/views", "memory/writing", "transforms/call_cache", "ufuncs/plans", "ufuncs/rows",
 )  # fmt: skip
 CORE, OTHERS = "_core/_handles", ("_core/_allocator", "_core/_machine")
 """Those that are written in C: the state of arrays and their operators; memory that arrays have left, and calls of machine code."""

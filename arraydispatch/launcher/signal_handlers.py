@@ -23,13 +23,13 @@ from ..backends import loader
 from ..backends.base import Backend
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
+from ..engine.compiled_blocks import tapes
 
 __all__ = ["after_calls"]
 
 APART = 0.002
 """Seconds until a signal whose handler waits is sent again."""
 
-_TAPES = os.path.join(callers.OURS, "engine", "compiled_blocks", "")
 _changing = threading.RLock()
 _waiting: set[int] = set()
 """Signals whose handlers wait."""
@@ -97,7 +97,9 @@ def _give_back() -> None:
 
 
 def _within_a_call(frame: FrameType | None) -> bool:
-    """Whether a handler interrupts Python code of a library that this package has called, or that traces, or a recorded call."""
+    """Whether a handler interrupts Python code of a library that this package has called, or that traces, or a turn at a tape."""
+    if tapes.is_in_between():
+        return True
     libraries = [backend for backend in loader.loaded() if backend.name != "numpy"]
     folders = tuple(folder for backend in libraries for folder in _folders(backend))
     seen = False
@@ -105,7 +107,7 @@ def _within_a_call(frame: FrameType | None) -> bool:
         file = frame.f_code.co_filename
         if file.startswith(folders):
             seen = True
-        elif callers.is_ours(file) and (seen or file.startswith(_TAPES)):
+        elif seen and callers.is_ours(file):
             return True
         elif callers.is_users(frame):  # code of ours that is compiled has no frame
             return seen and any(backend.is_staging() for backend in libraries)

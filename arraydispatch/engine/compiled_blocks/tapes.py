@@ -26,7 +26,7 @@ from .programs import Failure, Run
 from .units import Form, rebuilt
 from .values import Deferred, pending
 
-__all__ = ["LONGEST", "ROUNDS", "Tape", "mine", "run_all", "settled"]
+__all__ = ["LONGEST", "ROUNDS", "Tape", "is_in_between", "mine", "run_all", "settled"]
 
 LONGEST = 256
 """Calls of a tape at most."""
@@ -83,39 +83,48 @@ class Tape:
             if (other := x.tape) is not None and other is not self:
                 other.run("another thread")  # before the lock is taken: that thread may want a value of this one
         with self.lock:
-            if self._run is not None:
-                self.run("a signal had interrupted it")
-            if self.backend is not backend:
-                if self.forms:
-                    self.run("another library")
-                self.backend = backend
-            elif (count := len(self.forms)) >= self.limit and (calls := self._over(count)):
-                self.run("a round of a loop had ended" if count < LONGEST else "it was long", calls)
-                self.backend = backend
-            refs = []
-            for x in operands:
-                if x.tape is self:
-                    refs.append(x.number)
-                    continue
-                place = self._places.get(id(x))
-                if place is None:
-                    if x.failure is not None:
-                        raise x.failure
-                    self.inputs.append(x)
-                    place = self._places[id(x)] = -len(self.inputs)
-                refs.append(place)
-            if not self.forms:
-                _live.add(self)
-            first = self.first + len(self.outs)
-            self.forms.append(form)
-            self.refs.append(tuple(refs))
-            made = [pending(aval, self, first + i) for i, aval in enumerate(form.outs)]
-            self.outs += map(ref, made)
-            self.made += form.nbytes
-            if self.made > ENOUGH_BYTES:
-                self.limit = 0
-            counters.calls += 1
+            _local.turns += 1
+            try:
+                made = self._added(form, operands, backend)
+            finally:
+                _local.turns -= 1
         return made[0] if form.structure is None else rebuilt(form.structure, made)
+
+    def _added(self, form: Form, operands: list[Deferred], backend: Backend) -> list[Deferred]:
+        """Record a call; return its results."""
+        if self._run is not None:
+            self.run("an exception had interrupted it")
+        if self.backend is not backend:
+            if self.forms:
+                self.run("another library")
+            self.backend = backend
+        elif (count := len(self.forms)) >= self.limit and (calls := self._over(count)):
+            self.run("a round of a loop had ended" if count < LONGEST else "it was long", calls)
+            self.backend = backend
+        refs = []
+        for x in operands:
+            if x.tape is self:
+                refs.append(x.number)
+                continue
+            place = self._places.get(id(x))
+            if place is None:
+                if x.failure is not None:
+                    raise x.failure
+                self.inputs.append(x)
+                place = self._places[id(x)] = -len(self.inputs)
+            refs.append(place)
+        if not self.forms:
+            _live.add(self)
+        first = self.first + len(self.outs)
+        self.forms.append(form)
+        self.refs.append(tuple(refs))
+        made = [pending(aval, self, first + i) for i, aval in enumerate(form.outs)]
+        self.outs += map(ref, made)
+        self.made += form.nbytes
+        if self.made > ENOUGH_BYTES:
+            self.limit = 0
+        counters.calls += 1
+        return made
 
     def _over(self, count: int) -> int:
         """Return how many calls run before the next one: in a loop up to where the fewest bytes are held; 0: none yet."""
@@ -182,10 +191,14 @@ class Tape:
             if self._run is not None:
                 left = total
             programs = 0
-            while self.forms and left > 0:
-                calls, is_program = self._run_first(left)
-                left -= calls
-                programs += is_program
+            _local.turns += 1
+            try:
+                while self.forms and left > 0:
+                    calls, is_program = self._run_first(left)
+                    left -= calls
+                    programs += is_program
+            finally:
+                _local.turns -= 1
         if events.tap is not None and backend is not None and total:
             events.tap.tape_ran(backend.name, programs, perf_counter() - start)
 
@@ -348,7 +361,18 @@ def settled(x: Deferred, why: str = "") -> Any:
     return x.value
 
 
-_local = threading.local()
+class _Local(threading.local):
+    """State of a thread: its `tape`, and how many turns it has begun at tapes, of which it may have those of others."""
+
+    turns = 0
+
+
+_local = _Local()
+
+
+def is_in_between() -> bool:
+    """Whether this thread is in the middle of a turn at a tape: what it holds is between two states, and nothing may be recorded."""
+    return _local.turns > 0
 
 
 def mine() -> Tape:
