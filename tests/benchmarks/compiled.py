@@ -5,7 +5,7 @@ from ``accelerator_steps.py``. Under compiled execution NumPy runs it, unchanged
 ``tf.function(jit_compile=True)`` compiles it. A process runs a program eight times from its start: programs compiled in the last four
 runs are those of the second half. Bytes are those of the compiler's own cost analysis on JAX, kernels those that inductor generates
 for PyTorch; TensorFlow has neither. Processes of both ways alternate, and the fastest run counts. The C library keeps what is freed, in
-both ways: by default it maps some arrays of more than 32 MB anew each time, and which ones is chance (twice the time of a stencil).
+both ways: by default it maps some arrays of 32 MB anew each time, and which ones is chance (twice the time of a stencil).
 """
 
 from __future__ import annotations

@@ -105,6 +105,23 @@ def test_calls_are_pending_until_somebody_looks(library: str) -> None:
     assert not _pending(half)
 
 
+def test_a_turn_at_a_tape_is_known_while_it_lasts(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The launcher has handlers of signals wait by it, also where the modules are compiled and have no frames."""
+    seen: list[bool] = []
+
+    class Run(programs.Run):
+        def results(self) -> Any:
+            seen.append(tapes.is_in_between())
+            return super().results()
+
+    monkeypatch.setattr(tapes, "Run", Run)
+    x = ad.asarray(np.arange(4.0)) * 2
+    assert not tapes.is_in_between()
+    assert x.tolist() == [0, 2, 4, 6]
+    assert seen and all(seen)
+    assert not tapes.is_in_between()
+
+
 def test_a_loop_is_few_programs_and_none_later(library: str) -> None:
     u = ad.asarray(np.random.default_rng(0).random((16, 16)))
     _heat(u)
