@@ -2,8 +2,9 @@
 
 The cases of a test function on one library are a table. Of a table of at most :data:`WHOLE` cases a run takes all, so that tests that
 were written for a bug, with the few cases of that, stay whole; of a longer one it takes one case of :data:`ONE_OF`, and never fewer
-than :data:`WHOLE`. Of the libraries that a function runs on, a run takes half, and at least one. No function is left out for these
-two reasons, nor for the marks ``compiles`` and ``traces``. The marks of tests that are drawn are in pyproject.toml.
+than :data:`WHOLE`. Of the libraries that a function runs on, a run takes half, rounded down, and at least one: TensorFlow and JAX
+half as often as others, where no mark has drawn them before. No function is left out for these two reasons, nor for the marks
+``compiles`` and ``traces``. The marks of tests that are drawn are in pyproject.toml.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from tests.workers import LIBRARIES, library_of
 
 WHOLE = 3
 ONE_OF = 6
-_SLOW = {"tensorflow", "jax"}  # of one backend half as often: the one starts slowly, the other compiles each program
+_OF_MARKS = {"tensorflow": "traces", "jax": "compiles"}
+_SLOW = set(_OF_MARKS)  # half as often: the one starts slowly, the other compiles each program
 
 
 def left_out(items: Sequence[Any], seed: int) -> set[Any]:
@@ -42,10 +44,15 @@ def _of_tables(name: str, cases: Sequence[Any], chance: random.Random) -> set[An
     for item in cases:
         tables.setdefault(library_of(item.nodeid), []).append(item)
     libraries = [library for library in LIBRARIES if library in tables]
-    for library in chance.sample(libraries, len(libraries) // 2):
-        del tables[library]
+    slow = {
+        name for name in _SLOW if not any(item.get_closest_marker(_OF_MARKS[name]) for item in tables.get(name, ()))
+    }
+    turns = {library: chance.random() ** (2 if library in slow else 1) for library in libraries}  # u ** (1 / weight)
+    chosen = sorted(libraries, key=turns.__getitem__, reverse=True)[: max(1, len(libraries) // 2)]
     taken: set[Any] = set()
     for library, table in tables.items():
+        if library and library not in chosen:
+            continue
         of_the_project = not library and name.count("/") == 1  # a page or a file each
         count = len(table) if of_the_project else min(len(table), max(WHOLE, math.ceil(len(table) / ONE_OF)))
         taken.update(chance.sample(table, count))

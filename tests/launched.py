@@ -132,11 +132,11 @@ class Zygotes:
         self._factory = factory
         self._made: list[Zygote] = []
         self._made_of = cache(self._make)
-        self._ways = {"jax": ("quickly",)} if quickly else {}
+        self._quickly = ("quickly",) if quickly else ()
 
     def of(self, backend: str) -> Zygote:
         """Where scripts run on a backend."""
-        return self._made_of(backend, *self._ways.get(backend, ()))
+        return self._made_of(backend, *(self._quickly if backend == "jax" else ()))
 
     def _make(self, backend: str, *libraries: str) -> Zygote:
         shared = None
@@ -157,7 +157,7 @@ class Zygotes:
     @property
     def with_all_libraries(self) -> Zygote:
         """Plain Python that has imported the library of every backend."""
-        return self._made_of("libraries", *(loader.KNOWN[name].library for name in loader.available()))
+        return self._made_of("libraries", *(loader.KNOWN[name].library for name in loader.available()), *self._quickly)
 
     @property
     def plain(self) -> Zygote:

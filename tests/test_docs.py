@@ -104,7 +104,13 @@ def test_code_blocks(page: Path, tmp_path: Path, zygotes: Zygotes, request: pyte
     ]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+SEVERAL = pytest.mark.one_backend("several devices")  # which start processes, or compile for eight devices
+
+
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(each, marks=SEVERAL) if re.search("--mesh|--processes", each) else each for each in COMMANDS],
+)
 def test_commands(command: str, tmp_path: Path, zygotes: Zygotes, request: pytest.FixtureRequest) -> None:
     """Run a command where `arraydispatch examples examples` was run, and where a clone's docs/ is.
 

@@ -38,6 +38,7 @@ def _items() -> list[_Item]:
         for i in range(n)
     ]
     items += [_Item(f"tests/a/b.py::test_marked[{library}]", *MARKED) for library in ("jax", "tensorflow")]
+    items += [_Item(f"tests/a/b.py::test_three[{library}]") for library in LIBRARIES[:3]]
     items += [_Item(f"tests/a/b.py::test_alone[{i}]") for i in range(60)]
     items += [_Item(f"tests/b.py::test_pages[{i}]") for i in range(60)]
     return [*items, _Item("tests/a/b.py::test_minutes", pytest.mark.long.mark)]
@@ -60,14 +61,15 @@ def test_no_function_is_left_out(seed: int) -> None:
     for nodeid in _taken(seed):
         counts = of.setdefault(nodeid.partition("::")[2].partition("[")[0], {})
         counts[library_of(nodeid)] = counts.get(library_of(nodeid), 0) + 1
-    assert set(of) == {"test_long", "test_bug", "test_single", "test_marked", "test_alone", "test_pages"}
+    assert set(of) == {"test_long", "test_bug", "test_single", "test_marked", "test_three", "test_alone", "test_pages"}
     for name, n in TABLES.items():
         assert len(of[f"test_{name}"]) == len(LIBRARIES) / 2
         assert set(of[f"test_{name}"].values()) == {n if n <= WHOLE else n // ONE_OF}
+    assert sum(of["test_three"].values()) == 1
     assert of["test_alone"] == {"": 60 // ONE_OF}
     assert of["test_pages"] == {"": 60}
 
 
 def test_each_case_is_taken_by_some_run() -> None:
-    taken = {nodeid for seed in range(100) for nodeid in _taken(seed)}
+    taken = {nodeid for seed in range(200) for nodeid in _taken(seed)}
     assert taken == {item.nodeid for item in _items()} - {"tests/a/b.py::test_minutes"}

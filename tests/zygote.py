@@ -8,7 +8,7 @@ borrows, are not taken apart one by one: that takes longer than most scripts do.
 ``jax quickly``: it compiles quickly, see interop/scipy_compiled.py. ``torch compiler``: it has imported what torch compiles programs with, and runs
 operations under its modes with: SymPy and 1,300 modules more; and has found out which vectors a C++ compiler here knows.
 ``libraries NAME ...`` is plain Python too, with these libraries imported, for programs that use them by themselves; options are
-then filters of warnings.
+then filters of warnings. ``quickly`` at the end: JAX, one of them, compiles quickly.
 """
 
 from __future__ import annotations
@@ -83,7 +83,10 @@ def _main() -> int:
     backend = sys.argv[1]
     if backend == "libraries":
         for name in sys.argv[2:]:
-            importlib.import_module(name)
+            if name == "quickly":
+                compiled.quickly(True)
+            else:
+                importlib.import_module(name)
     elif backend != "plain":
         import arraydispatch.launcher.commands.cli
         import arraydispatch.launcher.facade

@@ -41,7 +41,8 @@ AT_LEAST = {"sklearn": 60, "scipy": 100, "array-api-extra": 20, "einops": 5, "xa
 def test_consumer(library: str, seed: int, request: pytest.FixtureRequest) -> None:
     share = 1 if request.config.option.whole else SHARE
     found = results(share, seed)
-    assert list(found) == [name for name in ad.available_backends() if name != "numpy"]
+    libraries = [name for name in ad.available_backends() if name != "numpy"]
+    assert (list(found) == libraries) if share == 1 else (len(found) == 1 and set(found) <= set(libraries))
     for backend, tables in found.items():
         wrong = dict(tables[library])
         assert wrong.pop("cases") * (share if backend == "jax" else 1) >= AT_LEAST[library], backend

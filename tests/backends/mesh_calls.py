@@ -12,6 +12,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch.api import creation as made
+from tests import compiled
 
 ROWS = 512
 H = np.random.default_rng(0).random((ROWS, ROWS))
@@ -302,5 +303,6 @@ def windows() -> None:
 
 if __name__ == "__main__":
     ad.use("jax", mesh=8, execution=None if sys.argv[2] == "None" else sys.argv[2], fallback="silent")
+    compiled.quickly(sys.argv[4] == "quickly")
     globals()[sys.argv[1]]()
     print("done")

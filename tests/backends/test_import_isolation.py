@@ -55,7 +55,9 @@ def test_a_backend_loads_only_its_own_library(backend: str) -> None:
     assert by_itself >= LIBRARIES[backend]
 
 
-def test_what_tensorflow_imports_on_first_use_too_waits_for_that() -> None:
+@pytest.mark.one_backend("first use of tensorflow")
+@pytest.mark.parametrize("first", ["ours", "theirs"])
+def test_what_tensorflow_imports_on_first_use_too_waits_for_that(first: str) -> None:
     """Keras, with scikit-learn, pandas and Matplotlib where they are installed: 40 % of TensorFlow's import."""
     if importlib.util.find_spec("tensorflow") is None:
         pytest.skip("tensorflow is not installed")
@@ -63,13 +65,15 @@ def test_what_tensorflow_imports_on_first_use_too_waits_for_that() -> None:
         "import arraydispatch as ad, sys\nad.use('tensorflow')\nad.asarray([1.0])\n"
         "assert not [finder for finder in sys.meta_path if 'arraydispatch' in type(finder).__module__]"
     )
+    if first == "theirs":
+        (at_once,) = loaded(f"import keras\n{uses}")
+        assert "keras" in at_once
+        return
     by_user = "import tensorflow as tf\nfrom tensorflow.keras import layers\nassert layers.Dense is tf.keras.layers.Dense\ntf.optimizers.Adam()"
     before, after = loaded(uses, by_user)
     assert "tensorflow" in before
     assert "keras" not in before
     assert "keras" in after
-    (at_once,) = loaded(f"import keras\n{uses}")
-    assert "keras" in at_once
 
 
 @pytest.mark.parametrize("backend", [name for name in LIBRARIES if name != "numpy"])

@@ -144,6 +144,7 @@ print(tried)
 """
 
 
+@pytest.mark.one_backend("interrupted writes")
 @pytest.mark.parametrize("imported", ["ours", "theirs"])  # whether JAX is there before us
 def test_no_array_is_dead_after_it(imported: str, tmp_path: Path, seed: int, pytestconfig: pytest.Config) -> None:
     assert _interrupted(WRITES, tmp_path, seed, imported, "4" if pytestconfig.option.whole else "1") >= 50

@@ -20,11 +20,12 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.parametrize(
     "part", ["calls", "creation", "transforms", "meshes", "printing", "libraries", "halos", "windows"]
 )
-def test_on_eight_devices(part: str, execution: str, seed: int) -> None:
+def test_on_eight_devices(part: str, execution: str, seed: int, pytestconfig: pytest.Config) -> None:
     pytest.importorskip("jax")
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
+    compiles = "as for users" if pytestconfig.option.whole else "quickly"
     run = subprocess.run(
-        [sys.executable, "-m", "tests.backends.mesh_calls", part, execution, str(seed)],
+        [sys.executable, "-m", "tests.backends.mesh_calls", part, execution, str(seed), compiles],
         cwd=ROOT,
         env={**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"},
         capture_output=True,

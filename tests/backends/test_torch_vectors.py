@@ -29,7 +29,7 @@ def f(arrays):
         found += [np.minimum.accumulate(x, -1), np.any(x > 4, -1), np.all(x > 1, -1), np.mean(x, 0)]
     return found
 
-arrays = [((np.arange(np.prod(shape)) * 7 + 3) % 11 % 5 + 3).astype(dtype).reshape(shape) for dtype in sys.argv[1] for shape in ((5,), (9,), (5, 11))]
+arrays = [((np.arange(np.prod(shape)) * 7 + 3) % 11 % 5 + 3).astype(dtype).reshape(shape) for dtype in sys.argv[1] for shape in eval(sys.argv[2])]
 made = ad.jit(f)([ad.asarray(x, backend="torch") for x in arrays])
 for i, (ours, theirs) in enumerate(zip(made, f(arrays), strict=True)):
     np.testing.assert_allclose(np.asarray(ours), theirs, 1e-14, err_msg=str(i))
@@ -39,8 +39,11 @@ print("as NumPy's")
 
 @pytest.mark.parametrize("vectors", ["avx2", pytest.param("default", marks=pytest.mark.long)])
 def test_reductions(vectors: str, tmp_path: Path, seed: int, pytestconfig: pytest.Config) -> None:
-    """Of dtypes, whose loops take a C++ compiler seconds each, an ordinary run draws one."""
-    dtypes = "?bBhilQ" if pytestconfig.option.whole else random.Random(seed).choice("?bBhilQ")
+    """Of dtypes and shapes, whose loops take a C++ compiler seconds each, an ordinary run draws one."""
+    dtypes, shapes = "?bBhilQ", [(5,), (9,), (5, 11)]
+    if not pytestconfig.option.whole:
+        chance = random.Random(seed)
+        dtypes, shapes = chance.choice(dtypes), [chance.choice(shapes)]
     path = tmp_path / "script.py"
     path.write_text(SCRIPT, encoding="utf-8")
     env = {
@@ -57,5 +60,6 @@ def test_reductions(vectors: str, tmp_path: Path, seed: int, pytestconfig: pytes
         compiler.write_text('#!/bin/bash\nexec g++ "${@/#-march=native/-march=haswell}"\n', encoding="utf-8")
         compiler.chmod(0o755)
         env["CXX"] = str(compiler)
-    done = subprocess.run([sys.executable, str(path), dtypes], env=env, capture_output=True, text=True, timeout=500)
+    command = [sys.executable, str(path), dtypes, repr(shapes)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=500)
     assert done.stdout == "as NumPy's\n", done.stderr

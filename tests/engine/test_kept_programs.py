@@ -58,7 +58,7 @@ def _files(folder: Path) -> dict[Path, int]:
 
 
 @pytest.mark.slow
-@pytest.mark.one_backend
+@pytest.mark.one_backend("kept programs")
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_second_process_compiles_nothing(library: str, tmp_path: Path) -> None:
     first = Process(library, QUICK, tmp_path)
@@ -95,7 +95,7 @@ NOT_THE_SAME = """
 
 
 @pytest.mark.slow
-@pytest.mark.one_backend
+@pytest.mark.one_backend("kept programs")
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_constants_and_host_functions_are_those_of_each_process(library: str, tmp_path: Path) -> None:
     x = np.arange(1.0, 6.0)

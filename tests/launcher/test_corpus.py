@@ -91,12 +91,17 @@ BY_NAME = {case.name: case for case in CASES}
 
 STARTING = ("spawn", "spawn_classes", "pickles_spawned", "pool", "subprocesses", "doors_joblib")
 """Scripts that start interpreters, each of which imports the library."""
+IMPORTING = (
+    "doors_dask", "doors_dill", "doors_h5py", "doors_matplotlib", "doors_pandas", "doors_pillow", "doors_scipy", "doors_sklearn",
+    "doors_sparse", "doors_xarray", "identity_scipy", "optimise", "scipy_by_spec",
+)  # fmt: skip
+"""Scripts that import a large package, which each fork does anew."""
 
 
 def _cases(*marks: pytest.MarkDecorator) -> list[Any]:
-    """With these marks; a script that starts interpreters is run in one way on one backend, drawn anew each time."""
+    """With these marks; a script that takes long to start is run in one way on one backend, drawn anew each time."""
     return [
-        pytest.param(case, marks=pytest.mark.one_backend(case.name) if case.name in STARTING else marks)
+        pytest.param(case, marks=pytest.mark.one_backend(case.name) if case.name in STARTING + IMPORTING else marks)
         for case in CASES
     ]
 
@@ -250,6 +255,7 @@ def test_plain_python_is_the_oracle(beside: str, plain: Runs) -> None:
     }
     assert {name for name in BY_NAME if plain[name].code} <= failing
     assert BY_NAME.keys() >= {*STARTING, *ENDING}
+    assert BY_NAME.keys() >= set(IMPORTING) - {"doors_dask", "doors_dill", "doors_h5py"}
 
 
 @pytest.mark.one_backend

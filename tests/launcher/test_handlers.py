@@ -16,7 +16,7 @@ MANY = pytest.param(1000, marks=pytest.mark.long)
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="alarms are POSIX's")
 
 
-@pytest.mark.one_backend
+@pytest.mark.one_backend("handlers")
 @pytest.mark.parametrize("options", [(), ("--min-size", "0")], ids=["default", "all in the library"])
 @pytest.mark.parametrize("alarms", [40, MANY])
 def test_a_handler_computes_and_nothing_is_lost(

@@ -75,6 +75,7 @@ def _same(done: Done, plain: Done) -> None:
     assert done.code == plain.code, done.stderr
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("backend", loader.available())
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.one_backend(name)) for name in SCRIPTS])
 def test_install_gives_the_same_bytes(name: str, backend: str, zygotes: Zygotes) -> None:
@@ -82,6 +83,7 @@ def test_install_gives_the_same_bytes(name: str, backend: str, zygotes: Zygotes)
     _same(zygotes.of(backend).run(f"{name}.py", cwd=CORPUS, way="install"), plain)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("backend", loader.available())
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.one_backend(name)) for name in SCRIPTS if name not in OTHER_BYTES]

@@ -510,7 +510,7 @@ def _digits(zygote: Zygote, *options: str) -> Done:
     return zygote.run("digits_pca.py", cwd=EXAMPLES, options=(*options, "--min-size", "0"))
 
 
-@pytest.mark.one_backend
+@pytest.mark.one_backend("digits verified")
 @pytest.mark.slow
 def test_sixteen_bits_are_not_enough_for_the_digits(backend: str, zygotes: Zygotes) -> None:
     pytest.importorskip("sklearn")
@@ -521,7 +521,7 @@ def test_sixteen_bits_are_not_enough_for_the_digits(backend: str, zygotes: Zygot
     assert int(re.search(r"([\d,]+) differences? beyond", done.stderr)[1].replace(",", "")) > 0  # type: ignore[index]
 
 
-@pytest.mark.one_backend
+@pytest.mark.one_backend("digits verified")
 @pytest.mark.slow
 def test_sixty_four_bits_are(backend: str, zygotes: Zygotes) -> None:
     pytest.importorskip("sklearn")
