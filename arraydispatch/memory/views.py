@@ -367,19 +367,26 @@ def of_root_on_host(a: Handle) -> np.ndarray[Any, Any] | None:
     """Return a view as an ndarray on its root's host memory, without computing its values; None for a root or a device
     array.
     """
-    g, root = a._ghost, owner(a)
-    if root is a or g is None:
+    root = owner(a)
+    if root is a or a._ghost is None:
         return None
     held = root._kind.backend.peek(expose(root))
-    if held is not None:
-        whole = ghost(root)
-        if not _alike(held, whole):
-            held = _laid(held, whole)
-        buffer = held.transpose(memory_order(held))
-        if buffer.flags.c_contiguous and _alike(held, whole):
-            offset = address_of(g) - address_of(whole)
-            return np.ndarray(g.shape, g.dtype, buffer, offset, g.strides)
-    return None
+    if held is None:
+        return None
+    whole = ghost(root)
+    return located(a, held if _alike(held, whole) else _laid(held, whole))
+
+
+def located(a: Handle, held: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Return an array in the memory of its root's values, which ``held`` has on the host; None where the root's strides are others."""
+    root = owner(a)
+    if root is a:
+        return held
+    g, whole = ghost(a), ghost(root)
+    buffer = held.transpose(memory_order(held))
+    if not (buffer.flags.c_contiguous and _alike(held, whole)):
+        return None
+    return np.ndarray(g.shape, g.dtype, buffer, address_of(g) - address_of(whole), g.strides)
 
 
 def outgrows(a: Handle) -> bool:
@@ -413,6 +420,17 @@ def derive(a: Handle, view_ghost: Ghost) -> Any:
     with exchange:  # no thread moves the root and its views to the host before this one is registered
         backend = a._kind.backend  # read again: another thread may have been quicker
         return _derived_on_host(a, view_ghost) if backend.native_is_ndarray else _derived(a, view_ghost)
+
+
+def seen_in(a: Handle, values: Ghost, part: Ghost) -> Any:
+    """Return the view of ``a`` that ``part`` is of an ndarray of its values; None if that lies in another memory order than ``a``."""
+    whole = ghost(a)
+    if not _alike(values, whole):
+        return None
+    memory = memory_of(whole)
+    offset = address_of(whole) - address_of(memory) + address_of(part) - address_of(values)
+    lines = memory if memory.flags.c_contiguous else memory.transpose(memory_order(memory))
+    return derive(a, np.ndarray(part.shape, part.dtype, lines, offset, part.strides))
 
 
 def _derived(a: Handle, view_ghost: Ghost) -> Any:
