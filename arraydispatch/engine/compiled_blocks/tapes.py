@@ -37,6 +37,8 @@ ENOUGH_BYTES = 1 << 25
 MOST_BYTES = 1 << 34
 """Bytes at most that the calls of a tape make; they are not all held at one time."""
 
+_Call = tuple[Form, tuple[int, ...], list[Any], int]
+
 _live: set[Tape] = set()
 
 
@@ -45,14 +47,12 @@ class Tape:
 
     Attributes
     ----------
-    forms : list of Form
-        The calls.
-    refs : list of tuple of int
-        Operands of each call: numbers of results, from the `first` on, and of inputs, from -1 down.
+    calls : list of tuple
+        The calls. Each is recorded by one step, so that none is there in part after an exception such as Ctrl-C: its `Form`; the numbers
+        of its operands, of results from the `first` on, and of inputs from -1 down; a list of weak references to its results, which
+        are deferred values; and the number of the next call's first result.
     first : int
         Number of the first result.
-    outs : list of weak references
-        To the deferred values of all results, in their order.
     inputs : list of Deferred
         Known values that are read.
     limit : int
@@ -65,9 +65,7 @@ class Tape:
 
     def _begin(self) -> None:
         self.backend: Backend | None = None
-        self.forms: list[Form] = []
-        self.refs: list[tuple[int, ...]] = []
-        self.outs: list[Any] = []
+        self.calls: list[_Call] = []
         self.inputs: list[Deferred] = []
         self.first = 0
         self._places: dict[int, int] = {}
@@ -95,10 +93,10 @@ class Tape:
         if self._run is not None:
             self.run("an exception had interrupted it")
         if self.backend is not backend:
-            if self.forms:
+            if self.calls:
                 self.run("another library")
             self.backend = backend
-        elif (count := len(self.forms)) >= self.limit and (calls := self._over(count)):
+        elif (count := len(self.calls)) >= self.limit and (calls := self._over(count)):
             self.run("a round of a loop had ended" if count < LONGEST else "it was long", calls)
             self.backend = backend
         refs = []
@@ -113,13 +111,13 @@ class Tape:
                 self.inputs.append(x)
                 place = self._places[id(x)] = -len(self.inputs)
             refs.append(place)
-        if not self.forms:
+        if self.calls:
+            first = self.calls[-1][3]
+        else:
+            first = self.first
             _live.add(self)
-        first = self.first + len(self.outs)
-        self.forms.append(form)
-        self.refs.append(tuple(refs))
         made = [pending(aval, self, first + i) for i, aval in enumerate(form.outs)]
-        self.outs += map(ref, made)
+        self.calls.append((form, tuple(refs), [*map(ref, made)], first + len(made)))
         self.made += form.nbytes
         if self.made > ENOUGH_BYTES:
             self.limit = 0
@@ -131,13 +129,13 @@ class Tape:
         if count >= LONGEST or self.made > MOST_BYTES or count == self._end:
             return count
         if self.made > ENOUGH_BYTES and _rounds:
-            units = [form.unit for form in self.forms]
+            units = self._units(count)
             if any(tuple(units[-length:]) in _rounds for length in _lengths):
                 return count
         if count < ROUNDS or self._end > count or count < self._next:
             return 0
         if self._watch is None:
-            units = [form.unit for form in self.forms]
+            units = self._units(count)
             period = _period(units)
             if not period:
                 self.limit = self._next = min(2 * count, LONGEST)
@@ -149,15 +147,14 @@ class Tape:
                 return 0 if wait else count
             self._watch = _Watch(count, last, [])
         held = self._watch.held
-        held.append(sum([x.nbytes for look in self.outs if (x := look()) is not None]))
+        held.append(sum([x.nbytes for call in self.calls for look in call[2] if (x := look()) is not None]))
         period = len(held)
         if period < len(self._watch.units):
             return 0
         read = self._read_later(count, self._watch.begun, period)
         _learn(self._watch.units, min(range(period), key=lambda i: (held[i], read[i])))
         if self.made > ENOUGH_BYTES:
-            units = [form.unit for form in self.forms]
-            return max(_ends(units), default=count)
+            return max(_ends(self._units(count)), default=count)
         return self._watch.begun + _waits[self._watch.units]
 
     def _read_later(self, count: int, begun: int, period: int) -> list[int]:
@@ -166,34 +163,38 @@ class Tape:
         Where as many bytes are held, a program that ends where fewer are read later computes less: names keep what
         nothing reads, and a value that is read on both sides is computed for its result and for each of its readers.
         """
-        makers = [(i, out) for i, form in enumerate(self.forms) for out in range(len(form.outs))]
+        makers = [(i, out) for i, call in enumerate(self.calls) for out in range(len(call[2]))]
         lags: dict[tuple[int, int], int] = {}
         sizes: dict[tuple[int, int], int] = {}
-        for call in range(count - period, count):
-            for n in self.refs[call]:
+        for at in range(count - period, count):
+            for n in self.calls[at][1]:
                 if n >= self.first:
                     maker, out = makers[n - self.first]
                     value = (maker - begun) % period, out
-                    lags[value] = max(lags.get(value, 0), min(call - maker, period))
-                    sizes[value] = self.forms[maker].outs[out].nbytes
+                    lags[value] = max(lags.get(value, 0), min(at - maker, period))
+                    sizes[value] = self.calls[maker][0].outs[out].nbytes
         read = [0] * period
         for (maker, out), lag in lags.items():
             for place in range(maker + 1, maker + 1 + lag):
                 read[place % period] += sizes[maker, out]
         return read
 
+    def _units(self, most: int) -> list[Any]:
+        """Return what the first ``most`` calls are calls of."""
+        return [call[0].unit for call in self.calls[:most]]
+
     def run(self, why: str, calls: int | None = None) -> None:
         """Have all values computed, or those of the first ``calls``. Whoever looks next completes a run that a signal interrupted."""
         start = perf_counter()
         with self.lock:
-            backend, total = self.backend, len(self.forms)
+            backend, total = self.backend, len(self.calls)
             left = total if calls is None else calls
             if self._run is not None:
                 left = total
             programs = 0
             _local.turns += 1
             try:
-                while self.forms and left > 0:
+                while self.calls and left > 0:
                     calls, is_program = self._run_first(left)
                     left -= calls
                     programs += is_program
@@ -207,17 +208,17 @@ class Tape:
         assert self.backend is not None
         if self._run is None:
             calls = self._cut(most)
-            rest = self._rest(calls)
-            last = rest.first - self.first
-            wanted = [(i, x) for i, look in enumerate(self.outs[:last]) if (x := look()) is not None]
-            refs = self.refs[:calls]
+            rest, done = self._rest(calls), self.calls[:calls]
+            looks = [look for call in done for look in call[2]]
+            wanted = [(i, x) for i, look in enumerate(looks) if (x := look()) is not None]
+            refs = [call[1] for call in done]
             if self.first:
                 refs = [tuple([n - self.first if n >= 0 else n for n in ref]) for ref in refs]
-            self._run = Run(self.forms[:calls], refs, wanted, self.inputs, self.backend), rest
+            self._run = Run([call[0] for call in done], refs, wanted, self.inputs, self.backend), rest
             self.inputs = []
             del wanted
         current = run, rest = self._run
-        calls = len(self.forms) - len(rest.forms)
+        calls = len(self.calls) - len(rest.calls)
         for x, value, is_fresh in run.results():
             if isinstance(value, Failure):
                 x.failure = value.error
@@ -225,33 +226,32 @@ class Tape:
                 x.value, x.spare = value, is_fresh
             x.tape = None
         places = {id(x): -1 - i for i, x in enumerate(rest.inputs)}
-        made = sum([form.nbytes for form in rest.forms])
+        made = sum([call[0].nbytes for call in rest.calls])
         if self._run is not current:  # the handler of a signal has completed it, and may have recorded since
             return calls, run.by_program
-        if not rest.forms:
+        if not rest.calls:
             self._begin()
             _live.discard(self)
             return calls, run.by_program
         # Nothing is called from here on, so that no signal comes in between.
-        self.forms, self.refs, self.outs, self.inputs, self.first = rest
+        self.calls, self.inputs, self.first = rest
         self._places, self.made, self._run = places, made, None
         self.limit, self._next, self._end, self._watch = 0 if made > ENOUGH_BYTES else ROUNDS, 0, 0, None
         return calls, run.by_program
 
     def _cut(self, most: int) -> int:
         """Return the number of calls before the first round of a known loop, or of this round, or all."""
-        if not _rounds or sum([form.nbytes for form in self.forms[:most]]) <= ENOUGH_BYTES:
+        if not _rounds or sum([call[0].nbytes for call in self.calls[:most]]) <= ENOUGH_BYTES:
             return most
-        units = [form.unit for form in self.forms[:most]]
-        return min(_ends(units), default=most)
+        return min(_ends(self._units(most)), default=most)
 
     def _rest(self, calls: int) -> _Rest:
         """Return what is on the tape after its first calls; results of these that it reads are inputs of it."""
-        forms = self.forms[calls:]
-        first = self.first + sum([len(form.outs) for form in self.forms[:calls]])
-        if not forms:
-            return _Rest(forms, [], [], [], first)
-        avals = [aval for form in self.forms[:calls] for aval in form.outs]
+        done, later = self.calls[:calls], self.calls[calls:]
+        first = done[-1][3]
+        if not later:
+            return _Rest([], [], first)
+        results = [(call[2], i, aval) for call in done for i, aval in enumerate(call[0].outs)]
         inputs: list[Deferred] = []
         places: dict[int, int] = {}
 
@@ -259,24 +259,26 @@ class Tape:
             if n >= first:
                 return n
             if n not in places:
-                x = self.inputs[-1 - n] if n < 0 else self.outs[n - self.first]()
-                if x is None:
-                    x = pending(avals[n - self.first], self, n)
-                    self.outs[n - self.first] = ref(x)
+                if n < 0:
+                    x = self.inputs[-1 - n]
+                else:
+                    looks, i, aval = results[n - self.first]
+                    x = looks[i]()
+                    if x is None:
+                        x = pending(aval, self, n)
+                        looks[i] = ref(x)
                 inputs.append(x)
                 places[n] = -len(inputs)
             return places[n]
 
-        refs = [tuple([place(n) for n in each]) for each in self.refs[calls:]]
-        return _Rest(forms, refs, self.outs[first - self.first :], inputs, first)
+        moved = [(form, tuple([place(n) for n in refs]), looks, end) for form, refs, looks, end in later]
+        return _Rest(moved, inputs, first)
 
 
 class _Rest(NamedTuple):
-    """Remainder of a tape after its first calls have run: its `forms`, `refs`, `outs`, `inputs` and `first`."""
+    """Remainder of a tape after its first calls have run: its `calls`, `inputs` and `first`."""
 
-    forms: list[Form]
-    refs: list[tuple[int, ...]]
-    outs: list[Any]
+    calls: list[_Call]
     inputs: list[Deferred]
     first: int
 
