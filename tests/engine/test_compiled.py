@@ -28,7 +28,7 @@ def library(request: pytest.FixtureRequest, nobody_listens: None) -> Iterator[st
     before = getattr(module, "compiler", None)
     if before is not None:
         module.compiler = "eager"
-    programs._blocks.clear()
+    programs.forget()
     programs._of_place.clear()
     counters.clear()
     with ad.backend(name), ad.execution("compiled"):
@@ -463,7 +463,7 @@ def test_a_tape_runs_in_parts_and_a_failure_spares_the_others(library: str, monk
 
 def test_a_program_writes_over_operands_only_where_that_saves_traffic() -> None:
     pytest.importorskip("jax")
-    programs._blocks.clear()
+    programs.forget()
     with ad.backend("jax"), ad.execution("compiled"):
         stencil, scaled = ad.asarray(np.arange(90_000.0).reshape(300, 300)), ad.asarray(np.ones(90_000))
         for _ in range(12):
@@ -486,7 +486,7 @@ def test_rolled_arrays_are_read_in_one_kernel(monkeypatch: pytest.MonkeyPatch) -
     def step(u: Any) -> Any:
         return 0.2 * (np.roll(u, 1, 0) + np.roll(u, -3, 0) + np.roll(u, 1, 1) + np.roll(u, -1, (0, 1)) + u)
 
-    programs._blocks.clear()
+    programs.forget()
     programs._of_place.clear()
     with ad.backend("torch"), ad.execution("compiled"):
         u = ad.asarray(given)
@@ -520,7 +520,7 @@ def test_products_of_transposed_matrices(product: Any, dtype: Any, library: str)
 
 def test_a_transposed_matrix_times_a_vector_is_no_copy_of_the_matrix() -> None:
     pytest.importorskip("jax")
-    programs._blocks.clear()
+    programs.forget()
     with ad.backend("jax"), ad.execution("compiled"):
         a, v = ad.asarray(np.ones((300, 200))), ad.asarray(np.arange(300.0))
         np.asarray(a.T @ v)

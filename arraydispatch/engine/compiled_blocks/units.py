@@ -62,11 +62,19 @@ class Form:
 
     __slots__ = ("nbytes", "number", "outs", "run", "structure", "unit", "work")
 
+    nbytes: int
+    number: int
+    outs: tuple[Aval, ...]
+    run: Callable[..., list[Any]]
+    structure: Any
+    unit: Any
+    work: int
+
     def __init__(
         self, unit: Unit, run: Callable[..., list[Any]], outs: tuple[Aval, ...], structure: Any, ins: tuple[Aval, ...]
     ) -> None:
         self.number, self.unit, self.run, self.outs, self.structure = next(_numbers), unit, run, outs, structure
-        self.work = sum(prod(x.shape) for x in (*ins, *outs))
+        self.work = sum([x.size for x in (*ins, *outs)])
         self.nbytes = sum([x.nbytes for x in outs])
 
 
@@ -91,7 +99,7 @@ class Unit:
         self.func, self.backend, self.name, self.primitive = func, backend, name, primitive
         self.forms: dict[Any, Form | None] = {}
 
-    def form(self, args: tuple[Any, ...], kwargs: dict[str, Any], operands: list[Deferred]) -> Form | None:
+    def form(self, args: Any, kwargs: Any, operands: list[Deferred]) -> Form | None:
         """Return the form of a call, whose deferred operands are put into ``operands``; None where it is not recorded."""
         key: Any
         if kwargs:
@@ -100,7 +108,15 @@ class Unit:
                 *[(name, _key(kwargs[name], operands)) for name in sorted(kwargs)],
             )
         else:
-            key = tuple([x.aval if type(x) is Deferred and _took(x, operands) else _key(x, operands) for x in args])
+            parts = []
+            for x in args:
+                if type(x) is Deferred:
+                    operand: Deferred = x
+                    operands.append(operand)
+                    parts.append(operand.aval)
+                else:
+                    parts.append(_key(x, operands))
+            key = tuple(parts)
         found = self.forms.get(key)
         if found is None and key not in self.forms:
             if not self.primitive and settings.on_cpu(self.backend.name):
@@ -158,11 +174,6 @@ class Unit:
             self._check_shapes([tuple(shape) for shape, _ in made])
         outs = tuple([aval_of(tuple(shape), np.dtype(dtype), device) for shape, dtype in made])
         return Form(self, run, outs, None if type(structure) is _Slot else structure, ins)
-
-
-def _took(x: Deferred, operands: list[Deferred]) -> bool:
-    operands.append(x)
-    return True
 
 
 class Window(tuple[tuple[int, int, int], ...]):
