@@ -19,6 +19,7 @@ from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend
 from ..common import events
+from ..common.arguments import SCALARS
 from ..common.pytrees import first, leaves, mapped
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
@@ -39,7 +40,7 @@ def large(values: Any) -> bool:
     """Whether an array among the values, sequences searched, is of a size at which the library computes.
 
     Under fused execution none is: what is not recorded is NumPy's on the host. Under compiled execution none is whose shape
-    changes at each coming.
+    changes at each coming, nor a part of one whose shape was given back to the host.
     """
     least = settings.default.min_size
     if call_nodes.least:
@@ -49,7 +50,13 @@ def large(values: Any) -> bool:
     def is_large(x: Any) -> bool:
         if not isinstance(x, Handle) or type(x._v) is not np.ndarray or x._v.size < least:
             return False
-        return not counted or shapes.recurs(x._v.shape)
+        if not counted:
+            return True
+        if shapes.given_back and x._base is not None:
+            whole = views.ghost(x._base)
+            if whole.shape in shapes.given_back and (2 * x._v.size < whole.size or not shapes.recurs(whole.shape)):
+                return False
+        return shapes.recurs(x._v.shape)
 
     return first(is_large, values) is not None
 
@@ -101,6 +108,29 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         seen = spec is not None and spec.mode == "view" and spec.views.part is None and only_views(made, given)
         events.tap.call(named, held, "view" if seen else CLASS[held == "numpy"], "", seconds, result, 1, hosts)
     return made
+
+
+def computed(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """Run a ufunc of one result on arrays in the host state and numbers, which :func:`call` does for whatever else there is."""
+    if ufunc.nout != 1 or call_nodes.least or views.waiting:
+        return DECLINED
+    start = perf_counter()
+    values = []
+    held: Backend | None = None
+    for x in inputs:
+        if isinstance(x, Handle) and type(x._v) is np.ndarray and not x._kind.standard:
+            held = x._kind.backend
+            values.append(x._v)
+        elif type(x) in SCALARS:
+            values.append(x)
+        else:
+            return DECLINED
+    if held is None:
+        return DECLINED
+    result = ufunc(*values)
+    if events.tap is not None:
+        events.tap.call(ufunc, held.name, CLASS[held.name == "numpy"], "", perf_counter() - start, result, 1, values)
+    return host_results.placed(result, held) if type(result) is np.ndarray else dressed(result, [])
 
 
 def take(a: Handle, key: Any) -> Any:

@@ -15,12 +15,20 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends import loader
 from ..common import callers
-from ..memory import views
+from ..memory import reshaping, views
 from ..memory.views import ghost
 from ..runtime import settings
 from ..runtime.execution_policy import Shapes, shapes
 
-__all__ = ["belongs_to_host", "is_basic", "is_picked_on_host", "is_written_in_parts", "whole_integers"]
+__all__ = [
+    "belongs_to_host",
+    "is_basic",
+    "is_given_back",
+    "is_picked_on_host",
+    "is_written_in_parts",
+    "settle",
+    "whole_integers",
+]
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
@@ -116,6 +124,8 @@ def belongs_to_host(a: Handle, key: Any, written: bool = False) -> bool:
     if backend.mutable:
         return True
     root = views.owner(a)
+    if is_given_back(root):
+        return True
     if not _is_small(a, key):
         if backend.defers:
             root._looks = 0
@@ -134,6 +144,21 @@ def is_written_in_parts(a: Handle, key: Any) -> bool:
     if a._kind.backend.defers:
         return belongs_to_host(a, key, written=True)
     return _on_a_cpu(a) and (a._kind.backend.mutable or (is_basic(key) and _is_small(a, key)))
+
+
+def is_given_back(a: Handle) -> bool:
+    """Whether arrays of this one's shape are the host's from now on, which it is not yet."""
+    if not shapes.given_back or not a._kind.backend.defers:
+        return False
+    return ghost(views.owner(a)).shape in shapes.given_back and _on_a_cpu(a)
+
+
+def settle(a: Handle, why: str) -> None:
+    """Move an array to the host, since its parts are read or written there; arrays of its shape may begin there from now on."""
+    root = views.owner(a)
+    if root._kind.backend.defers:
+        shapes.moved(ghost(root).shape)
+    reshaping.settle(a, why)
 
 
 def is_basic(key: Any) -> bool:

@@ -20,7 +20,7 @@ from ..common.arguments import PLAIN
 from ..common.errors import TraceError, listed
 from ..common.user_warnings import real_of, reporting, warn_of_cast
 from ..functions import indexing
-from ..memory import reshaping, views, writing
+from ..memory import views, writing
 from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes, settings
 from ..runtime.execution_policy import shapes
@@ -78,7 +78,7 @@ def getitem(a: Handle, key: Any) -> Any:
     if a._kind.backend.hosted:
         return host_values.take(a, key)
     if settings.default.min_size and parts.belongs_to_host(a, key):
-        reshaping.settle(a, "its elements are read one by one")
+        parts.settle(a, "its elements are read one by one")
         return host_values.take(a, key)
     view = shortcuts.part(a, key)
     if view is not None:
@@ -151,20 +151,19 @@ def _element(a: Handle, key: Any) -> Any:
     kind = a._kind
     backend = kind.backend
     for_numpy = not kind.standard and settings.current_scalars() == "numpy"
-    if views.outgrows(a):  # whose values are not made for one of them
-        seen = views.of_root_on_host(a) if for_numpy else None
-        if seen is not None:
-            return seen[key]
-        made = views.derive(a, ghost(a)[(*(key if type(key) is tuple else (key,)), ...)])
-        return _scalar_copy(*views.held(made))
-    value = native(a)
+    root = views.owner(a)
+    value = native(root)
     if a._kind is not kind:  # another thread has brought it to the host meanwhile
         return getitem(a, key)
     try:
-        if for_numpy and backend.shows_scalars(value):
-            return backend.to_numpy(value)[key]
+        if for_numpy and backend.shows_scalars(value):  # a view is not computed for one of its elements
+            seen = views.located(a, backend.to_numpy(value))
+            if seen is None and not views.outgrows(a):
+                seen = backend.to_numpy(native(a))
+            if seen is not None:
+                return seen[key]
     except Exception:
-        if not views.replaced(a, value):
+        if not views.replaced(root, value):
             raise
         return _element(a, key)
     items = key if type(key) is tuple else (key,)
@@ -295,9 +294,9 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
     """Assign ``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
     if settings.default.min_size and not a._kind.backend.hosted:
         if parts.is_written_in_parts(a, key):
-            reshaping.settle(a, "its elements are written one by one")
+            parts.settle(a, "its elements are written one by one")
         elif not parts.is_basic(key) and _ndim(value) and parts.is_picked_on_host(a, key):
-            reshaping.settle(a, "its elements are written at many places")
+            parts.settle(a, "its elements are written at many places")
     if wrapping.admit is not None and a._kind.backend.hosted:
         wrapping.admit(a, (key, value))
     backend = a._kind.backend

@@ -39,6 +39,10 @@ def operands_of(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], l
             continue
         if isinstance(x, list | tuple):
             value = _from_sequence(x, backend, device)
+        elif type(x) is np.ndarray and not x.shape and x.dtype.kind in "?biufc":
+            natives.append(x[()])  # as NumPy hands on a scalar of its own that is compared with an array
+            keys.append(x.dtype.type)
+            continue
         elif isinstance(x, Handle | np.ndarray):
             if wrapping.is_guest(x):
                 raise Unsupported(wrapping.GUEST)
@@ -51,7 +55,7 @@ def operands_of(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], l
             continue
         else:
             other = loader.backend_of(x)
-            if other is not None and other is backend.home:
+            if backend.is_native(x) or (other is not None and other is backend.home):
                 value = x
             elif other is not None:
                 value = conversion.upload(backend, other.to_numpy(x), device)

@@ -35,6 +35,7 @@ from . import (
     host_values,
     memory_order,
     outputs,
+    parts,
     repeating_views,
     shortcuts,
     ufunc_calls,
@@ -235,6 +236,9 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         kwargs = {key: x for key, x in kwargs.items() if key != "array"}
     outs = outputs.given(ufunc, kwargs.get("out"), method)
     where = kwargs.get("where", True)
+    for out in outs:
+        if isinstance(out, Handle) and parts.is_given_back(out):
+            parts.settle(out, "arrays of its shape are the host's")
     for x in (*inputs, *outs, where):
         if not _known(x):
             return host_fallback.with_strangers(ufunc, method, inputs, kwargs)
@@ -245,6 +249,10 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         wrapping.admit(inputs[0], inputs[1:])
     if backend.hosted or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.hosted):
         if outs or method == "at" or not host_values.large((*inputs, where)):
+            if not kwargs and method == "__call__":
+                made = host_values.computed(ufunc, inputs)
+                if made is not DECLINED:
+                    return made
             return host_values.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
         backend = backend.home
     backend = settings.computing(backend)

@@ -9,7 +9,8 @@ import numpy as np
 
 import arraydispatch as ad
 
-from ..memory import reshaping, views
+from ..dispatch import parts
+from ..memory import views
 from .adoption import holds_array, left, move, to_host
 
 __all__ = ["ITERATORS", "METACLASSES", "brought", "nested_iters"]
@@ -46,7 +47,7 @@ def _memory(array: Any) -> Any:
             shares = backend.is_concrete(value) and backend.shows_scalars(value)
             if not shares or (backend.mutable and not backend.shares_with_host(value)):
                 return None
-            reshaping.settle(array, "its elements are walked one by one")
+            parts.settle(array, "its elements are walked one by one")
         views.expose(array)  # writes during iteration are not reported
         return array._v
 

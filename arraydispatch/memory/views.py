@@ -367,19 +367,26 @@ def of_root_on_host(a: Handle) -> np.ndarray[Any, Any] | None:
     """Return a view as an ndarray on its root's host memory, without computing its values; None for a root or a device
     array.
     """
-    g, root = a._ghost, owner(a)
-    if root is a or g is None:
+    root = owner(a)
+    if root is a or a._ghost is None:
         return None
     held = root._kind.backend.peek(expose(root))
-    if held is not None:
-        whole = ghost(root)
-        if not _alike(held, whole):
-            held = _laid(held, whole)
-        buffer = held.transpose(memory_order(held))
-        if buffer.flags.c_contiguous and _alike(held, whole):
-            offset = address_of(g) - address_of(whole)
-            return np.ndarray(g.shape, g.dtype, buffer, offset, g.strides)
-    return None
+    if held is None:
+        return None
+    whole = ghost(root)
+    return located(a, held if _alike(held, whole) else _laid(held, whole))
+
+
+def located(a: Handle, held: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
+    """Return an array in the memory of its root's values, which ``held`` has on the host; None where the root's strides are others."""
+    root = owner(a)
+    if root is a:
+        return held
+    g, whole = ghost(a), ghost(root)
+    buffer = held.transpose(memory_order(held))
+    if not (buffer.flags.c_contiguous and _alike(held, whole)):
+        return None
+    return np.ndarray(g.shape, g.dtype, buffer, address_of(g) - address_of(whole), g.strides)
 
 
 def outgrows(a: Handle) -> bool:

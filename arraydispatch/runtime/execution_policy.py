@@ -6,9 +6,11 @@ Reports and ``--verify`` use :func:`tier` to explain why NumPy or the library co
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
+from math import prod
 from typing import Literal, NamedTuple
 
 Execution = Literal["eager", "fused", "compiled"] | None
@@ -105,6 +107,9 @@ class Shapes:
     ----------
     changing : int
         Number of shapes that values decided, or that came when there were `FIRST` of as many dimensions already.
+    given_back : dict
+        Shape of which arrays begin on the host, since they moved there again and again, or were not worth being recorded -> number of
+        questions about it from which they are the library's again.
     """
 
     FIRST = 8
@@ -113,6 +118,14 @@ class Shapes:
     """Number of shapes at most, of one number of dimensions, for which the library computes."""
     OFTEN = 64
     """Number of questions about a later shape from which it recurs."""
+    MOVES = 3
+    """Number of arrays of a shape that moved to the host from which others may begin there."""
+    PAYS = 8
+    """Number of calls of the library for each such move from which they do not."""
+    RECORDED = 256
+    """Number of recorded calls on arrays of a shape after which it is asked whether they are worth being recorded."""
+    WORTH = 3 << 14
+    """Additions for each recorded call, on average, from which they are: the time of so many is that of recording a call."""
 
     def __init__(self) -> None:
         self.clear()
@@ -128,6 +141,46 @@ class Shapes:
         """Later shape -> number of questions."""
         self._later: set[tuple[int, ...]] = set()
         """Those that recur by the number of questions."""
+        self._moves: dict[tuple[int, ...], int] = defaultdict(int)
+        self._calls: dict[tuple[int, ...], int] = defaultdict(int)
+        self._recorded: dict[tuple[int, ...], int] = defaultdict(int)
+        self._work: dict[tuple[int, ...], int] = defaultdict(int)
+        self.given_back: dict[tuple[int, ...], int] = {}
+        self._next: dict[tuple[int, ...], int] = {}
+        """Shape that was given back -> number of questions at which it is the library's again when it is given back once more."""
+
+    def computed(self, calls: Sequence[tuple[tuple[int, ...], int]], recorded: int, work: int) -> None:
+        """Note a program that ran: how many calls read or made arrays of each shape, of how many that were recorded, and their work.
+
+        Where recording takes longer than NumPy would compute, which it does on arrays of such a size, they are the host's for good.
+        """
+        light = bool(calls)
+        for shape, count in calls:
+            self._calls[shape] += count
+            self._recorded[shape] += recorded
+            self._work[shape] += work
+            light = light and self._work[shape] < self.WORTH * self._recorded[shape] and prod(shape) < FUSED_FROM
+        if light and min(self._recorded[shape] for shape, _ in calls) >= self.RECORDED:
+            for shape, _ in calls:
+                self._give_back(shape, sys.maxsize)
+
+    def moved(self, shape: tuple[int, ...]) -> None:
+        """Note that an array moved to the host, since it is read or written in parts; if that is all, others of its shape begin there."""
+        if shape not in self._recurring:
+            return
+        self._moves[shape] += 1
+        moves, calls = self._moves[shape], self._calls[shape]
+        if moves >= self.MOVES and calls < self.PAYS * moves:
+            self._give_back(shape, 2 * self.OFTEN)
+        elif moves >= 4 * self.MOVES:
+            self._moves[shape], self._calls[shape] = moves // 2, calls // 2
+
+    def _give_back(self, shape: tuple[int, ...], questions: int) -> None:
+        self._recurring.discard(shape)
+        self._recorded[shape] = self._work[shape] = 0
+        left = self.given_back[shape] = max(self._next.get(shape, 0), questions)
+        self._next[shape] = 4 * left
+        self._moves[shape] = self._calls[shape] = 0
 
     def decided_by_values(self, shape: tuple[int, ...]) -> None:
         """Note the shape of elements that were picked by their values: it recurs only if other arrays have it."""
@@ -143,6 +196,13 @@ class Shapes:
             return True
         if shape in self._by_values:
             return False
+        if shape in self.given_back:
+            self.given_back[shape] -= 1
+            if self.given_back[shape] > 0:
+                return False
+            del self.given_back[shape]
+            self._recurring.add(shape)
+            return True
         rank = len(shape)
         questions = self._waiting.get(shape, 0) + 1
         if questions == 1:

@@ -235,9 +235,7 @@ def check(backend: Backend) -> Iterator[Result]:
     # SciPy's are there or not by what the process has called.
     numpys: list[Any] = [ufunc for ufunc in backend.UFUNCS if getattr(np, ufunc.__name__, None) is ufunc]
     for ufunc in numpys:
-        for dtype in filter(
-            backend.holds, (np.dtype(bool), np.dtype(np.int64), np.dtype(np.float32), np.dtype(complex))
-        ):
+        for dtype in filter(backend.holds, map(np.dtype, ("bool", "int64", "float32", "float64", "complex128"))):
             found = _loop(ufunc, dtype)
             if found is not None:
                 run = partial(_ufunc, backend, ufunc, dtype, found)

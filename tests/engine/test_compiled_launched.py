@@ -183,11 +183,11 @@ def test_an_array_moves_to_the_host_where_another_has(backend: str, zygotes: Zyg
         "    for _ in range(40):\n"
         "        x[1:-1] = x[:-2] * 0.5 + x[2:] * 0.5\n"
         "        x[0] = x[1]\n"
-        "def calls(work):\n"
+        "def calls(work, shape):\n"
         "    before = counters.calls\n"
-        "    work(np.ones((300, 300)))\n"
+        "    work(np.ones(shape))\n"
         "    return counters.calls - before\n"
-        "print(*[calls(work) for work in (rows, edges) for _ in range(3)])\n"
+        "print(*[calls(work, shape) for work, shape in ((rows, (300, 300)), (edges, (1000, 300))) for _ in range(3)])\n"
     )
     done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
     assert done.code == 0, done.stderr
@@ -196,6 +196,81 @@ def test_an_array_moves_to_the_host_where_another_has(backend: str, zygotes: Zyg
     assert max(later) <= 6, done.stdout
     assert edges > 200, done.stdout
     assert edges_again == edges, done.stdout
+
+
+@pytest.mark.one_backend
+def test_arrays_that_move_each_time_begin_on_the_host(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """Copies of a matrix that is read by rows alone are NumPy's from the fourth on, until others of its shape are computed with."""
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "from arraydispatch.engine.compiled_blocks.counters import counters\n"
+        "def solved(given, b):\n"
+        "    lower, x = np.copy(given), np.zeros(300)\n"
+        "    for i in range(300):\n"
+        "        x[i] = (b[i] - lower[i, :i] @ x[:i]) / lower[i, i]\n"
+        "    return x.sum(), (lower + x).sum()\n"
+        "given, b = np.tri(300) + 300 * np.eye(300), np.arange(300.0)\n"
+        "for _ in range(6):\n"
+        "    before = counters.calls\n"
+        "    print(*solved(given, b), 'in', counters.calls - before)\n"
+        "u = given\n"
+        "for _ in range(200):\n"
+        "    u = u * 0.5 + 1.0\n"
+        "print(u.sum(), 'in', counters.calls)\n"
+    )
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    ours, again = (zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled")) for _ in "12")
+    assert ours.code == theirs.code == 0, ours.stderr
+    assert again.stdout == ours.stdout
+    values, recorded = ([line.split(" in ")[at] for line in ours.stdout.splitlines()] for at in (0, 1))
+    expected = [line.split(" in ")[0] for line in theirs.stdout.splitlines()]
+    np.testing.assert_allclose(
+        [float(x) for line in values for x in line.split()],
+        [float(x) for line in expected for x in line.split()],
+        rtol=1e-12,
+    )
+    if backend != "numpy":
+        assert [int(n) > 0 for n in recorded] == [True] * 3 + [False] * 3 + [True], ours.stdout
+
+
+@pytest.mark.one_backend
+def test_an_element_of_a_view_is_read_without_the_view(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """Of a deferred array NumPy reads it in the memory of the whole."""
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "from arraydispatch.engine.compiled_blocks.counters import counters\n"
+        "u = np.arange(90_000.0).reshape(300, 300)\nv, f = u * 0.5, np.asfortranarray(u) * 0.5\n"
+        "print(v.sum(), f.sum())\n"
+        "before = counters.calls\n"
+        "print(v.reshape(-1)[5], v.T[3, 7], v[::-1][2, 3], v.view(np.int64)[1, 1], np.broadcast_to(v, (2, 300, 300))[1, 2, 3])\n"
+        "print(type(v.ravel()[-1]) is np.float64, v[100:][3:, ::2][4, 5], v.real[1, 1])\n"
+        "calls = counters.calls - before\n"
+        "print(f.T[2, 3], f[:, ::2][4, 5], f.reshape(-1)[9])\nv[2, 3] = 7\nprint(v.T[3, 2], v.reshape(-1)[603])\n"
+        "print(calls)\n"
+    )
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert ours.code == theirs.code == 0, ours.stderr
+    assert ours.stdout == theirs.stdout
+
+
+@pytest.mark.one_backend
+def test_numbers_of_numpys_and_outer_products_are_recorded(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """NumPy hands a scalar of its own on as an array of rank 0 where it is compared with an array, and parts to ``ufunc.outer``."""
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "r = np.arange(90_000.0).reshape(300, 300) % 7\n"
+        "low, high = np.float64(2.5), np.float64(4.5)\n"
+        "inside = np.logical_and(low <= r, r < high)\n"
+        "sums = np.add.outer(r[:, 3], r[5, :]) * 2.0\n"
+        "print(inside.dtype, inside.sum(), (low * r).sum(), sums.dtype, sums.sum(), (np.float32(2) + r.astype(np.float32)).dtype)\n"
+    )
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert ours.code == theirs.code == 0, ours.stderr
+    assert ours.stdout == theirs.stdout
+    assert "ran on the host" not in ours.stderr
+    assert "to the device" not in ours.stderr
 
 
 @pytest.mark.one_backend

@@ -95,6 +95,53 @@ def test_shapes_that_come_again_are_told_from_those_that_change() -> None:
     assert all(map(shapes.recurs, [*first, *again[5:]]))
 
 
+def test_a_shape_is_the_hosts_where_its_arrays_move_there_again_and_again() -> None:
+    shapes = Shapes()
+    assert all(map(shapes.recurs, [(500, 400), (600, 400)]))
+    for _ in range(Shapes.MOVES):
+        shapes.computed([((500, 400), Shapes.PAYS - 1), ((600, 400), Shapes.PAYS + 1)], 20, 20 * Shapes.WORTH)
+        assert shapes.recurs((500, 400))
+        shapes.moved((500, 400))
+        shapes.moved((600, 400))  # of which the library computes a lot between two moves
+    assert shapes.recurs((600, 400))
+    waits = []
+    for _ in range(3):  # asked about often enough it is the library's again, and each time it takes longer
+        waits.append(0)
+        while not shapes.recurs((500, 400)):
+            waits[-1] += 1
+        assert not shapes.given_back
+        for _ in range(Shapes.MOVES):
+            shapes.moved((500, 400))
+    assert waits[0] >= Shapes.OFTEN
+    assert waits[1] > 3 * waits[0]
+    assert waits[2] > 3 * waits[1]
+    shapes.moved((7, 7))  # which was never the library's
+    assert list(shapes.given_back) == [(500, 400)]
+
+
+def test_a_shape_that_is_computed_with_no_more_is_given_back_all_the_same() -> None:
+    shapes = Shapes()
+    assert shapes.recurs((500, 400))
+    shapes.computed([((500, 400), 10_000)], 20_000, 20_000 * Shapes.WORTH)
+    for _ in range(100):
+        shapes.moved((500, 400))
+    assert (500, 400) in shapes.given_back
+
+
+def test_shapes_whose_calls_are_not_worth_being_recorded_are_the_hosts() -> None:
+    shapes = Shapes()
+    medium, part, large, heavy = (300, 300), (299, 300), (3000, 3000), (310, 300)
+    assert all(map(shapes.recurs, (medium, part, large, heavy)))
+    for recorded in range(50, Shapes.RECORDED + 50, 50):
+        assert not shapes.given_back
+        shapes.computed([(heavy, 20)], 50, 60 * Shapes.WORTH)
+        shapes.computed([(large, 20)], 50, 40 * Shapes.WORTH)
+        shapes.computed([(heavy, 1), (medium, 1)], 1, 0)  # which another block computes a lot with
+        shapes.computed([(medium, 20), (part, 20)], 50, 40 * Shapes.WORTH)
+        assert recorded < Shapes.RECORDED or set(shapes.given_back) == {medium, part}  # both at one time
+    assert not any(shapes.recurs(part) for _ in range(100_000))
+
+
 def test_shapes_that_values_decide_do_not_recur() -> None:
     shapes = Shapes()
     shapes.decided_by_values((1000,))

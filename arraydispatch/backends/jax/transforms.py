@@ -12,7 +12,7 @@ import numpy as np
 
 from ...common import tracing
 from ...common.errors import TraceError
-from . import shardings
+from . import compiler_options, shardings
 from .collectives import Collectives
 
 Array = Any
@@ -82,7 +82,8 @@ def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> 
         # JAX returns an operand that is a result as the same array, and one array for two results.
         return [jnp.copy(x) if id(x) in given or given.add(id(x)) else x for x in made]  # type: ignore[func-returns-value]
 
-    compiled = jax.jit(traced, donate_argnums=tuple(spare), keep_unused=True)
+    examples = [jax.ShapeDtypeStruct(*spec) for spec in specs]
+    compiled = compiler_options.compiled(traced, examples, donate_argnums=tuple(spare), keep_unused=True)
     called = False
     told = Collectives(compiled)
 
@@ -99,8 +100,7 @@ def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> 
             made[-1] = [*map(shardings.placed, made[-1])]
 
     def cost() -> dict[str, float]:
-        given = [jax.ShapeDtypeStruct(*spec) for spec in specs]
-        found = compiled.lower(*given).compile().cost_analysis() or {}
+        found = compiled.lower(*examples).compile().cost_analysis() or {}
         return {"bytes": found.get("bytes accessed", 0.0), "operations": found.get("flops", 0.0)}
 
     run.cost = cost  # type: ignore[attr-defined]

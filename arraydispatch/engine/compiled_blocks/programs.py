@@ -16,6 +16,7 @@ from weakref import ref as weak
 import numpy as np
 
 from ...backends.base import Backend
+from ...runtime import settings
 from ...runtime.execution_policy import shapes
 from .counters import counters
 from .units import Form
@@ -95,6 +96,22 @@ class Block:
         for number, at in reads.items():
             if number not in kept:
                 self.dead[at].append(number)
+        self.work = 0
+        """Additions that take NumPy as long as the calls, where it is asked whether these are worth being recorded."""
+        self.large = self._large() if settings.default.min_size and settings.on_cpu(backend.name) else []
+
+    def _large(self) -> list[tuple[tuple[int, ...], int]]:
+        """Return the shapes of large arrays that calls read or make, each with the number of these calls; add up the work."""
+        least = settings.default.min_size
+        found: dict[tuple[int, ...], int] = {}
+        made = [out.shape for form in self.forms for out in form.outs]
+        for form, ref in zip(self.forms, self.refs):
+            met = {*[made[n] if n >= 0 else self.avals[-1 - n].shape for n in ref], *[out.shape for out in form.outs]}
+            for shape in met:
+                if prod(shape) >= least:
+                    found[shape] = found.get(shape, 0) + (form.unit.weight > 0)
+            self.work += form.unit.weight * max(map(prod, met))
+        return list(found.items())
 
     def run(self, inputs: list[Any], spare: list[int], made: list[list[Any]]) -> bool:
         """Append the wanted results, in their order, to ``made``; return whether a program computed them.
@@ -126,6 +143,7 @@ class Block:
                     counters.seconds += perf_counter() - start
                 self.runs += 1
                 counters.elements["program"] += self.elements
+                shapes.computed(self.large, len(self.forms), self.work)
                 return True
         if can:
             self._compare(inputs)

@@ -9,4 +9,5 @@ cdef class Unit:
     cdef public object backend, func, name
     cdef public dict forms
     cdef public bint primitive
+    cdef public Py_ssize_t weight
     cpdef Form form(self, args, kwargs, list operands)

@@ -20,6 +20,7 @@ from ...common.pytrees import mapped
 from ...runtime import settings
 from ...runtime.dtypes import OnlyOnHost
 from ...runtime.execution_policy import CHANGING, shapes
+from ...ufuncs.facts import ORDINARY, ufunc_facts
 from .values import Aval, Deferred, aval_of
 
 __all__ = ["Form", "Unit", "Unkeyable"]
@@ -91,13 +92,19 @@ class Unit:
         What it is, for reports.
     primitive : bool
         Whether it is part of a call (the view that one reads) and no call, which NumPy could run.
+
+    Attributes
+    ----------
+    weight : int
+        Time of NumPy's for an element, in additions.
     """
 
-    __slots__ = ("backend", "forms", "func", "name", "primitive")
+    __slots__ = ("backend", "forms", "func", "name", "primitive", "weight")
 
     def __init__(self, func: Callable[..., Any], backend: Backend, name: Any, primitive: bool = False) -> None:
         self.func, self.backend, self.name, self.primitive = func, backend, name, primitive
         self.forms: dict[Any, Form | None] = {}
+        self.weight = 0 if primitive else _weight(name)
 
     def form(self, args: Any, kwargs: Any, operands: list[Deferred]) -> Form | None:
         """Return the form of a call, whose deferred operands are put into ``operands``; None where it is not recorded."""
@@ -124,6 +131,9 @@ class Unit:
             if len(self.forms) >= _MOST_FORMS:
                 self.forms.clear()
             found = self.forms[key] = self._evaluated(args, kwargs, tuple([x.aval for x in operands]))
+        elif found is not None and shapes.given_back and not self.primitive:
+            met = [*[x.shape for x in operands], *[x.shape for x in found.outs]]
+            self._check_shapes([shape for shape in met if shape in shapes.given_back])
         return found
 
     def _check_shapes(self, found: Iterable[tuple[int, ...]]) -> None:
@@ -174,6 +184,16 @@ class Unit:
             self._check_shapes([tuple(shape) for shape, _ in made])
         outs = tuple([aval_of(tuple(shape), np.dtype(dtype), device) for shape, dtype in made])
         return Form(self, run, outs, None if type(structure) is _Slot else structure, ins)
+
+
+def _weight(name: Any) -> int:
+    """Return the time of NumPy's for an element of a call, in additions: roughly, by which calls go through memory alone."""
+    if not isinstance(name, np.ufunc):
+        return 4
+    if name.signature is not None:
+        return 16
+    facts = ufunc_facts(name)
+    return 8 if facts.heavy or facts is ORDINARY else 1
 
 
 class Window(tuple[tuple[int, int, int], ...]):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import array_api_strict as xp
 import numpy as np
 
-from arraydispatch.backends import loader
-from arraydispatch.backends.base import PRIMITIVES, Unsupported
+from arraydispatch.backends.base import Unsupported
 
-from .dtypes import BACK, DTYPES
+from ..by_host import remaining
+from .dtypes import BACK, DTYPES, Array
 
 
 def native(x: Any) -> Any:
@@ -106,27 +105,4 @@ def searchsorted(a: Any, v: Any, side: str) -> Any:
     return xp.searchsorted(a, v, side=side)
 
 
-def _by_host(name: str) -> Callable[..., Any]:
-    """Return a primitive that NumPy computes: a small backend may do so, where a library would be asked."""
-
-    def on(value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return type(value)(map(on, value))
-        return (
-            np.array(host(value))
-            if type(value).__module__.startswith("array_api_strict") and hasattr(value, "dtype")
-            else value
-        )
-
-    def back(value: Any) -> Any:
-        return tuple(map(back, value)) if isinstance(value, tuple) else native(np.asarray(value))
-
-    def primitive(*args: Any) -> Any:
-        return back(getattr(loader.load("numpy").prim, name)(*map(on, args)))
-
-    primitive.__name__ = name
-    return primitive
-
-
-for _name in PRIMITIVES:
-    globals().setdefault(_name, _by_host(_name))
+globals().update(remaining(globals(), Array, host, native))
