@@ -16,11 +16,11 @@ from typing import Literal, NamedTuple
 Execution = Literal["eager", "fused", "compiled"] | None
 
 FUSED_FROM = 1 << 18
-"""Default number of elements from which fused execution records a call."""
+"""Default number of elements from which fused execution records a call, and from which a library on a CPU computes calls one by one."""
 
 LIBRARY_FROM = 1 << 16
-"""Number of elements from which a library computes calls under eager and compiled execution; docs/explanation/small-arrays.md has the
-measurement. ``--min-size`` overrides it.
+"""Number of elements from which a library computes calls otherwise; docs/explanation/small-arrays.md has the measurement. ``--min-size``
+overrides it.
 """
 
 
@@ -77,7 +77,8 @@ def defaults(
     if execution == "eager":
         return Policy(execution, 0)
     if min_size is None:
-        min_size = FUSED_FROM if execution == "fused" else LIBRARY_FROM
+        one_by_one = execution is None and library and cpu and not calls
+        min_size = FUSED_FROM if execution == "fused" or one_by_one else LIBRARY_FROM
     return Policy(execution, min_size)
 
 

@@ -123,7 +123,7 @@ def _options(**about: str) -> argparse.ArgumentParser:
              "--verify is given); eager: the library itself runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
     add("--min-size", metavar="N", type=_elements, default=None,
         help="NumPy computes on arrays of fewer elements, in the host's memory; 0: the library computes on all "
-             f"(default {LIBRARY_FROM}; {FUSED_FROM} with fused execution)")  # fmt: skip
+             f"(default {LIBRARY_FROM}; on a CPU {FUSED_FROM} where calls are fused, or a library computes them one by one)")  # fmt: skip
     add("--exact", action="store_true",
         help="on a CPU, what the library compiles rounds each product and each sum as NumPy does (what is fused does so anyway)")  # fmt: skip
     add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
