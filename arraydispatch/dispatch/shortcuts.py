@@ -329,11 +329,7 @@ def put(a: Handle, key: Any, value: Any) -> bool:
             return False
         if given._base is a:  # `a[key] += b` ends in `a[key] = a[key]`
             seen = views.ghost(given)
-            return (
-                seen.shape == place.shape
-                and seen.strides == place.strides
-                and address_of(seen) == address_of(place)
-            )
+            return seen.shape == place.shape and seen.strides == place.strides and address_of(seen) == address_of(place)
         x = given._v if given._root is None else native(given)
         if backend.shape_of(x) != place.shape:
             return False

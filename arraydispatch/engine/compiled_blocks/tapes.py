@@ -121,7 +121,7 @@ class Tape:
 
     @property
     def forms(self) -> list[Form]:
-        """What the calls call."""
+        """Forms of the calls, in their order."""
         return [call.form for call in self.calls]
 
     @property
