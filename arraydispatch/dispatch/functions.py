@@ -232,7 +232,8 @@ def _made(
     made = wrapping.wrap_result(result, backend, spec.returns, precision, standard)
     by_numpy = backend.native_is_ndarray and entry.kind == "native"
     if not backend.mutable:
-        views.keep_apart((*args, *kwargs.values()), result)
+        if not backend.defers:  # what is deferred never changes
+            views.keep_apart((*args, *kwargs.values()), result)
         made = memory_order.of_function(spec.func, args, kwargs, made)
     elif (spec.layout is not None and spec.layout.differs) or not (
         by_numpy or memory_order.all_in_c_order((*args, *kwargs.values()))

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._core.handles import Handle
+from ..common.arguments import PLAIN
 from ..common.pytrees import first
 from ..functions import layouts
 from ..functions.layouts import ranked, together
@@ -96,7 +97,7 @@ def ordered(made: Any, operands: Sequence[Any], order: Any) -> Any:
 def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> Any:
     """Lay out the new results of a NumPy function, and return them."""
     spec = SPECS.get(func)
-    if spec is None or spec.layout is None:
+    if spec is None or spec.layout is None or (not spec.layout.from_c_order and _is_so_anyway(args, kwargs, made)):
         return made
     in_c_order = not spec.layout.from_c_order and all_in_c_order((*args, *kwargs.values()))
     rules = layouts.c.rules if in_c_order else spec.layout.rules
@@ -118,6 +119,26 @@ def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: An
         if like is not None and like.shape == shape:
             views.lay_out(each, like)
     return made
+
+
+def _is_so_anyway(args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> bool:
+    """Whether the result is an array without a ghost, of a library without memory orders, and so are all arrays among the arguments."""
+    if not isinstance(made, Handle):
+        return False
+    one: Handle = made
+    if one._ghost is not None or one._kind.backend.mutable:
+        return False
+    for x in (*args, *kwargs.values()):
+        if isinstance(x, Handle):
+            given: Handle = x
+            if given._ghost is not None or given._kind.backend.mutable:
+                return False
+        elif type(x) is tuple:
+            if not PLAIN.issuperset(map(type, x)):
+                return False
+        elif type(x) not in PLAIN:
+            return False
+    return True
 
 
 def _lies_in_c_order(a: Any) -> bool:

@@ -14,11 +14,14 @@ import numpy as np
 
 from .._core import machine
 from .._core.handles import Handle
+from .._core.machine import address_of
 from ..backends.base import Unsupported
 from ..backends.kinds import Kind
+from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
-from ..memory import views
+from ..memory import views, writing
 from ..memory.views import native
+from ..runtime import dtypes
 from ..runtime.settings import NO_POLICY, context_rules
 from ..ufuncs.plans import PLANS, Plan, WholePlan
 from . import fp_errors, host_fallback, host_results, memory_order, wrapping
@@ -92,7 +95,9 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
                 else:
                     made = _make(result, plan.out, True)
                 if plan.laid_out:
-                    if left.__class__ is Kind is right.__class__ and a._ghost is None is b._ghost:
+                    if (a._ghost is None if left.__class__ is Kind else left in PLAIN) and (
+                        b._ghost is None if right.__class__ is Kind else right in PLAIN
+                    ):
                         return made
                 elif result.ndim < 2 or plan.keeps_order is None or plan.keeps_order(x, y):
                     return made
@@ -110,6 +115,46 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
         return host_fallback.call(ufunc, (a, b), {}, backend, reason)
 
     return call
+
+
+def updater(ufunc: np.ufunc) -> Callable[[Any, Any], bool]:
+    """Make the short path of ``a += b`` for an array whose calls are recorded; it says whether it has written the result.
+
+    NumPy's result has the dtype and the shape of ``a``, or else the general path says what is wrong.
+    """
+    plans = PLANS.setdefault(ufunc, {})
+    forward = operator(ufunc, lambda *_: None)
+
+    def update(a: Handle, b: Any) -> bool:
+        kind = a._kind
+        if views.watch is not None or (machine.value_of(context_rules) or _rules).precision is not None:
+            return False
+        key: Any = type(b)
+        if isinstance(b, Handle):
+            other: Handle = b
+            key = other._kind
+        elif key not in SCALARS:
+            return False
+        plan: Plan | None = plans.get((kind, key, None))
+        if plan is None or plan.out is not kind or plan.cast is not None:
+            return False
+        if not views.writeable(a) or (a._base is not None and writing.repeats(a)):
+            return False
+        with views.exchange:
+            try:
+                made = forward(a, b)
+            except Exception:  # noqa: BLE001 -- the general way has NumPy's words for it
+                return False
+            if not isinstance(made, Handle):
+                return False
+            new: Handle = made
+            shape_of = kind.backend.shape_of
+            if new._kind is not kind or a._kind is not kind or shape_of(new._v) != shape_of(native(a)):
+                return False
+            writing.assign(a, new._v)
+        return True
+
+    return update
 
 
 def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
@@ -247,3 +292,52 @@ def joiner(general: General) -> Callable[[Any], Any]:
         return general(np.concatenate, (arrays,), {})
 
     return join
+
+
+# -- slices ------------------------------------------------------------------------------------------------------------
+
+
+def _is_of_slices(key: Any) -> bool:
+    """Whether a key is of slices, integers, None and Ellipsis alone."""
+    for k in key if type(key) is tuple else (key,):
+        if type(k) is not slice and type(k) is not int and k is not None and k is not Ellipsis:
+            return False
+    return True
+
+
+def part(a: Handle, key: Any) -> Any:
+    """Return the view ``a[key]``, by slices, of an array of a library without views; None where other rules apply."""
+    backend = a._kind.backend
+    if backend.native_views or backend.native_is_ndarray or not _is_of_slices(key):
+        return None
+    made = views.ghost(a)[key]
+    return views.derive(a, made) if isinstance(made, np.ndarray) else None
+
+
+def put(a: Handle, key: Any, value: Any) -> bool:
+    """Write a value of the array's dtype to slices of a whole array whose calls are recorded; return whether it did."""
+    kind = a._kind
+    backend = kind.backend
+    if a._base is not None or not backend.defers or views.watch is not None or not _is_of_slices(key):
+        return False
+    place = views.ghost(a)[key]
+    if not isinstance(place, np.ndarray) or not place.size or place.size == a._ghost.size:
+        return False
+    if isinstance(value, Handle):
+        given: Handle = value
+        if given._kind is not kind:
+            return False
+        if given._base is a:  # `a[key] += b` ends in `a[key] = a[key]`
+            seen = views.ghost(given)
+            return seen.shape == place.shape and seen.strides == place.strides and address_of(seen) == address_of(place)
+        x = given._v if given._root is None else native(given)
+        if backend.shape_of(x) != place.shape:
+            return False
+    elif type(value) is float and kind.dtype == dtypes.FLOAT64:
+        x = backend.prim.full(place.shape, value, kind.dtype, backend.device_of(a._v))
+    else:
+        return False
+    if a._kind is not kind:  # another thread has brought it to the host meanwhile
+        return False
+    writing.put(a, place, x)
+    return True

@@ -24,7 +24,7 @@ from ..memory import views, writing
 from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes, settings
 from ..runtime.execution_policy import shapes
-from . import fp_errors, host_fallback as host, host_results, host_values, memory_order, parts, wrapping
+from . import fp_errors, host_fallback as host, host_results, host_values, memory_order, parts, shortcuts, wrapping
 from .handover import handed
 
 
@@ -80,6 +80,9 @@ def getitem(a: Handle, key: Any) -> Any:
     if settings.default.min_size and parts.belongs_to_host(a, key):
         parts.settle(a, "its elements are read one by one")
         return host_values.take(a, key)
+    view = shortcuts.part(a, key)
+    if view is not None:
+        return view
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
     if not parts.is_basic(key):
@@ -305,6 +308,13 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
         key = _places_of_masks(key, a.shape)  # type: ignore[attr-defined]
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
+    if backend.defers:
+        with views.exchange:
+            if shortcuts.put(a, key, value):
+                if tap is not None:
+                    size = int(getattr(value, "size", 1))
+                    tap.call("__setitem__", backend.name, "native", "", time.perf_counter() - start, a._v, 1, size)
+                return
     if type(value) is type(a) and value._kind is a._kind and backend.mutable and _written_natively(a, key, value):
         if tap is not None:
             size = value.size  # type: ignore[attr-defined]

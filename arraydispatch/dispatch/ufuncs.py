@@ -129,10 +129,13 @@ def _speaks(other: Any) -> bool:
 def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
     """Make ``__iadd__`` for a ufunc: it writes into the array's own memory, seen by every view of it."""
     plans = PLANS.setdefault(ufunc, {})
+    update = shortcuts.updater(ufunc)
 
     def operator(self: Any, other: Any) -> Any:
         kind = self._kind
         backend = kind.backend
+        if backend.defers and update(self, other):
+            return self
         if ufunc in backend.INPLACE and self._root is None:
             key: Any = other._kind if isinstance(other, Handle) else type(other)
             plan = plans.get((kind, key, None))

@@ -15,6 +15,12 @@ import numpy as np
 from ..backends.base import Backend, Native
 
 
+class Slices(tuple[slice, ...]):  # noqa: SLOT001 -- a subclass of tuple may not name any
+    """Slices of all axes of an array, of which a library may note in `known` what it takes in their place."""
+
+    known: Any = None
+
+
 class ViewProgram(NamedTuple):
     """Steps that read a view from a root, or write it back, in the order of the numbers."""
 
@@ -33,6 +39,7 @@ class ViewProgram(NamedTuple):
     sparse: bool = False  # whether writing through a slice would copy far more than the view
     order: tuple[int, ...] | None = None  # 0: transpose the root to the order of its memory
     steps: tuple[tuple[str, Any], ...] = ()  # the steps that do something: primitives with their arguments
+    sliced_alone: bool = False  # whether slicing is all there is to do
 
     def read(self, backend: Backend, root: Native) -> Native:
         """Return the view's value."""
@@ -50,6 +57,8 @@ class ViewProgram(NamedTuple):
 
     def write(self, backend: Backend, root: Native, value: Native, donate: bool = False) -> Native:
         """Return the root's value with the view's elements replaced; ``donate``: the root's buffer may be reused."""
+        if self.sliced_alone and not (donate and self.sparse):
+            return backend.slice_update(root, self.key, value, donate)
         prim = backend.prim
         if self.order is not None:
             made = self._replace(order=None).write(backend, prim.transpose(root, self.order), value)
@@ -95,7 +104,7 @@ class ViewProgram(NamedTuple):
             found.append(("reshape", self.ones))
         if self.shape != self.ones:
             found.append(("broadcast_to", self.shape))
-        return self._replace(steps=tuple(found))
+        return self._replace(steps=tuple(found), sliced_alone=[name for name, _ in found] == ["slice"])
 
     def spreads(self) -> bool:
         """Whether a reshape of the root, or the window that a slice with steps spans, is large compared with the view."""
@@ -199,7 +208,7 @@ def _compile(
     flips = tuple(k for k, i in enumerate(live) if strides[i] < 0)
     ones = tuple(n if i in live else 1 for i, n in enumerate(shape))
     sliced = tuple(len(range(s.start, s.stop, s.step)) for s in key)
-    program = ViewProgram(root_shape, factors, key, sliced, kept, perm, flips, ones, shape)
+    program = ViewProgram(root_shape, factors, Slices(key), sliced, kept, perm, flips, ones, shape)
     return program._replace(sparse=program.spreads())
 
 

@@ -308,7 +308,7 @@ def placement_of(a_ghost: Ghost, root_ghost: Ghost) -> Placement:
     """Return offset, shape and strides of a view in units of its own elements, from the root's first byte."""
     size = a_ghost.itemsize
     offset = address_of(a_ghost) - address_of(root_ghost)
-    return offset // size, a_ghost.shape, tuple(s // size for s in a_ghost.strides)
+    return offset // size, a_ghost.shape, tuple([s // size for s in a_ghost.strides])
 
 
 def _read(a: Handle, value: Native) -> Native:

@@ -58,20 +58,27 @@ def assign(a: Handle, value: Native, fresh: bool = False) -> None:
                 assign(a, value, fresh)
                 return
             try:
-                _write_through(a, root, value, fresh, backend)
+                _write_through(root, ghost(a), a._kind, value, fresh, backend)
             except BaseException:
                 _rescue(root)
                 raise
 
 
-def _write_through(a: Handle, root: Handle, value: Native, fresh: bool, backend: Backend) -> None:
+def put(root: Handle, place: Any, value: Native) -> None:
+    """Write to a part of a root that an immutable library holds; ``place``: the part of its ghost."""
+    if views.waiting:
+        views.run_readers(root)
+    _write_through(root, place, root._kind, value, False, root._kind.backend)
+
+
+def _write_through(root: Handle, place: Any, kind: Any, value: Native, fresh: bool, backend: Backend) -> None:
     whole = ghost(root)
-    placement, shape, layout = placement_of(ghost(a), whole), whole.shape, layout_of(whole)
+    placement, shape, layout = placement_of(place, whole), whole.shape, layout_of(whole)
     with exchange:
         donate = root._owned and getrefcount(root._v) <= _ALONE
         before = root._v
-        if a._kind is not root._kind and a._kind.dtype != root._kind.dtype:
-            have, want, prim = root._kind.dtype, a._kind.dtype, backend.prim
+        if kind is not root._kind and kind.dtype != root._kind.dtype:
+            have, want, prim = root._kind.dtype, kind.dtype, backend.prim
             order = memory_order(whole)
             memory = reread(backend, before if layout is None else prim.transpose(before, order), have, want)
             program = compile_view(backend.shape_of(memory), *placement)

@@ -482,7 +482,18 @@ def complex(re: Array, im: Array) -> Array:
 def _matmul(a: Array, b: Array) -> Array:
     if a.dtype == np.bool_:  # XLA adds booleans by exclusive or
         return jnp.matmul(a.astype(np.float32), b.astype(np.float32)) != 0
-    return jnp.matmul(a, b)
+    return jnp.matmul(_as_it_lies(a, b), b)
+
+
+_BLOCK = 64
+"""Lengths of matrices from which a transposed copy costs less than a product of the transposed matrix."""
+
+
+def _as_it_lies(a: Array, b: Array) -> Array:
+    """Keep XLA on a CPU from reading a transposed first matrix in its place: a product of float64 then takes twice as long (JAX 0.10.2)."""
+    if a.dtype != np.float64 or a.ndim != 2 or b.ndim != 2 or min(*a.shape, b.shape[1]) < _BLOCK:
+        return a
+    return lax.optimization_barrier(a) if jax.default_backend() == "cpu" else a
 
 
 matmul = kernel(_matmul)

@@ -22,7 +22,7 @@ from .counters import counters
 from .units import Form
 from .values import Aval, Deferred
 
-__all__ = ["MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block_of", "programs"]
+__all__ = ["MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block_of", "forget", "programs"]
 
 MOST_OF_A_PLACE = 8
 """Programs at most of blocks that differ in shapes, dtypes and static arguments alone: where these change each time, no more are compiled."""
@@ -34,6 +34,8 @@ _WORTH_DONATING = 1 << 19
 _MOST_BLOCKS = 2048
 
 _blocks: dict[Any, Block] = {}
+_of_tape: dict[Any, tuple[Any, list[int]]] = {}
+"""All that a tape held -> the block of what was wanted of it, and which inputs of the tape that has."""
 _of_place: dict[Any, int] = {}
 _lock = threading.RLock()
 
@@ -359,6 +361,13 @@ def _value(x: Deferred) -> Any:
     return x.value if x.host is None else x.host
 
 
+def forget() -> None:
+    """Forget all blocks, and their programs."""
+    with _lock:
+        _of_tape.clear()
+        _blocks.clear()
+
+
 def programs() -> list[Block]:
     """Return the blocks that have a program."""
     return [block for block in _blocks.values() if block.program is not None]
@@ -374,12 +383,34 @@ def block_of(
     """Return the block of a tape, its inputs, and the results that are wanted of it. None if nothing is wanted."""
     if not wanted:
         return None, [], []
+    tape = (
+        backend,
+        tuple([form.number for form in forms]),
+        tuple(refs),
+        tuple([number for number, _ in wanted]),
+        tuple([x.host is not None for x in inputs]),
+    )
+    known = _of_tape.get(tape)
+    if known is None:
+        known = _found(forms, refs, [number for number, _ in wanted], inputs, backend)
+        with _lock:
+            if len(_of_tape) >= _MOST_BLOCKS:
+                _of_tape.clear()
+            _of_tape[tape] = known
+    block, places = known
+    return block, [inputs[i] for i in places], [x for _, x in wanted]
+
+
+def _found(
+    forms: list[Form], refs: list[tuple[int, ...]], wanted: list[int], inputs: list[Deferred], backend: Backend
+) -> tuple[Block, list[int]]:
+    """Return the block of the calls that somebody wants, or that these read, and which inputs of the tape it has."""
     firsts: list[int] = []
     total = 0
     for form in forms:
         firsts.append(total)
         total += len(form.outs)
-    needed = {number for number, _ in wanted}
+    needed = set(wanted)
     kept: list[int] = []
     for at in range(len(forms) - 1, -1, -1):
         first = firsts[at]
@@ -388,21 +419,22 @@ def block_of(
             needed.update(refs[at])
     kept.reverse()
     numbers: dict[int, int] = {}
-    given: list[Deferred] = []
+    places: list[int] = []
     used: list[tuple[int, ...]] = []
     made = 0
     for at in kept:
         for number in refs[at]:
             if number < 0 and number not in numbers:
-                given.append(inputs[-1 - number])
-                numbers[number] = -len(given)
+                places.append(-1 - number)
+                numbers[number] = -len(places)
         used.append(tuple([numbers[number] for number in refs[at]]))
         first = firsts[at]
         for i in range(len(forms[at].outs)):
             numbers[first + i] = made
             made += 1
     chosen = [forms[at] for at in kept]
-    ends = [numbers[number] for number, _ in wanted]
+    ends = [numbers[number] for number in wanted]
+    given = [inputs[i] for i in places]
     hosts = tuple([x.host is not None for x in given])
     key = (
         backend,
@@ -415,7 +447,8 @@ def block_of(
     if found is None:
         with _lock:
             if len(_blocks) >= _MOST_BLOCKS:
+                _of_tape.clear()
                 for old in [each for each, block in _blocks.items() if block.program is None]:
                     del _blocks[old]
             found = _blocks.setdefault(key, Block(chosen, used, ends, [x.aval for x in given], hosts, backend))
-    return found, given, [x for _, x in wanted]
+    return found, places

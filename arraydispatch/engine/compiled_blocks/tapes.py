@@ -16,8 +16,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
-from weakref import ref
 
+from ..._core import machine
 from ...backends.base import Backend
 from ...common import events
 from ...common.process_state import process
@@ -37,67 +37,124 @@ ENOUGH_BYTES = 1 << 25
 MOST_BYTES = 1 << 34
 """Bytes at most that the calls of a tape make; they are not all held at one time."""
 
-_Call = tuple[Form, tuple[int, ...], list[Any], int]
-
 _live: set[Tape] = set()
+
+
+class Call:
+    """Recorded call.
+
+    Attributes
+    ----------
+    form : Form
+        What is called.
+    refs : tuple of int
+        Its operands: numbers of results of the tape, and of inputs, from -1 down.
+    first, end : int
+        Numbers of its first result, and of the next call's.
+    outs : list of weak references
+        To the deferred values of its results.
+    """
+
+    __slots__ = ("end", "first", "form", "outs", "refs")
+
+    form: Form
+    refs: tuple[int, ...]
+    first: int
+    end: int
+    outs: list[Any]
+
+
+def _call_of(form: Form, refs: Any, first: Any, outs: Any) -> Call:
+    made: Call = Call.__new__(Call)
+    made.form, made.refs, made.first, made.end, made.outs = form, refs, first, first + len(outs), outs
+    return made
 
 
 class Tape:
     """Calls in the order in which they were recorded.
 
+    A call is added by one step, so that an interruption leaves either all of it or nothing.
+
     Attributes
     ----------
-    calls : list of tuple
-        The calls. Each is recorded by one step, so that none is there in part after an exception such as Ctrl-C: its `Form`; the numbers
-        of its operands, of results from the `first` on, and of inputs from -1 down; a list of weak references to its results, which
-        are deferred values; and the number of the next call's first result.
+    calls : list of Call
+        In their order.
     first : int
         Number of the first result.
     inputs : list of Deferred
         Known values that are read.
     limit : int
         Number of calls from which the tape may end before the next call.
+    turns, turner : int
+        Number of turns at the tape that have begun and not ended, one in another, and the thread whose they are.
     """
+
+    lock: threading.RLock
+    backend: Backend | None
+    calls: list[Call]
+    inputs: list[Deferred]
+    first: int
+    made: int
+    limit: int
+    turns: int
+    turner: int
+    _places: dict[int, int]
+    _next: int
+    _end: int
+    _watch: Any
+    _run: Any
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        self.turns = self.turner = 0
         self._begin()
 
     def _begin(self) -> None:
-        self.backend: Backend | None = None
-        self.calls: list[_Call] = []
-        self.inputs: list[Deferred] = []
+        self.backend = None
+        self.calls, self.inputs = [], []
         self.first = 0
-        self._places: dict[int, int] = {}
+        self._places = {}
         self.made = 0
         self.limit = ROUNDS
         self._next = self._end = 0
-        self._watch: _Watch | None = None
-        self._run: tuple[Run, _Rest] | None = None
+        self._watch = self._run = None
 
-    def add(self, form: Form, operands: list[Deferred], backend: Backend) -> Any:
+    @property
+    def forms(self) -> list[Form]:
+        """Forms of the calls, in their order."""
+        return [call.form for call in self.calls]
+
+    @property
+    def outs(self) -> list[Any]:
+        """Weak references to the deferred values of all results, in their order."""
+        return [look for call in self.calls for look in call.outs]
+
+    def add(self, form: Form, operands: Any, backend: Any) -> Any:
         """Record a call; return its result, whose arrays are deferred values."""
+        x: Deferred
         for x in operands:
-            if (other := x.tape) is not None and other is not self:
-                other.run("another thread")  # before the lock is taken: that thread may want a value of this one
+            if x.tape is not None and x.tape is not self:
+                x.tape.run("another thread")  # before the lock is taken: that thread may want a value of this one
         with self.lock:
-            _local.turns += 1
+            self.turner, self.turns = machine.thread_number(), self.turns + 1
             try:
                 made = self._added(form, operands, backend)
             finally:
-                _local.turns -= 1
+                self.turns -= 1
         return made[0] if form.structure is None else rebuilt(form.structure, made)
 
-    def _added(self, form: Form, operands: list[Deferred], backend: Backend) -> list[Deferred]:
+    def _added(self, form: Form, operands: Any, backend: Any) -> list[Deferred]:
         """Record a call; return its results."""
+        x: Deferred
         if self._run is not None:
             self.run("an exception had interrupted it")
+        count = len(self.calls)
         if self.backend is not backend:
-            if self.calls:
+            if count:
                 self.run("another library")
             self.backend = backend
-        elif (count := len(self.calls)) >= self.limit and (calls := self._over(count)):
-            self.run("a round of a loop had ended" if count < LONGEST else "it was long", calls)
+        elif count >= self.limit and (over := self._over(count)):
+            self.run("a round of a loop had ended" if count < LONGEST else "it was long", over)
             self.backend = backend
         refs = []
         for x in operands:
@@ -111,13 +168,18 @@ class Tape:
                 self.inputs.append(x)
                 place = self._places[id(x)] = -len(self.inputs)
             refs.append(place)
+        first = self.first
         if self.calls:
-            first = self.calls[-1][3]
+            first = self.calls[-1].end
         else:
-            first = self.first
             _live.add(self)
-        made = [pending(aval, self, first + i) for i, aval in enumerate(form.outs)]
-        self.calls.append((form, tuple(refs), [*map(ref, made)], first + len(made)))
+        made: list[Deferred] = []
+        outs = []
+        for aval in form.outs:
+            x = pending(aval, self, first + len(made))
+            made.append(x)
+            outs.append(machine.reference_to(x))
+        self.calls.append(_call_of(form, tuple(refs), first, outs))
         self.made += form.nbytes
         if self.made > ENOUGH_BYTES:
             self.limit = 0
@@ -129,13 +191,13 @@ class Tape:
         if count >= LONGEST or self.made > MOST_BYTES or count == self._end:
             return count
         if self.made > ENOUGH_BYTES and _rounds:
-            units = self._units(count)
+            units = [call.form.unit for call in self.calls]
             if any(tuple(units[-length:]) in _rounds for length in _lengths):
                 return count
         if count < ROUNDS or self._end > count or count < self._next:
             return 0
         if self._watch is None:
-            units = self._units(count)
+            units = [call.form.unit for call in self.calls]
             period = _period(units)
             if not period:
                 self.limit = self._next = min(2 * count, LONGEST)
@@ -147,14 +209,15 @@ class Tape:
                 return 0 if wait else count
             self._watch = _Watch(count, last, [])
         held = self._watch.held
-        held.append(sum([x.nbytes for call in self.calls for look in call[2] if (x := look()) is not None]))
+        held.append(sum([x.nbytes for look in self.outs if (x := look()) is not None]))
         period = len(held)
         if period < len(self._watch.units):
             return 0
         read = self._read_later(count, self._watch.begun, period)
         _learn(self._watch.units, min(range(period), key=lambda i: (held[i], read[i])))
         if self.made > ENOUGH_BYTES:
-            return max(_ends(self._units(count)), default=count)
+            units = [call.form.unit for call in self.calls]
+            return max(_ends(units), default=count)
         return self._watch.begun + _waits[self._watch.units]
 
     def _read_later(self, count: int, begun: int, period: int) -> list[int]:
@@ -163,25 +226,22 @@ class Tape:
         Where as many bytes are held, a program that ends where fewer are read later computes less: names keep what
         nothing reads, and a value that is read on both sides is computed for its result and for each of its readers.
         """
-        makers = [(i, out) for i, call in enumerate(self.calls) for out in range(len(call[2]))]
+        calls = self.calls
+        makers = [(i, out) for i, call in enumerate(calls) for out in range(len(call.outs))]
         lags: dict[tuple[int, int], int] = {}
         sizes: dict[tuple[int, int], int] = {}
-        for at in range(count - period, count):
-            for n in self.calls[at][1]:
+        for reader in range(count - period, count):
+            for n in calls[reader].refs:
                 if n >= self.first:
                     maker, out = makers[n - self.first]
                     value = (maker - begun) % period, out
-                    lags[value] = max(lags.get(value, 0), min(at - maker, period))
-                    sizes[value] = self.calls[maker][0].outs[out].nbytes
+                    lags[value] = max(lags.get(value, 0), min(reader - maker, period))
+                    sizes[value] = calls[maker].form.outs[out].nbytes
         read = [0] * period
         for (maker, out), lag in lags.items():
             for place in range(maker + 1, maker + 1 + lag):
                 read[place % period] += sizes[maker, out]
         return read
-
-    def _units(self, most: int) -> list[Any]:
-        """Return what the first ``most`` calls are calls of."""
-        return [call[0].unit for call in self.calls[:most]]
 
     def run(self, why: str, calls: int | None = None) -> None:
         """Have all values computed, or those of the first ``calls``. Whoever looks next completes a run that a signal interrupted."""
@@ -192,14 +252,14 @@ class Tape:
             if self._run is not None:
                 left = total
             programs = 0
-            _local.turns += 1
+            self.turner, self.turns = machine.thread_number(), self.turns + 1
             try:
                 while self.calls and left > 0:
-                    calls, is_program = self._run_first(left)
-                    left -= calls
+                    done, is_program = self._run_first(left)
+                    left -= done
                     programs += is_program
             finally:
-                _local.turns -= 1
+                self.turns -= 1
         if events.tap is not None and backend is not None and total:
             events.tap.tape_ran(backend.name, programs, perf_counter() - start)
 
@@ -207,18 +267,20 @@ class Tape:
         """Run the first block of the first ``most`` calls; return the number of its calls, and whether a program ran them."""
         assert self.backend is not None
         if self._run is None:
-            calls = self._cut(most)
-            rest, done = self._rest(calls), self.calls[:calls]
-            looks = [look for call in done for look in call[2]]
-            wanted = [(i, x) for i, look in enumerate(looks) if (x := look()) is not None]
-            refs = [call[1] for call in done]
+            count = self._cut(most)
+            rest = self._rest(count)
+            calls = self.calls[:count]
+            wanted = [
+                (i, x) for i, look in enumerate([y for each in calls for y in each.outs]) if (x := look()) is not None
+            ]
+            refs = [each.refs for each in calls]
             if self.first:
-                refs = [tuple([n - self.first if n >= 0 else n for n in ref]) for ref in refs]
-            self._run = Run([call[0] for call in done], refs, wanted, self.inputs, self.backend), rest
+                refs = [tuple([n - self.first if n >= 0 else n for n in numbers]) for numbers in refs]
+            self._run = Run([each.form for each in calls], refs, wanted, self.inputs, self.backend), rest
             self.inputs = []
             del wanted
         current = run, rest = self._run
-        calls = len(self.calls) - len(rest.calls)
+        count = len(self.calls) - len(rest.calls)
         for x, value, is_fresh in run.results():
             if isinstance(value, Failure):
                 x.failure = value.error
@@ -226,34 +288,35 @@ class Tape:
                 x.value, x.spare = value, is_fresh
             x.tape = None
         places = {id(x): -1 - i for i, x in enumerate(rest.inputs)}
-        made = sum([call[0].nbytes for call in rest.calls])
+        made = sum([call.form.nbytes for call in rest.calls])
         if self._run is not current:  # the handler of a signal has completed it, and may have recorded since
-            return calls, run.by_program
+            return count, run.by_program
         if not rest.calls:
             self._begin()
             _live.discard(self)
-            return calls, run.by_program
+            return count, run.by_program
         # Nothing is called from here on, so that no signal comes in between.
-        self.calls, self.inputs, self.first = rest
+        self.calls, self.inputs, self.first = rest.calls, rest.inputs, rest.first
         self._places, self.made, self._run = places, made, None
         self.limit, self._next, self._end, self._watch = 0 if made > ENOUGH_BYTES else ROUNDS, 0, 0, None
-        return calls, run.by_program
+        return count, run.by_program
 
     def _cut(self, most: int) -> int:
         """Return the number of calls before the first round of a known loop, or of this round, or all."""
-        if not _rounds or sum([call[0].nbytes for call in self.calls[:most]]) <= ENOUGH_BYTES:
+        if not _rounds or sum([call.form.nbytes for call in self.calls[:most]]) <= ENOUGH_BYTES:
             return most
-        return min(_ends(self._units(most)), default=most)
+        units = [call.form.unit for call in self.calls[:most]]
+        return min(_ends(units), default=most)
 
-    def _rest(self, calls: int) -> _Rest:
+    def _rest(self, count: int) -> _Rest:
         """Return what is on the tape after its first calls; results of these that it reads are inputs of it."""
-        done, later = self.calls[:calls], self.calls[calls:]
-        first = done[-1][3]
-        if not later:
+        before, left = self.calls[:count], self.calls[count:]
+        first = before[-1].end
+        if not left:
             return _Rest([], [], first)
-        results = [(call[2], i, aval) for call in done for i, aval in enumerate(call[0].outs)]
         inputs: list[Deferred] = []
         places: dict[int, int] = {}
+        makers = {call.first + i: (call, i) for call in before for i in range(len(call.outs))}
 
         def place(n: int) -> int:
             if n >= first:
@@ -262,23 +325,23 @@ class Tape:
                 if n < 0:
                     x = self.inputs[-1 - n]
                 else:
-                    looks, i, aval = results[n - self.first]
-                    x = looks[i]()
+                    call, i = makers[n]
+                    x = call.outs[i]()
                     if x is None:
-                        x = pending(aval, self, n)
-                        looks[i] = ref(x)
+                        x = pending(call.form.outs[i], self, n)
+                        call.outs[i] = machine.reference_to(x)
                 inputs.append(x)
                 places[n] = -len(inputs)
             return places[n]
 
-        moved = [(form, tuple([place(n) for n in refs]), looks, end) for form, refs, looks, end in later]
-        return _Rest(moved, inputs, first)
+        calls = [_call_of(call.form, tuple([place(n) for n in call.refs]), call.first, call.outs) for call in left]
+        return _Rest(calls, inputs, first)
 
 
 class _Rest(NamedTuple):
     """Remainder of a tape after its first calls have run: its `calls`, `inputs` and `first`."""
 
-    calls: list[_Call]
+    calls: list[Call]
     inputs: list[Deferred]
     first: int
 
@@ -363,18 +426,20 @@ def settled(x: Deferred, why: str = "") -> Any:
     return x.value
 
 
-class _Local(threading.local):
-    """State of a thread: its `tape`, and how many turns it has begun at tapes, of which it may have those of others."""
-
-    turns = 0
-
-
-_local = _Local()
+_local = threading.local()
 
 
 def is_in_between() -> bool:
-    """Whether this thread is in the middle of a turn at a tape: what it holds is between two states, and nothing may be recorded."""
-    return _local.turns > 0
+    """Whether this thread is in the middle of a turn at a tape, its own or another thread's.
+
+    What that tape holds is between two states, and nothing may be recorded.
+    """
+    tape: Tape
+    me = machine.thread_number()
+    for tape in (mine(), *_live):  # noqa: SIM110 -- compiled, a loop knows the type of a tape
+        if tape.turns and tape.turner == me:
+            return True
+    return False
 
 
 def mine() -> Tape:

@@ -63,11 +63,19 @@ class Form:
 
     __slots__ = ("nbytes", "number", "outs", "run", "structure", "unit", "work")
 
+    nbytes: int
+    number: int
+    outs: tuple[Aval, ...]
+    run: Callable[..., list[Any]]
+    structure: Any
+    unit: Any
+    work: int
+
     def __init__(
         self, unit: Unit, run: Callable[..., list[Any]], outs: tuple[Aval, ...], structure: Any, ins: tuple[Aval, ...]
     ) -> None:
         self.number, self.unit, self.run, self.outs, self.structure = next(_numbers), unit, run, outs, structure
-        self.work = sum(prod(x.shape) for x in (*ins, *outs))
+        self.work = sum([x.size for x in (*ins, *outs)])
         self.nbytes = sum([x.nbytes for x in outs])
 
 
@@ -98,7 +106,7 @@ class Unit:
         self.forms: dict[Any, Form | None] = {}
         self.weight = 0 if primitive else _weight(name)
 
-    def form(self, args: tuple[Any, ...], kwargs: dict[str, Any], operands: list[Deferred]) -> Form | None:
+    def form(self, args: Any, kwargs: Any, operands: list[Deferred]) -> Form | None:
         """Return the form of a call, whose deferred operands are put into ``operands``; None where it is not recorded."""
         key: Any
         if kwargs:
@@ -107,7 +115,15 @@ class Unit:
                 *[(name, _key(kwargs[name], operands)) for name in sorted(kwargs)],
             )
         else:
-            key = tuple([x.aval if type(x) is Deferred and _took(x, operands) else _key(x, operands) for x in args])
+            parts = []
+            for x in args:
+                if type(x) is Deferred:
+                    operand: Deferred = x
+                    operands.append(operand)
+                    parts.append(operand.aval)
+                else:
+                    parts.append(_key(x, operands))
+            key = tuple(parts)
         found = self.forms.get(key)
         if found is None and key not in self.forms:
             if not self.primitive and settings.on_cpu(self.backend.name):
@@ -178,11 +194,6 @@ def _weight(name: Any) -> int:
         return 16
     facts = ufunc_facts(name)
     return 8 if facts.heavy or facts is ORDINARY else 1
-
-
-def _took(x: Deferred, operands: list[Deferred]) -> bool:
-    operands.append(x)
-    return True
 
 
 class Window(tuple[tuple[int, int, int], ...]):

@@ -3,31 +3,59 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 __all__ = ["Aval", "Deferred", "aval_of", "known", "number", "pending"]
 
 
-class Aval(NamedTuple):
-    """Abstract value: the properties of a value that are known before it is computed."""
+class Aval:
+    """Abstract value: the properties of a value that are known before it is computed. One that is alike is equal.
+
+    Attributes
+    ----------
+    shape, dtype, device
+        Of the value.
+    ndim : int
+        Number of dimensions.
+    size : int
+        Number of elements.
+    nbytes : int
+        Bytes of all elements.
+    """
+
+    __slots__ = ("_hash", "device", "dtype", "nbytes", "ndim", "shape", "size")
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     device: Any
+    ndim: int
+    size: int
+    nbytes: int
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all elements."""
-        return prod(self.shape) * self.dtype.itemsize
+    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> None:
+        self.shape, self.dtype, self.device, self.ndim, self.size = shape, dtype, device, len(shape), prod(shape)
+        self.nbytes = self.size * dtype.itemsize
+        self._hash = hash((shape, dtype, device))
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (
+            isinstance(other, Aval)
+            and self.shape == other.shape
+            and self.dtype == other.dtype
+            and self.device == other.device
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 _avals: dict[Any, Aval] = {}
 _MOST = 1 << 14
 
 
-def aval_of(shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Aval:
+def aval_of(shape: Any, dtype: np.dtype[Any], device: Any) -> Aval:
     """Return the single object of this shape, dtype and device, which makes look-ups by it cheap."""
     key = shape, dtype, device
     found = _avals.get(key)
@@ -80,7 +108,7 @@ class Deferred:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return prod(self.shape)
+        return self.aval.size
 
     @property
     def nbytes(self) -> int:
@@ -88,14 +116,11 @@ class Deferred:
         return self.aval.nbytes
 
 
-_new = object.__new__
-
-
 def _made(aval: Aval) -> Deferred:
-    made = _new(Deferred)
-    made.aval, made.shape, made.dtype, made.ndim = aval, aval.shape, aval.dtype, len(aval.shape)
+    made: Deferred = Deferred.__new__(Deferred)
+    made.aval, made.shape, made.dtype, made.ndim = aval, aval.shape, aval.dtype, aval.ndim
     made.tape = made.value = made.host = made.failure = None
-    made.spare = False
+    made.number, made.spare = 0, False
     return made
 
 
@@ -113,7 +138,7 @@ def number(host: Any, aval: Aval) -> Deferred:
     return made
 
 
-def pending(aval: Aval, tape: Any, place: int) -> Deferred:
+def pending(aval: Aval, tape: Any, place: Any) -> Deferred:
     """Return a value that a tape will compute."""
     made = _made(aval)
     made.tape, made.number = tape, place

@@ -8,7 +8,7 @@ cannot be recorded runs at once, on the values of its operands.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
@@ -23,21 +23,35 @@ from ...backends.devices import Device
 from ...common.process_state import process
 from ...common.pytrees import mapped
 from ...functions.registry import Entry, resolve
+from ...memory.view_programs import Slices
 from ...runtime import conversion, settings
 from .tapes import MOST_BYTES, mine, settled
-from .units import Unit, Unkeyable, Window
+from .units import Form, Unit, Unkeyable, Window
 from .values import Deferred, aval_of, known, number
 
 __all__ = ["Deferring", "of"]
 
-_INT64 = np.dtype(np.int64)
+_FLOAT64, _INT64 = np.dtype(np.float64), np.dtype(np.int64)
 _VALUES_DECIDE = frozenset(
     name for name, said in PRIMITIVES.items() if "value-dependent" in said or "LinAlgError" in said
 )
-Slices = tuple[slice, ...]
+Key = Sequence[slice]
 _STARTS = 16
 """Places of a slice, of one shape, that are part of programs; of more they are operands."""
 _MOST_PLACES = 4096
+
+
+_records = False
+"""Whether calls are recorded: under compiled execution, where no library traces."""
+
+
+@process.follows("execution", "traces")
+def _follow() -> None:
+    global _records
+    _records = process.execution == "compiled" and not process.traces
+
+
+_follow()
 
 
 class _Traced(Exception):
@@ -84,12 +98,13 @@ class Deferring(Backend):
 
         ``in_parts``: what does the call where it is not recorded as a whole; None: the function itself, at once.
         """
-        unit = Unit(func, self.inner, name, primitive)
+        unit: Unit = Unit(func, self.inner, name, primitive)
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            if process.execution == "compiled" and not process.traces:
+            if _records:
+                form: Form | None = None
+                operands: list[Deferred] = []
                 try:
-                    operands: list[Deferred] = []
                     args, kwargs = self._deferred(args, kwargs)
                     form = unit.form(args, kwargs, operands)
                 except (Unkeyable, _Traced):
@@ -338,7 +353,7 @@ class Deferring(Backend):
     def fused(self, body: Callable[..., Any]) -> Callable[..., Any]:
         return self.recorder(partial(body, self.inner.xp), body, partial(body, self.xp))
 
-    def slice_update(self, a: Any, key: tuple[slice, ...], value: Any, donate: bool) -> Any:
+    def slice_update(self, a: Any, key: Key, value: Any, donate: bool) -> Any:
         return self.prim.slice_update(a, key, value)
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
@@ -383,12 +398,13 @@ class _Primitives:
     def full(self, shape: Any, value: Any, dtype: np.dtype[Any], device: Any) -> Any:
         """The number is an operand, and no part of a program."""
         variant = self._variant
-        if not _records():
+        if not _records:
             with variant.inner.within():
                 return self._full(shape, value, dtype, device)
         if device is None:
             device = _default_device(variant)
-        host = np.asarray(value).astype(dtype)[()]
+        is_so = type(value) is float and dtype is _FLOAT64
+        host = np.float64(value) if is_so else np.asarray(value).astype(dtype)[()]
         one = number(host, aval_of((), dtype, device))
         shape = tuple(map(int, shape))
         return self._spread(one, shape) if shape else one
@@ -402,13 +418,13 @@ class _Primitives:
             return a
         return self._variant.at_once(self._variant.inner.prim.copy, (a,), {})
 
-    def slice(self, a: Any, key: Slices) -> Any:
+    def slice(self, a: Any, key: Key) -> Any:
         window = _window(key)
         if not self._moves(a, window):
             return self._slice(a, window)
         return self._slice_at(a, self._operands(a, window), _lengths(window), tuple([part[2] for part in window]))
 
-    def slice_update(self, a: Any, key: Slices, value: Any) -> Any:
+    def slice_update(self, a: Any, key: Key, value: Any) -> Any:
         window = _window(key)
         if not self._moves(a, window):
             return self._update(a, window, value)
@@ -419,7 +435,7 @@ class _Primitives:
 
     def _moves(self, a: Any, window: Window) -> bool:
         """Whether slices of this shape begin at many places: then their starts are operands."""
-        if type(a) is not Deferred or not _records():
+        if type(a) is not Deferred or not _records:
             return False
         known = a.aval, window
         moves = self._known.get(known)
@@ -456,16 +472,17 @@ class _Primitives:
         return tuple([number(np.int64(start), aval) for start, _, _ in window])
 
 
-def _window(key: Slices) -> Window:
-    return Window([(part.start, part.stop, part.step) for part in key])
+def _window(key: Key) -> Window:
+    known: Window | None = key.known if type(key) is Slices else None
+    if known is None:
+        known = Window([(part.start, part.stop, part.step) for part in key])
+        if type(key) is Slices:
+            key.known = known
+    return known
 
 
 def _lengths(window: Window) -> tuple[int, ...]:
     return tuple([len(range(*part)) for part in window])
-
-
-def _records() -> bool:
-    return process.execution == "compiled" and not process.traces
 
 
 def _default_device(variant: Deferring) -> Any:

@@ -1,0 +1,3 @@
+# Views, with the state of arrays as C fields.
+
+from .._core.handles cimport Handle
