@@ -88,6 +88,7 @@ def test_unknown_ways_to_execute_are_refused() -> None:
 @pytest.mark.parametrize("compare", [np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal])
 def test_bytes_compared_with_a_number(compare: Any, dtype: Any) -> None:
     """On torch many of them are compared with an array of it."""
+    pytest.importorskip("torch")
     theirs = (np.arange(20_000) % 7).astype(dtype).reshape(100, 200)
     ours = ad.asarray(theirs, backend="torch")
     for number in (theirs.dtype.type(1), np.array(1, dtype), True):
@@ -98,6 +99,7 @@ def test_bytes_compared_with_a_number(compare: Any, dtype: Any) -> None:
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_absolute_values_of_complex_numbers_are_numpys(dtype: Any) -> None:
+    pytest.importorskip("torch")
     theirs = (_NUMBERS + 1j * _NUMBERS[::-1]).astype(dtype)
     theirs[:4] = np.inf + 1j, complex(np.nan, np.inf), complex(0, np.nan), 0
     assert np.asarray(np.abs(ad.asarray(theirs, backend="torch"))).tobytes() == np.abs(theirs).tobytes()
