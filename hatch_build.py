@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 PACKAGE = ROOT / "arraydispatch"
 MODULES = (
-    "backends/kinds", "dispatch/memory_order", "dispatch/protocols", "dispatch/shortcuts", "dispatch/wrapping",
+    "backends/kinds", "dispatch/memory_order", "dispatch/protocols", "dispatch/shortcuts",
     "engine/compiled_blocks/programs", "engine/compiled_blocks/tapes", "engine/compiled_blocks/units", "engine/compiled_blocks/values",
     "engine/compiled_blocks/variant",
     "engine/loops", "engine/nodes",

@@ -307,7 +307,8 @@ def _is_of_slices(key: Any) -> bool:
 
 def part(a: Handle, key: Any) -> Any:
     """Return the view ``a[key]``, by slices, of an array of a library without views; None where other rules apply."""
-    backend = a._kind.backend
+    kind = a._kind  # a reference of our own: what is pending is computed by whoever asks it for its backend, and gives its place away
+    backend = kind.backend
     if backend.native_views or backend.native_is_ndarray or not _is_of_slices(key):
         return None
     made = views.ghost(a)[key]

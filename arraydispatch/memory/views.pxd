@@ -1,3 +1,0 @@
-# Views, with the state of arrays as C fields.
-
-from .._core.handles cimport Handle

@@ -1,3 +1,0 @@
-# Writes, with the state of arrays as C fields.
-
-from .._core.handles cimport Handle
