@@ -28,7 +28,6 @@ from .._core.handles import Handle
 from ..common.arguments import PLAIN
 from ..common.pytrees import mapped
 from ..memory import views
-from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
 from . import host_results, wrapping
 
@@ -118,37 +117,21 @@ class Handover:
         self._filled.append((a, host))
         return host
 
-    def store(self, overwritten: bool = False) -> None:
-        """Write the values of filled copies back to their arrays; ``overwritten``: also those of shared copies that have changed."""
+    def store(self) -> None:
+        """Write the values of filled copies back to their arrays."""
         for a, host in self._filled:
             host_results.store(a, host)
-        if overwritten:
-            for a, host in self._shared.values():
-                _brought_back(a, host)
 
     def target(self, result: Any) -> Any:
-        """Return the array that was handed over as the ndarray which is now the result, with the values in it, or a view of that
-        array if the result is one of that ndarray; None if there is none.
-        """
+        """Return the array that was handed over as the ndarray which is now the result, with the values in it; None if there is none."""
         for a, host in self._filled:
             if result is host:
                 return a
         for a, host in self._shared.values():
-            if host.dtype == a.dtype and (result is host or _lies_in(result, host)) and _brought_back(a, host):
-                return a if result is host else views.seen_in(a, host, result)
+            if result is host and host.dtype == a.dtype:
+                if peek(a).tobytes() != host.tobytes():  # overwritten
+                    if not a.flags.writeable:
+                        return None
+                    host_results.store(a, host)
+                return a
         return None
-
-
-def _lies_in(result: Any, host: np.ndarray[Any, Any]) -> bool:
-    return type(result) is np.ndarray and result.base is not None and memory_of(result) is host
-
-
-def _brought_back(a: Any, host: np.ndarray[Any, Any]) -> bool:
-    """Write values that have changed back to an array; return whether it has them, which it may not if it is read-only."""
-    values = peek(a)
-    if values is host or values.tobytes() == host.tobytes():
-        return True
-    if not a.flags.writeable:
-        return False
-    host_results.store(a, host)
-    return True

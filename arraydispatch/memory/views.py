@@ -422,17 +422,6 @@ def derive(a: Handle, view_ghost: Ghost) -> Any:
         return _derived_on_host(a, view_ghost) if backend.native_is_ndarray else _derived(a, view_ghost)
 
 
-def seen_in(a: Handle, values: Ghost, part: Ghost) -> Any:
-    """Return the view of ``a`` that ``part`` is of an ndarray of its values; None if that lies in another memory order than ``a``."""
-    whole = ghost(a)
-    if not _alike(values, whole):
-        return None
-    memory = memory_of(whole)
-    offset = address_of(whole) - address_of(memory) + address_of(part) - address_of(values)
-    lines = memory if memory.flags.c_contiguous else memory.transpose(memory_order(memory))
-    return derive(a, np.ndarray(part.shape, part.dtype, lines, offset, part.strides))
-
-
 def _derived(a: Handle, view_ghost: Ghost) -> Any:
     root = owner(a)
     backend = a._kind.backend
