@@ -53,8 +53,13 @@ def compiled() -> list[Path]:
     return [PACKAGE / f"{name}{suffix}" for name in (CORE, *OTHERS, *MODULES)]
 
 
+def stale() -> list[Path]:
+    """Return compiled files of this Python in the package that are of no module which is compiled now: Python would take them for one."""
+    return sorted(set(PACKAGE.rglob(f"*{sysconfig.get_config_var('EXT_SUFFIX')}")) - set(compiled()))
+
+
 def build() -> list[Path]:
-    """Compile what has changed, in place.
+    """Compile what has changed, in place, and remove what was compiled of other modules.
 
     Raises
     ------
@@ -66,12 +71,14 @@ def build() -> list[Path]:
     except BaseException:
         remove()
         raise
+    for path in stale():
+        path.unlink()
     return compiled()
 
 
 def remove() -> None:
     """Leave the core to Python."""
-    for path in compiled():
+    for path in (*compiled(), *stale()):
         path.unlink(missing_ok=True)
 
 

@@ -125,13 +125,9 @@ def _is_so_anyway(args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> boo
     """Whether the result is an array without a ghost, of a library without memory orders, and so are all arrays among the arguments."""
     if not isinstance(made, Handle):
         return False
-    one: Handle = made
-    if one._ghost is not None or one._kind.backend.mutable:
-        return False
-    for x in (*args, *kwargs.values()):
+    for x in (made, *args, *kwargs.values()):
         if isinstance(x, Handle):
-            given: Handle = x
-            if given._ghost is not None or given._kind.backend.mutable:
+            if x._ghost is not None or x._kind.backend.mutable:
                 return False
         elif type(x) is tuple:
             if not PLAIN.issuperset(map(type, x)):

@@ -8,6 +8,7 @@ import importlib.util
 import shutil
 import subprocess
 import sys
+import sysconfig
 import weakref
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,22 @@ def test_it_is_of_these_sources(build: Any) -> None:
         name: importlib.import_module(f"arraydispatch.{name.replace('/', '.')}").__file__ for name in build.MODULES
     }
     assert {Path(str(file)).suffix == ".py" for file in files.values()} == {not handles.compiled}
+    assert build.stale() == []
+
+
+def test_what_is_compiled_of_other_modules_is_removed(
+    build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python would import it in place of a module that is compiled no longer."""
+    (tmp_path / "dispatch").mkdir()
+    monkeypatch.setattr(build, "PACKAGE", tmp_path)
+    old = tmp_path / f"dispatch/wrapping{sysconfig.get_config_var('EXT_SUFFIX')}"
+    for path in (old, *build.compiled(), tmp_path / "dispatch/wrapping.py"):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert build.stale() == [old]
+    build.remove()
+    assert [path.name for path in tmp_path.rglob("*.*")] == ["wrapping.py"]
 
 
 def test_each_slot_has_a_form() -> None:
