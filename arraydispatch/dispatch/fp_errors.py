@@ -25,8 +25,8 @@ from ..common.user_warnings import reporting
 from ..engine.recording.fp_reports import listened
 from ..functions import operands
 from ..functions.registry import SPECS
-from ..ufuncs import Plan
 from ..ufuncs.facts import ufunc_facts
+from ..ufuncs.plans import Plan
 from .handover import handed, peek
 
 STATE: contextvars.ContextVar[Any] = np._core.umath._extobj_contextvar

@@ -18,9 +18,9 @@ from ..functions.registry import GUFUNCS
 from ..memory import writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
-from ..ufuncs import Bound, describe, plan_for
 from ..ufuncs.facts import ufunc_facts
-from ..ufuncs.ufunc_methods import casting_error
+from ..ufuncs.plans import describe, plan_for
+from ..ufuncs.ufunc_methods import Bound, casting_error
 from . import fp_errors, outputs, subscripts, wrapping
 from .fp_errors import UNTOUCHED, in_force
 

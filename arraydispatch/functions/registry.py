@@ -39,8 +39,8 @@ from ..common import names
 from ..common.signal_safety import imported, importing
 from ..common.signatures import parameters_of
 from ..runtime import dtypes
-from ..ufuncs import Bound
 from ..ufuncs.facts import FACTS
+from ..ufuncs.ufunc_methods import Bound
 from .layouts import Layout
 from .specs import Body, Checks, Facts, Into, Mode, OnHost, Parallel, Returns, Spec, Views, Written, sorted_out
 

@@ -27,7 +27,8 @@ from ...backends.base import Backend
 from ...common import names as known_names
 from ...common.members import MEMBERS
 from ...functions import registry
-from ...ufuncs import describe, describe_method, special
+from ...ufuncs import special
+from ...ufuncs.plans import describe, describe_method
 from .. import numpy_classes, numpy_names
 
 CLASSES = ("native", "composed", "host kernel", "host", "refused")

@@ -23,7 +23,7 @@ import numpy as np
 
 import arraydispatch as ad
 from arraydispatch.backends import loader
-from arraydispatch.ufuncs import describe
+from arraydispatch.ufuncs.plans import describe
 from tests.scipy_support.special import arguments
 from tests.scipy_support.special.arguments import UFUNCS
 

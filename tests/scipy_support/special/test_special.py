@@ -15,7 +15,7 @@ import scipy.special
 
 import arraydispatch as ad
 from arraydispatch.backends import loader
-from arraydispatch.ufuncs import describe
+from arraydispatch.ufuncs.plans import describe
 from tests.rows import drawn, each
 from tests.scipy_support.special import accuracy, arguments
 from tests.scipy_support.special.arguments import UFUNCS
