@@ -85,10 +85,12 @@ IN_PLACE = (  # what overwrite_input leaves is not NumPy's to say
     "try: np.add({t}, [1, 2, 3, 4, 5, 6, 7], {t})\nexcept ValueError: {t}[1] = 3", "try: {t}[[1, 9999]] = 3\nexcept IndexError: {t} += 1", "try: {t}[...] = 'x'\nexcept ValueError: pass",
     "np.ma.array({t}, mask={s} > 0, copy=False)[1:4] = 5", "np.ma.array({t}, copy=False)[...] *= 0.5", "np.ma.array({t}, mask={s} > 1, copy=False).data[2] = 3", "np.asmatrix({t})[0, :3] = 2",
     "run({t}.fill, 3)", "run(lambda: {t}.__iadd__({s}))", "run(np.copyto, {t}, {s})", "run({t}.sort)", "run(lambda: look({w}))",
-    "scipy.fft.fft({t}, overwrite_x=True); {t}.fill(2)", "scipy.linalg.lu_factor({t}[:16].reshape(4, 4), overwrite_a=True); {t}.fill(2)", "scipy.linalg.solve({t}[:16].reshape(4, 4) + 9 * np.eye(4), {s}[:4], overwrite_b=True); {s}[:4] = 1",
+    "scipy.fft.fft({t}, overwrite_x=True); {t}.fill(2)", "scipy.linalg.solve(4 * np.eye(4), {t}[:4], overwrite_b=True)[1] = 2.5", "scipy.linalg.solve(4 * np.eye(4), {t}[::2][:4], overwrite_b=True)[1] = 2.5", "scipy.linalg.solve(4 * np.eye(4), {t}[:8].reshape(4, 2), overwrite_b=True)[1] = 2.5",
+    "scipy.linalg.solve_banded((0, 0), np.ones((1, len({t}))), {t}, overwrite_b=True)[1:3] = 2.5", "scipy.linalg.solve_triangular(np.eye(4), {t}[:4], overwrite_b=True)[2] = 3.5",
 )  # fmt: skip
 IN_PLACE_ROUNDED = (
     "{t} /= 3", "{t} **= 2", "{t} *= {s}", "np.multiply.at({t}, [1, 1, 2], 0.3)", "{t}.partition(5)", "{t} = np.linspace(0, 1, len({t}))", "{t}[:] = {s} @ {r}",
+    "scipy.linalg.lu_factor({t}[:16].reshape(4, 4).T, overwrite_a=True)", "scipy.linalg.solve({t}[:16].reshape(4, 4) + 9 * np.eye(4), {s}[:4], overwrite_b=True)",
 )  # fmt: skip
 
 MEMORY = (
@@ -106,7 +108,7 @@ MEMORY = (
     "np.random.default_rng(5).shuffle({t})", "np.random.RandomState(5).shuffle({t})", "np.random.seed(5); np.random.shuffle({t})", "random.Random(3).shuffle({t})",
     "pickle.loads(pickle.dumps({t}, 5, buffer_callback=(b := []).append), buffers=b)[:3]", "copy.deepcopy({t})[:] = 5", "pickle.loads(pickle.dumps({t}))[:] = 5",
     "np.lib.recfunctions.unstructured_to_structured({t}[:4].reshape(2, 2), copy=False)", "np.rec.fromarrays([{t}, {s}])['f0'][:] = 1", "y = fields({t}); y['f'] += 1; {t}[...] = y['f']",
-    "scipy.linalg.blas.daxpy({s}, {t})", "scipy.linalg.blas.dscal(0.5, {t})", "scipy.linalg.blas.dswap({t}[:4], {t}[4:8])", "scipy.linalg.blas.dcopy({s}, {t})",
+    "scipy.linalg.blas.daxpy({s}, {t})", "scipy.linalg.blas.dscal(0.5, {t})", "scipy.linalg.blas.dscal(0.5, {t}[::2])", "scipy.linalg.blas.dswap({t}[:4], {t}[4:8])", "scipy.linalg.blas.dcopy({s}, {t})",
     "with tempfile.TemporaryFile() as f: os.pwrite(f.fileno(), {s}, 0); os.preadv(f.fileno(), [{t}], 0)", "with tempfile.TemporaryFile() as f: {s}.tofile(f); f.seek(0); f.readinto({t})",
 )  # fmt: skip
 """What lets memory out, or writes it behind NumPy's functions."""
