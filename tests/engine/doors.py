@@ -95,8 +95,8 @@ IN_PLACE_ROUNDED = (
 
 MEMORY = (
     "for x in np.nditer({t}[3:9], op_flags=['readwrite']): x[...] = x * 0.5", "for x, y in np.nditer([{t}[:6], {s}[:6]], [], [['writeonly'], ['readonly']]): x[...] = y",
-    "for x in np.nditer({t}, ['external_loop', 'buffered'], [['readwrite']], buffersize=5): x[...] = x + 1", "for x in np.nditer({t}, ['buffered'], [['readwrite']], ['f4'], casting='same_kind'): x[...] = x + 1",
-    "with np.nditer([{s}, {t}], op_flags=[['readonly'], ['writeonly']]) as it:\n    for x, y in it: y[...] = x + 2", "it = np.nditer({t}, op_flags=['readwrite']); it[0] = 5; it.iternext(); it[0] = 6; it.close()",
+    "for x in np.nditer(few({t}), ['external_loop', 'buffered'], [['readwrite']], buffersize=5): x[...] = x + 1", "for x in np.nditer(few({t}), ['buffered'], [['readwrite']], ['f4'], casting='same_kind'): x[...] = x + 1",
+    "with np.nditer([few({s}), few({t})], op_flags=[['readonly'], ['writeonly']]) as it:\n    for x, y in it: y[...] = x + 2", "it = np.nditer({t}, op_flags=['readwrite']); it[0] = 5; it.iternext(); it[0] = 6; it.close()",
     "it = np.nditer([{s}, {t}], ['external_loop'], [['readonly'], ['readwrite', 'copy']]); np.add(it[0], 1, it[1]); it.close()", "it = np.nditer({t}, op_flags=['readwrite']); it.operands[0][2] = 4; it.close()",
     "for i, x in np.ndenumerate({t}[:4]): {t}[i] = x + 1", "for x in np.nested_iters([{t}[:8].reshape(2, 4)], [[0], [1]], op_flags=['readwrite'])[1]: x[...] = 3",
     "ctypes.memset({t}.ctypes.data, 0, 24)", "ctypes.memmove({t}.ctypes.data, {s}.ctypes.data, 32)", "{t}.ctypes.data_as(ctypes.POINTER(ctypes.c_double))[2] = 3.5", "(ctypes.c_double * 3).from_buffer({t})[1] = 2.5",
@@ -105,7 +105,7 @@ MEMORY = (
     "np.asarray({t})[2:5] = 1.25", "np.asarray({t}).sort()", "np.asanyarray({t})[2] = 3", "np.ascontiguousarray({t})[2] = 3", "{t}.__array__()[:3] = 7", "np.array({t}, copy=None)[1:3] = 8", "np.array({t}, copy=False, subok=True)[1] = 6",
     "np.frombuffer({t})[4:6] = 1.5", "np.frombuffer({t}.data, {t}.dtype)[1:3] = 1.5", "np.frombuffer(memoryview({t}), count=3)[:] = 2", "np.ndarray((3,), {t}.dtype, {t})[...] = 2.75", "np.from_dlpack({t})[2:4]", "np.lib.stride_tricks.as_strided({t}, (3,), (16,))[:] = 7.25",
     "np.lib.stride_tricks.sliding_window_view({t}, 3, writeable=True)[2] = 1.75", "{t}.view(np.recarray)[:3] = 2.0", "{t}.view([('f', float)])['f'][:3] = 4.0", "{t}.view([('f', {t}.dtype)])[2] = (5,)", "{t}.view('u1')[:8] = 0", "{t}.view(type('Sub', (np.ndarray,), {{}}))[1] = 5",
-    "np.random.default_rng(5).shuffle({t})", "np.random.RandomState(5).shuffle({t})", "np.random.seed(5); np.random.shuffle({t})", "random.Random(3).shuffle({t})",
+    "np.random.default_rng(5).shuffle({t})", "np.random.RandomState(5).shuffle({t})", "np.random.seed(5); np.random.shuffle({t})", "random.Random(3).shuffle(few({t}))",
     "pickle.loads(pickle.dumps({t}, 5, buffer_callback=(b := []).append), buffers=b)[:3]", "copy.deepcopy({t})[:] = 5", "pickle.loads(pickle.dumps({t}))[:] = 5",
     "np.lib.recfunctions.unstructured_to_structured({t}[:4].reshape(2, 2), copy=False)", "np.rec.fromarrays([{t}, {s}])['f0'][:] = 1", "y = fields({t}); y['f'] += 1; {t}[...] = y['f']",
     "scipy.linalg.blas.daxpy({s}, {t})", "scipy.linalg.blas.dscal(0.5, {t})", "scipy.linalg.blas.dscal(0.5, {t}[::2])", "scipy.linalg.blas.dswap({t}[:4], {t}[4:8])", "scipy.linalg.blas.dcopy({s}, {t})",
