@@ -31,6 +31,7 @@ from . import (
     host_results,
     host_values,
     memory_order,
+    parts,
     repeating_views,
     scipy_calls,
     shortcuts,
@@ -96,9 +97,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if func in creators:
         return DECLINED  # only the array that was passed as `like=` knows the backend
     if backend.hosted:
-        if not (
-            host_values.computes(func, args, kwargs) and (host_values.large(args) or host_values.large(kwargs.values()))
-        ):
+        if not host_values.belongs_to_library(func, args, kwargs):
             return host_values.call(func, args, kwargs)
         backend = backend.home
     backend = settings.computing(backend)
@@ -108,6 +107,8 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     spec = entry.spec
     if entry.run is None or spec is None:
         return host_fallback.call(func, args, kwargs, backend, entry.reason)
+    if spec.tables and settings.default.min_size and _is_looked_up_on_host(spec, args, kwargs):
+        return host_values.call(func, args, kwargs)
     perform = _MODES[spec.mode]
     if perform is _function and args and isinstance(args[0], Handle) and args[0]._root is not None:
         made = repeating_views.computed(func, args, kwargs, backend)
@@ -137,6 +138,20 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 join = shortcuts.joiner(call)
+
+
+def _is_looked_up_on_host(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether small arrays are looked up in tables that belong to the host, or do so from here on."""
+    at = spec.looks_into(args, kwargs)
+    tables = [args[i] for i in at if i < len(args) and isinstance(args[i], Handle) and not args[i]._kind.backend.hosted]
+    others = [x for i, x in enumerate(args) if i not in at]
+    if not tables or not all(parts.is_for_host(x) for x in (*others, *kwargs.values())):
+        return False
+    if not all(parts.is_looked_into_on_host(table) for table in tables):
+        return False
+    for table in tables:
+        parts.settle(table, "small arrays are looked up in it")
+    return True
 
 
 # -- the modes of a spec -------------------------------------------------------------------------------------------------

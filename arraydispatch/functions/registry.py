@@ -94,9 +94,9 @@ def implements(*funcs: Any, **facts: Any) -> Callable[[B], B]:
         for func in funcs:
             if func in SPECS and not _left(SPECS[func].body):
                 raise ValueError(f"{func.__module__}.{func.__name__} is registered twice")
-            out, order = position_of(func, "out"), position_of(func, "order")
+            out, order, axis = (position_of(func, name) for name in ("out", "order", "axis"))
             written = _written(func, facts.get("uncopied", False))
-            SPECS[func] = Spec(func=func, body=body, out=out, written=written, order=order, **facts)
+            SPECS[func] = Spec(func=func, body=body, out=out, written=written, order=order, axis=axis, **facts)
         return body
 
     return register

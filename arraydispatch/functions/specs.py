@@ -156,8 +156,8 @@ class Spec(Facts):
         Position of ``out`` in NumPy's signature.
     written : tuple of Written
         Parameters of NumPy's signature by which a call may write into its arguments.
-    order : int or None
-        Position of ``order`` in NumPy's signature.
+    order, axis : int or None
+        Position of ``order``, and of ``axis``, in NumPy's signature.
     kind : {"composed", "native"}
         ``native``: a front over one primitive.
     pure : bool
@@ -172,6 +172,8 @@ class Spec(Facts):
         ``output``: a function whose ``output=`` names a dtype, or an array that takes the result, as in ``scipy.ndimage``.
     moves : bool
         It moves values without computing new ones, so the library is no faster on an array held by the host.
+    tables : tuple of int
+        Positions of the arrays that a call only looks into, unless it is given an axis: its size is that of the other arguments.
     min_bits : int
         Compute at no fewer bits than this when a precision policy narrows floats (32 for linear algebra and FFT).
     into : frozenset of {"made", "accumulates", "positions", "divides", "casts", "fills"}
@@ -205,11 +207,13 @@ class Spec(Facts):
     out: int | None
     written: tuple[Written, ...]
     order: int | None
+    axis: int | None
     kind: Literal["native", "composed"] = "composed"
     pure: bool = True
     returns: Returns = "array"
     mode: Mode = "function"
     moves: bool = False
+    tables: tuple[int, ...] = ()
     min_bits: int = 16
     into: frozenset[Into] = frozenset()
     layout: Layout | None = None
@@ -226,6 +230,11 @@ class Spec(Facts):
     def computes(self) -> bool:
         """Whether the function computes new values, rather than moving, viewing or writing those of its arguments."""
         return self.mode in ("function", "output") and not self.moves
+
+    def looks_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:
+        """Return the positions of the arrays that a call only looks into."""
+        whole = "axis" in kwargs or (self.axis is not None and len(args) > self.axis)
+        return () if whole else self.tables
 
     def may_write(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a call may write into its arguments, or make that possible by a view of them or by passing them to a callback."""
