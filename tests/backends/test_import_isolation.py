@@ -89,7 +89,9 @@ def test_a_missing_library_names_its_install_command(backend: str) -> None:
 
 
 @pytest.mark.one_backend("a library that cannot be imported")
-@pytest.mark.parametrize("error", ["ImportError('no library')", "OSError('no library')", "AttributeError('no library')"])
+@pytest.mark.parametrize(
+    "error", ["ImportError('no library')", "OSError('no library')", "AttributeError('no library')"]
+)
 @pytest.mark.parametrize("backend", [name for name in LIBRARIES if name != "numpy"])
 def test_a_library_that_cannot_be_imported_is_named_with_the_reason(backend: str, error: str, tmp_path: Path) -> None:
     (tmp_path / backend).mkdir()
