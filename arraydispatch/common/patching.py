@@ -215,7 +215,8 @@ SURFACES: dict[str, Surface] = {
         "C code takes nothing but NumPy's own arrays",
     ),
     "functions of SciPy": Surface(
-        "scipy", "public functions, and methods of public classes, of the modules that `arraydispatch.scipy_support.MODULES` lists", "SciPy 1.17",
+        "scipy", "public functions, and methods of public classes, of the modules that `arraydispatch.scipy_support.MODULES` lists,"
+        " and of the compiled modules that define them", "SciPy 1.17",
         "SciPy dispatches nothing by its arguments; a function that is given no array of this package is SciPy's own", True,
     ),
     "compiled functions of SciPy": Surface(
