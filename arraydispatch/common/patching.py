@@ -369,8 +369,10 @@ class Exchange:
                     above._held, above.real = self._held, self.real
                     stack.remove(self)
                     break
-            while stack and not stack[-1].on and vars(self.holder).get(self.name, _NOTHING) is stack[-1]._ours:
-                top = stack.pop()
+            for top in stack[::-1]:
+                if top.on or vars(self.holder).get(self.name, _NOTHING) is not top._ours:
+                    break
+                stack.pop()
                 if top._held is _NOTHING:
                     delattr(self.holder, self.name)
                 else:
