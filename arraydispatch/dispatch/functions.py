@@ -15,7 +15,7 @@ from ..backends.kinds import Kind
 from ..common import events, tracing
 from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError
-from ..common.pytrees import mapped
+from ..common.pytrees import leaves, mapped
 from ..common.sentinels import DECLINED
 from ..engine.compiled_blocks import variant as _variant  # noqa: F401 -- which backends have under compiled execution
 from ..functions.registry import Entry, Into, Spec, resolve
@@ -262,6 +262,8 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
     for x in (*args, *kwargs.values()):
         if type(x) not in PLAIN and host_fallback.is_stranger(x, "__array_function__"):
             raise Unsupported(f"it meets a {type(x).__qualname__}, which NumPy's own code asks")
+    if spec.in_place and scipy_calls.may_overwrite(spec.func, args, kwargs) and _all_in_host_memory(args, kwargs):
+        raise Unsupported(_IN_PLACE)
     args, kwargs, out = _without_out(spec, args, kwargs)
     if out is not None and "made" in spec.into:
         kwargs = _as_out(spec, kwargs, out)
@@ -282,6 +284,18 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
     if spec.func is np.clip and kwargs.get("where", True) is not True:  # a ufunc's keyword
         result = _where_asked(result, kwargs["where"], out, backend)
     return _write(spec.into, out, result, backend, kwargs.get("casting", "same_kind"))
+
+
+_IN_PLACE = dtypes.OnlyOnHost("it may overwrite its arguments, in whose memory SciPy computes")
+
+
+def _all_in_host_memory(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether NumPy can read the values of all arrays without moving them, and no derivative depends on them."""
+
+    def there(kind: Kind, value: Any) -> bool:
+        return kind.backend.native_is_ndarray or kind.backend.on_cpu(kind.backend.settled(value))
+
+    return all(there(*views.held(x)) for x in leaves((*args, *kwargs.values())) if isinstance(x, Handle))
 
 
 def _as_out(spec: Spec, kwargs: dict[str, Any], out: Any) -> dict[str, Any]:

@@ -375,7 +375,7 @@ def resolve(func: Any, backend: Backend) -> Entry:
 def _runs(
     func: Any, kind: Literal["override", "native", "composed"], spec: Spec | None, run: Body, backend: Backend
 ) -> Entry:
-    plain = spec is None or not spec.uncopied
+    plain = spec is None or not (spec.uncopied or spec.in_place)
     most = 99 if spec is None or spec.out is None else spec.out
     typed = position_of(func, "dtype")
     bound = partial(run, backend.xp)

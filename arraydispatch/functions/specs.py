@@ -188,6 +188,8 @@ class Spec(Facts):
         Results are always checked for floating-point errors, because they are small compared with the operands.
     uncopied : bool
         It writes into its first argument if called with ``copy=False``, which is its second parameter.
+    in_place : bool
+        SciPy computes it in the memory of arguments that it may overwrite (``overwrite_a=True``), so that they share it with results.
     whole : ufunc, callable or None
         If the function of an array alone reduces all of it: the ufunc of the reduction, or a function that returns the plan for a kind.
     orders : bool
@@ -217,6 +219,7 @@ class Spec(Facts):
     layout: Layout | None = None
     reported: bool = False
     uncopied: bool = False
+    in_place: bool = False
     whole: np.ufunc | Callable[[Any], Any] | None = None
     orders: bool = False
     keeps: Callable[..., Any] | None = None
