@@ -411,6 +411,10 @@ class Backend:
         """
         return self.peek(a) if process.execution != "eager" else None
 
+    def awaited(self, a: Native) -> np.ndarray[Any, Any] | None:
+        """Return what :meth:`lent` does, also for a value that is pending and will be in host memory, for which it waits."""
+        return self.lent(a)
+
     def item(self, a: Native) -> Any:
         """Return a concrete 0-d array as NumPy's own scalar."""
         return self.to_numpy(a)[()]

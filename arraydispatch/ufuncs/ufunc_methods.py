@@ -12,12 +12,14 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from ..backends.base import Backend, Unsupported
-from ..common import tracing
+from ..common import events, tracing
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from .facts import ufunc_facts
 from .plans import PLANS, Plan, check_shapes, plan_for
 
+_FEW_SLICES = 8
+"""Number of slices up to which the library reduces each of them."""
 _EXTREMA = frozenset({np.maximum, np.minimum})
 
 NoValue = np._NoValue
@@ -288,6 +290,9 @@ class Bound:
             bad = where[(where < 0) | (where >= shape[axis])][0]
             raise IndexError(f"index {bad} out-of-bounds in {self.ufunc.__name__}.reduceat [0, {shape[axis]})")
         a, to = self._accumulator(a, dtype)
+        made = self._reduced_on_host(a, where, axis, to)
+        if made is not None:
+            return made
         stops = [*where[1:].tolist(), shape[axis]]
         parts = []
         for begin, end in zip(where.tolist(), stops):
@@ -300,6 +305,18 @@ class Bound:
         if not parts:
             return prim.full(tuple(0 if i == axis else n for i, n in enumerate(shape)), 0, to, backend.device_of(a))
         return prim.concatenate(parts, axis)
+
+    def _reduced_on_host(self, a: Any, where: Any, axis: int, to: np.dtype[Any]) -> Any:
+        """Let NumPy reduce the slices of values in host memory: a library calls a function for each."""
+        backend = self.backend
+        values = backend.awaited(a) if where.size > _FEW_SLICES else None
+        if values is None or dtypes.category(values.dtype) == "other" or dtypes.is_bfloat16(values.dtype):
+            return None
+        if events.tap is not None:
+            events.tap.host_kernel()
+        with np.errstate(all="ignore"):  # the dispatch reports errors by the result
+            made = self.ufunc.reduceat(values, where, axis, None if ufunc_facts(self.ufunc).logical else to)
+        return backend.from_numpy(made, backend.device_of(a), copy=False)
 
     def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
         """Implement ``ufunc.outer``."""

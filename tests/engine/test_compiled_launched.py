@@ -328,3 +328,23 @@ def test_programs_and_memory_are_bounded_in_20000_rounds(zygotes: Zygotes, tmp_p
     made, grown = map(int, done.stdout.split())
     assert made <= 64
     assert grown <= 128
+
+
+@pytest.mark.one_backend
+def test_many_slices_are_reduced_by_numpy(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """A library calls a function for each slice: XLA compiled a minute and a half for a thousand of them."""
+    (tmp_path / "main.py").write_text(
+        _source("""
+            x = np.arange(90_000.0) % 97
+            at = np.arange(0, 90_000, 90)
+            u = np.add.reduceat(x * 2.0, at) + np.maximum.reduceat(x + 1.0, at) - np.logical_and.reduceat(x, at)
+            u = u + np.add.reduceat((x + 0.5).reshape(300, 300), np.arange(0, 300, 10), axis=1).sum()
+        """)
+    )
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    np.testing.assert_allclose(_numbers(ours.stdout), _numbers(theirs.stdout), rtol=1e-12)
+    found = {
+        row["class"] for row in ours.report["functions"] if row["count"] and row["function"] in ("np.add", "np.maximum")
+    }
+    assert backend == "numpy" or "host kernel" in found, ours.report["functions"]

@@ -252,6 +252,11 @@ class Deferring(Backend):
     def lent(self, a: Any) -> None:
         return None
 
+    def awaited(self, a: Any) -> np.ndarray[Any, Any] | None:
+        if type(a) is not Deferred or not settings.on_cpu(self.name):
+            return self.inner.awaited(a) if type(a) is not Deferred else None
+        return self.inner.lent(self._value(a, "NumPy computes with it"))
+
     def shows_scalars(self, a: Any) -> bool:
         """Return True in a launched program on a CPU: it expects Python's floats, which no pending value can be."""
         return process.users is not None and settings.on_cpu(self.name)
