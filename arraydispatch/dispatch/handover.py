@@ -131,7 +131,7 @@ class Handover:
         if id(a) in self._shared or not views.writeable(a):  # LAPACK may write to that all the same
             return self.share(a)
         values = self._values(a)
-        if a._kind.backend.native_is_ndarray:  # NumPy's own array
+        if views.native(a) is values:  # NumPy's own array
             host = values
         else:
             g = views.ghost(a)
@@ -162,6 +162,10 @@ class Handover:
         """Write values back to their arrays: of filled copies, and those of lent ones that have changed."""
         for a, host in self._filled:
             host_results.store(a, host)
+        self.bring_back()
+
+    def bring_back(self) -> None:
+        """Write values of lent arrays that have changed back to their arrays."""
         for a, host, values in self._lent:
             if host.tobytes() != values.tobytes():
                 host_results.store(a, host)

@@ -56,6 +56,14 @@ def may_overwrite(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> b
     return any(args[i] if i < len(args) else kwargs.get(name) for i, name in _permissions(func))
 
 
+def kept(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call without the permission to overwrite some of them."""
+    at = {i for i, _ in _permissions(func)}
+    names = {name for _, name in _permissions(func)}
+    positional = tuple(False if i in at else x for i, x in enumerate(args))
+    return positional, {key: x for key, x in kwargs.items() if key not in names}
+
+
 def _back(result: Any, hand: Handover, backend: Backend, device: Any) -> Any:
     """Return a result with arrays in place of ndarrays."""
     array = hand.target(result)
@@ -89,8 +97,10 @@ def call(
     keywords = {key: handed(x, hand.fill if key in named else read, hand.other) for key, x in kwargs.items()}
     try:
         result = compute(*hosts, **keywords)
-    finally:  # what is written before an error is written
-        hand.store()
+    except Exception:
+        hand.bring_back()  # what is overwritten before an error is
+        raise
+    hand.store()
     if events.tap is not None:
         kind = "hosted" if backend.hosted else "native" if backend.native_is_ndarray else "host"
         why = reason if kind == "host" else ""
