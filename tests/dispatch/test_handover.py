@@ -14,8 +14,8 @@ import pytest
 import arraydispatch as ad
 from arraydispatch.api import creation
 from arraydispatch.dispatch import host_fallback
-from arraydispatch.functions.registry import spec_of
 from arraydispatch.dispatch.handover import Handover, handed, peek
+from arraydispatch.functions.registry import spec_of
 
 PACKAGE = Path(ad.__file__).parent
 
@@ -180,7 +180,7 @@ def test_a_function_asked_to_overwrite_its_input_may_write_it_on_the_host(x: Any
 
 @pytest.mark.filterwarnings("ignore::arraydispatch.HostFallbackWarning")
 @pytest.mark.parametrize(
-    "function, keywords",
+    ("function", "keywords"),
     [
         (np.copyto, {"dst": None, "src": 7}),
         (np.place, {"arr": None, "mask": np.ones((2, 3), bool), "vals": [7]}),
