@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..common.sentinels import DECLINED
+from ..common.signal_safety import Done
 from ..functions.registry import spec_of
 from .host_blocks import thread_pool
 from .recording import tape
@@ -133,7 +134,7 @@ class Parts:
     """Call on parts of its array."""
 
     def __init__(self, parts: list[Any], run: Any = None) -> None:
-        self.done = thread_pool.Done()
+        self.done = Done()
         self.results: list[Any] = [None] * len(parts)
         self.failed = False
         self._parts, self._run = parts, run
