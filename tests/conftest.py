@@ -10,6 +10,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,32 @@ def _fails_for_want(report: Any, config: pytest.Config) -> Any:
             report.outcome = "failed"
             report.longrepr = f"skipped for want of what it needs, which --no-skips forbids: {reason}"
     return report
+
+
+@contextmanager
+def _skips_for_want_of_a_library() -> Iterator[None]:
+    """Skip a test that asks for a library which is not installed, whether a parameter or its body names that."""
+    try:
+        yield
+    except (ad.BackendNotInstalledError, ModuleNotFoundError) as error:
+        for name in set(_BACKENDS) - set(ad.available_backends()):
+            if f"'{name}'" in str(error):
+                pytest.skip(f"{name} is not installed")
+        raise
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    """Look at what a fixture asks for."""
+    with _skips_for_want_of_a_library():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Look at what a test asks for."""
+    with _skips_for_want_of_a_library():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -30,6 +30,13 @@ def missing():
 
 def test_asks(missing): pass
 
+def test_asks_for_a_library(monkeypatch):
+    import sys
+    import arraydispatch as ad
+
+    monkeypatch.setitem(sys.modules, "torch", None)
+    ad.backend("torch")
+
 @each("x", [1, 2])
 def test_rows(x):
     if x == 2:
@@ -76,9 +83,9 @@ def test_only_what_does_not_apply_is_skipped(tmp_path: Path, workers: tuple[str,
     (tmp_path / "test_a.py").write_text(TESTS)
     (tmp_path / "test_b.py").write_text(FILE)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    compiles: rows\n")
-    assert _outcomes(tmp_path, *workers) == {"passed": 2, "skipped": 6, "xfailed": 1}
+    assert _outcomes(tmp_path, *workers) == {"passed": 2, "skipped": 7, "xfailed": 1}
     more = ("--continue-on-collection-errors",)
     # A skip before the test begins is an error, as of a file.
     assert _outcomes(tmp_path, "--no-skips", *more, *workers) == {
-        "failed": 3, "errors": 3, "passed": 1, "skipped": 1, "xfailed": 1
+        "failed": 4, "errors": 3, "passed": 1, "skipped": 1, "xfailed": 1
     }  # fmt: skip

@@ -523,6 +523,8 @@ class Array(Handle):
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray | Array):
             dtype, type = None, dtype
+        if type is not None and not (isinstance(type, builtins.type) and issubclass(type, np.ndarray | Array)):
+            raise ValueError("Type must be a sub-type of ndarray type")
         if type is not None and not issubclass(type, Array):
             return casts.as_subclass(self, dtype, type)
         if dtype is None or np.dtype(dtype) == self.dtype:

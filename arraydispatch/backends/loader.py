@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from ..common import events
 from ..common.errors import ArrayDispatchError, BackendNotInstalledError, NoBackendFoundError, did_you_mean
 from ..common.process_state import process
-from ..common.signal_safety import imported
+from ..common.signal_safety import imported, importing
 from .base import Backend
 
 
@@ -145,6 +145,24 @@ def _from_entry_point(name: str, row: _Row) -> Backend:
     KNOWN[name] = row._replace(roots=(root,))
     _ROOT_TO_NAME.setdefault(root, name)
     _by_type.clear()
+    return backend
+
+
+def _from_package(name: str, row: _Row) -> Backend:
+    """Return one of this package's backends; an error says that its library is there and cannot be imported."""
+    module = f"{__package__}.{name}"
+
+    def begin() -> None:
+        try:
+            imported(module)
+        except Exception as error:
+            raise BackendNotInstalledError(
+                f"backend {name!r}: the library {row.library!r} is installed and cannot be imported:"
+                f" {type(error).__name__}: {error}; to install it again, run: {row.install}"
+            ) from error
+
+    importing(begin)  # where what a signal's handler raises is no error of the library's
+    backend: Backend = sys.modules[module].BACKEND
     return backend
 
 
@@ -383,7 +401,7 @@ def load(name: str) -> Backend:
     NoBackendFoundError
         For an unknown name.
     BackendNotInstalledError
-        If the library is missing.
+        If the library is missing, or cannot be imported.
     """
     backend = _loaded.get(name)
     if backend is not None:
@@ -397,9 +415,7 @@ def load(name: str) -> Backend:
             prepare(name)
             row = KNOWN[name]
             with _unnoticed(row), _without(row):
-                backend = (
-                    imported(f"{__package__}.{name}").BACKEND if row.entry is None else _from_entry_point(name, row)
-                )
+                backend = _from_package(name, row) if row.entry is None else _from_entry_point(name, row)
             if _wrapper is not None:
                 backend.adopt_wrapper(_wrapper)
             if process.threads is not None:

@@ -31,6 +31,14 @@ ASKED = frozenset({*_OF_ELEMENTS, "keepdims"})
 """The keywords of a ufunc and its methods that :func:`check_call` checks."""
 
 
+def with_scalar(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Put a number in place of the 0-d ndarray that NumPy makes of it to compare it: of the first operand of ``np.float64(1) < x``."""
+    first = operands[0]
+    if type(first) is np.ndarray and not first.ndim and type(number := first[()]) in SCALARS:
+        return (number, *operands[1:])
+    return operands
+
+
 def flag(x: Any) -> bool:
     """Convert ``keepdims=`` or ``subok=`` to a bool as NumPy's C functions do: through an integer."""
     if type(x) is not bool:

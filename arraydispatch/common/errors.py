@@ -33,7 +33,7 @@ class ArrayDispatchError(Exception):
 
 
 class BackendNotInstalledError(ArrayDispatchError, ImportError):
-    """The backend is known, but its library is not installed (the message gives the install command)."""
+    """The library of a backend is not installed, or cannot be imported; the message gives the install command."""
 
 
 class NoBackendFoundError(ArrayDispatchError, TypeError):

@@ -42,7 +42,7 @@ class Member(NamedTuple):
     recorded: bool = False
     """Whether the recorder has a form of it."""
     computes: bool = False
-    """Whether a method computes, so that the library does it on large values."""
+    """Whether a method computes with the array, so that the library does it on large ones."""
     operand: bool = False
     """Whether the first argument of a method may be an array."""
     writes: bool = False
@@ -115,10 +115,11 @@ _ROWS = (
     *_named("astype", "method", thin=True, recorded=True, computes=True),
     *_named("clip", "method", thin=True, recorded=True, computes=True, operand=True),
     *_named("argsort cumprod cumsum nonzero round trace", "method", thin=True, computes=True),
-    *_named("dot searchsorted", "method", thin=True, computes=True, operand=True),
+    Member("dot", "method", thin=True, computes=True, operand=True),
     *_named("copy diagonal flatten ravel reshape squeeze swapaxes transpose", "method", thin=True),
-    *_named("repeat take", "method", thin=True, operand=True),
-    *_named("argpartition choose compress conj conjugate getfield view", "method"),
+    *_named("repeat searchsorted take", "method", thin=True, operand=True),
+    *_named("argpartition choose compress getfield view", "method"),
+    *_named("conj conjugate", "method", thin=True, computes=True),
     Member("byteswap", "method", writes=True),
     *_named("sort partition", "writer", thin=True, computes=True, writes=True),
     *_named("fill", "writer", thin=True, writes=True),

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple, Self
 class Need(NamedTuple):
     """Requirements of an exchange on the version of the function that it replaces."""
 
-    call: str
-    """Parameters as :func:`inspect.signature` shows them; empty if C code shows none."""
+    call: str | tuple[str, ...]
+    """Parameters as :func:`inspect.signature` shows them, in one version or another; empty if C code shows none."""
     known: str
     """Versions that were checked."""
     why: str
@@ -103,7 +103,8 @@ NEEDS: dict[str, Need] = {
         "(self, module)", "Python 3.5 to 3.14", "extension modules, those that the user has compiled among them"
     ),
     "IPython.core.compilerop:CachingCompiler.__call__": Need(
-        "(self, source, filename, symbol, **kwargs)", "IPython 9.18 on Python 3.11 and 3.12", "code that a magic runs, which goes by its cell's name"
+        ("(self, source, filename, symbol, **kwargs)", "(self, source, filename, symbol, flags=0, **kwargs)"),
+        "IPython 9.18 on Python 3.11 to 3.13", "code that a magic runs, which goes by its cell's name",
     ),
     "IPython.core.compilerop:CachingCompiler.ast_parse": Need(
         "(self, source, filename='<unknown>', symbol='exec')", "IPython 9.18", "a cell of the magic, one line further down"
@@ -214,7 +215,8 @@ SURFACES: dict[str, Surface] = {
         "C code takes nothing but NumPy's own arrays",
     ),
     "functions of SciPy": Surface(
-        "scipy", "public functions, and methods of public classes, of the modules that `arraydispatch.scipy_support.MODULES` lists", "SciPy 1.17",
+        "scipy", "public functions, and methods of public classes, of the modules that `arraydispatch.scipy_support.MODULES` lists,"
+        " and of the compiled modules that define them", "SciPy 1.17",
         "SciPy dispatches nothing by its arguments; a function that is given no array of this package is SciPy's own", True,
     ),
     "compiled functions of SciPy": Surface(
@@ -367,8 +369,10 @@ class Exchange:
                     above._held, above.real = self._held, self.real
                     stack.remove(self)
                     break
-            while stack and not stack[-1].on and vars(self.holder).get(self.name, _NOTHING) is stack[-1]._ours:
-                top = stack.pop()
+            for top in stack[::-1]:
+                if top.on or vars(self.holder).get(self.name, _NOTHING) is not top._ours:
+                    break
+                stack.pop()
                 if top._held is _NOTHING:
                     delattr(self.holder, self.name)
                 else:

@@ -15,7 +15,7 @@ from ..backends.kinds import Kind
 from ..common import events, tracing
 from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError
-from ..common.pytrees import mapped
+from ..common.pytrees import leaves, mapped
 from ..common.sentinels import DECLINED
 from ..engine.compiled_blocks import variant as _variant  # noqa: F401 -- which backends have under compiled execution
 from ..functions.registry import Entry, Into, Spec, resolve
@@ -31,6 +31,7 @@ from . import (
     host_results,
     host_values,
     memory_order,
+    parts,
     repeating_views,
     scipy_calls,
     shortcuts,
@@ -96,9 +97,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if func in creators:
         return DECLINED  # only the array that was passed as `like=` knows the backend
     if backend.hosted:
-        if not (
-            host_values.computes(func, args, kwargs) and (host_values.large(args) or host_values.large(kwargs.values()))
-        ):
+        if not host_values.belongs_to_library(func, args, kwargs):
             return host_values.call(func, args, kwargs)
         backend = backend.home
     backend = settings.computing(backend)
@@ -108,6 +107,8 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     spec = entry.spec
     if entry.run is None or spec is None:
         return host_fallback.call(func, args, kwargs, backend, entry.reason)
+    if spec.tables and settings.default.min_size and _is_looked_up_on_host(spec, args, kwargs):
+        return host_values.call(func, args, kwargs)
     perform = _MODES[spec.mode]
     if perform is _function and args and isinstance(args[0], Handle) and args[0]._root is not None:
         made = repeating_views.computed(func, args, kwargs, backend)
@@ -137,6 +138,20 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 join = shortcuts.joiner(call)
+
+
+def _is_looked_up_on_host(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether small arrays are looked up in tables that belong to the host, or do so from here on."""
+    at = spec.looks_into(args, kwargs)
+    tables = [args[i] for i in at if i < len(args) and isinstance(args[i], Handle) and not args[i]._kind.backend.hosted]
+    others = [x for i, x in enumerate(args) if i not in at]
+    if not tables or not all(parts.is_for_host(x) for x in (*others, *kwargs.values())):
+        return False
+    if not all(parts.is_looked_into_on_host(table) for table in tables):
+        return False
+    for table in tables:
+        parts.settle(table, "small arrays are looked up in it")
+    return True
 
 
 # -- the modes of a spec -------------------------------------------------------------------------------------------------
@@ -247,6 +262,8 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
     for x in (*args, *kwargs.values()):
         if type(x) not in PLAIN and host_fallback.is_stranger(x, "__array_function__"):
             raise Unsupported(f"it meets a {type(x).__qualname__}, which NumPy's own code asks")
+    if spec.in_place and scipy_calls.may_overwrite(spec.func, args, kwargs) and _all_in_host_memory(args, kwargs):
+        raise Unsupported(_IN_PLACE)
     args, kwargs, out = _without_out(spec, args, kwargs)
     if out is not None and "made" in spec.into:
         kwargs = _as_out(spec, kwargs, out)
@@ -267,6 +284,18 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
     if spec.func is np.clip and kwargs.get("where", True) is not True:  # a ufunc's keyword
         result = _where_asked(result, kwargs["where"], out, backend)
     return _write(spec.into, out, result, backend, kwargs.get("casting", "same_kind"))
+
+
+_IN_PLACE = dtypes.OnlyOnHost("it may overwrite its arguments, in whose memory SciPy computes")
+
+
+def _all_in_host_memory(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether NumPy can read the values of all arrays without moving them, and no derivative depends on them."""
+
+    def there(kind: Kind, value: Any) -> bool:
+        return kind.backend.native_is_ndarray or kind.backend.on_cpu(kind.backend.settled(value))
+
+    return all(there(*views.held(x)) for x in leaves((*args, *kwargs.values())) if isinstance(x, Handle))
 
 
 def _as_out(spec: Spec, kwargs: dict[str, Any], out: Any) -> dict[str, Any]:

@@ -10,6 +10,9 @@ methods of its :class:`Handover`:
     The array's memory where NumPy may write it, otherwise a copy that may be written; the same ndarray each time it is given.
 ``fill``
     A copy, whose values :meth:`Handover.store` writes back to the array.
+``lend``
+    For code that may overwrite its arguments: an ndarray with the strides that NumPy's own array has, because that code overwrites
+    one layout and copies another; its values are written back where they have changed, and results may be views of it.
 
 :func:`peek` is the policy that only looks: nothing is reported, no memory is let out. Others are where their rule belongs:
 values in the host state (``dispatch/host_values.py``), ghosts (``memory/views.py``), memory that a compiled function writes
@@ -25,9 +28,12 @@ from typing import Any
 import numpy as np
 
 from .._core.handles import Handle
+from .._core.machine import address_of
 from ..common.arguments import PLAIN
 from ..common.pytrees import mapped
 from ..memory import views
+from ..memory.ghosts import memory_order
+from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
 from . import host_results, wrapping
 
@@ -78,12 +84,15 @@ class Handover:
         them.
     """
 
-    __slots__ = ("_filled", "_shared", "wide", "why")
+    __slots__ = ("_filled", "_lent", "_memory", "_numpys", "_shared", "wide", "why")
 
     def __init__(self, why: str, wide: bool = False) -> None:
         self.why, self.wide = why, wide
         self._filled: list[tuple[Any, np.ndarray[Any, Any]]] = []
         self._shared: dict[int, tuple[Any, np.ndarray[Any, Any]]] = {}
+        self._lent: list[tuple[Any, np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
+        self._memory: dict[int, tuple[Any, np.ndarray[Any, Any], int]] = {}
+        self._numpys: list[np.ndarray[Any, Any]] = []
 
     def _values(self, a: Any) -> np.ndarray[Any, Any]:
         host = conversion.download(a._kind.backend, views.expose(a), self.why)
@@ -117,21 +126,83 @@ class Handover:
         self._filled.append((a, host))
         return host
 
+    def lend(self, a: Any) -> np.ndarray[Any, Any]:
+        """Return an ndarray that may be overwritten, in the strides of NumPy's own array: views of one array overlap as these do."""
+        if id(a) in self._shared or not views.writeable(a):  # LAPACK may write to that all the same
+            return self.share(a)
+        values = self._values(a)
+        if views.native(a) is values:  # NumPy's own array
+            host = values
+        else:
+            g = views.ghost(a)
+            if not g.size or values.dtype != g.dtype:
+                return self.share(a)
+            memory, start = self._memory_of(views.owner(a))
+            host = np.ndarray(g.shape, g.dtype, memory, address_of(g) - start, g.strides)
+            host[...] = values
+            self._lent.append((a, host, values))
+        self._shared[id(a)] = a, host
+        return host
+
+    def _memory_of(self, root: Any) -> tuple[np.ndarray[Any, Any], int]:
+        """Return memory for the views of a root, and the address at which the ghost of the root has the first byte of it."""
+        if id(root) not in self._memory:
+            start, end = np.lib.array_utils.byte_bounds(views.ghost(root))
+            memory = np.zeros(end - start, np.uint8)  # of which no page is there until it is written
+            self._memory[id(root)] = root, memory, start
+        return self._memory[id(root)][1:]
+
+    def other(self, x: Any) -> Any:
+        """Return what is no array of ours as it is; of an ndarray, results may be views."""
+        if isinstance(x, np.ndarray):
+            self._numpys.append(x)
+        return x
+
     def store(self) -> None:
-        """Write the values of filled copies back to their arrays."""
+        """Write values back to their arrays: of filled copies, and those of lent ones that have changed."""
         for a, host in self._filled:
             host_results.store(a, host)
+        for a, host, values in self._lent:
+            if host.tobytes() != values.tobytes():
+                host_results.store(a, host)
 
     def target(self, result: Any) -> Any:
-        """Return the array that was handed over as the ndarray which is now the result, with the values in it; None if there is none."""
+        """Return the array that was handed over as the ndarray which is now the result, with the values in it, or the view of an argument
+        that the result is; None if there is none.
+        """
         for a, host in self._filled:
             if result is host:
                 return a
         for a, host in self._shared.values():
-            if result is host and host.dtype == a.dtype:
-                if peek(a).tobytes() != host.tobytes():  # overwritten
-                    if not a.flags.writeable:
-                        return None
-                    host_results.store(a, host)
+            if result is host and host.dtype == a.dtype and self._has(a, host):
                 return a
+        if any(result is x for x in self._numpys):
+            return result
+        if type(result) is np.ndarray and result.size and result.base is not None:
+            for root, memory, start in self._memory.values():
+                if memory_of(result) is memory:
+                    return _seen(root, result, start + address_of(result) - address_of(memory))
+            for a, host in self._shared.values():
+                if views.native(a) is host and memory_of(result) is memory_of(host):
+                    return views.derive(a, result)
+            if any(memory_of(result) is memory_of(x) for x in self._numpys):
+                return result
         return None
+
+    def _has(self, a: Any, host: np.ndarray[Any, Any]) -> bool:
+        """Whether an array has the values of the ndarray that was handed over for it, or takes them now."""
+        if peek(a).tobytes() == host.tobytes():
+            return True
+        if views.writeable(a):
+            host_results.store(a, host)
+            return True
+        return False
+
+
+def _seen(root: Any, part: np.ndarray[Any, Any], address: int) -> Any:
+    """Return the view of a root with the shape and strides of ``part`` and an address in the memory of its ghost; None if there is none."""
+    memory = memory_of(views.ghost(root))
+    lines = memory if memory.flags.c_contiguous else memory.transpose(memory_order(memory))
+    view = np.ndarray(part.shape, part.dtype, lines, address - address_of(memory), part.strides)
+    view.flags.writeable = part.flags.writeable
+    return views.derive(root, view) if views.can_reread(root, view) else None

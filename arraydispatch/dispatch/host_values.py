@@ -69,6 +69,16 @@ def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return not any(parameter.name == "out" and parameter.asked(args, kwargs) for parameter in spec.written)
 
 
+def belongs_to_library(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether the library runs a call on values in the host state: it computes with large arrays, beside those that it looks into."""
+    if call_nodes.least or not computes(func, args, kwargs):
+        return False
+    spec = spec_of(func)
+    if spec is not None and (tables := spec.looks_into(args, kwargs)):
+        args = tuple([x for i, x in enumerate(args) if i not in tables])
+    return large(args) or large(kwargs.values())
+
+
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a NumPy function, a ufunc or its bound method on the ndarrays inside the arguments."""
     if func in SCIENTIFIC:
@@ -79,7 +89,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return scipy_calls.run(func, args, kwargs, backend, "")
     start = perf_counter()
     found: list[Handle] = []
-    writes = _may_write(func, args, kwargs)
+    spec = None if isinstance(func, np.ufunc) else spec_of(func)
+    writes = spec is None or spec.may_write(args, kwargs)  # which is true of every call that is not known not to
     lent: dict[int, np.ndarray[Any, Any]] | None = None if writes or not views.waiting else {}
     inside, called = _inside(found, _WRITTEN, lent)
     hosts = [handed(x, inside, called) for x in args]
@@ -89,7 +100,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if writes and views.waiting:
         for a in found:
             views.run_readers(a)
-    result = along_axis.call(func, tuple(hosts), dict(keywords)) if call_nodes.least else DECLINED
+    result = DECLINED if spec is None or not call_nodes.least else along_axis.call(spec, tuple(hosts), dict(keywords))
     if result is DECLINED:
         result = func(*hosts, **keywords)
     if lent:
@@ -104,7 +115,6 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         owner = getattr(func, "__self__", None)
         named = owner if isinstance(owner, np.ufunc) else func
         held = found[0]._kind.backend.name if found else "numpy"
-        spec = None if owner is not None or isinstance(func, np.ufunc) else spec_of(func)
         seen = spec is not None and spec.mode == "view" and spec.views.part is None and only_views(made, given)
         events.tap.call(named, held, "view" if seen else CLASS[held == "numpy"], "", seconds, result, 1, hosts)
     return made
@@ -112,7 +122,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def computed(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """Run a ufunc of one result on arrays in the host state and numbers, which :func:`call` does for whatever else there is."""
-    if ufunc.nout != 1 or call_nodes.least or views.waiting:
+    if ufunc.nout != 1 or views.waiting:
         return DECLINED
     start = perf_counter()
     values = []
@@ -131,6 +141,13 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     if events.tap is not None:
         events.tap.call(ufunc, held.name, CLASS[held.name == "numpy"], "", perf_counter() - start, result, 1, values)
     return host_results.placed(result, held) if type(result) is np.ndarray else dressed(result, [])
+
+
+def tell(func: Any, found: list[Handle], result: Any, hosts: Any, seconds: float) -> None:
+    """Report a call on large arrays that the thin path made."""
+    if events.tap is not None:
+        held = found[0]._kind.backend.name
+        events.tap.call(func, held, CLASS[held == "numpy"], "", seconds, result, 1, hosts)
 
 
 def take(a: Handle, key: Any) -> Any:
@@ -217,12 +234,6 @@ def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
         return handed(func(*given, **{key: dressed(x, found) for key, x in kwargs.items()}), *_inside([], why))
 
     return called
-
-
-def _may_write(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a call may write into its arguments: true of every call that is not known not to."""
-    spec = None if isinstance(func, np.ufunc) else spec_of(func)
-    return spec is None or spec.may_write(args, kwargs)
 
 
 def _lend(value: np.ndarray[Any, Any], lent: dict[int, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:

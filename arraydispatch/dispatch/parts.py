@@ -7,6 +7,7 @@ shape, parts of many shapes. :mod:`arraydispatch.dispatch.subscripts` asks.
 from __future__ import annotations
 
 import sys
+from math import prod
 from types import CodeType
 from typing import Any
 
@@ -15,6 +16,8 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends import loader
 from ..common import callers
+from ..common.arguments import PLAIN
+from ..common.pytrees import first
 from ..memory import reshaping, views
 from ..memory.views import ghost
 from ..runtime import settings
@@ -23,7 +26,9 @@ from ..runtime.execution_policy import Shapes, shapes
 __all__ = [
     "belongs_to_host",
     "is_basic",
+    "is_for_host",
     "is_given_back",
+    "is_looked_into_on_host",
     "is_picked_on_host",
     "is_written_in_parts",
     "settle",
@@ -83,6 +88,20 @@ def _is_small(a: Handle, key: Any) -> bool:
         return False
 
 
+def _is_small_pick(a: Handle, key: Any) -> bool:
+    """Whether a key of integer arrays, slices and integers picks fewer elements than the library computes with."""
+    items = [k._v if isinstance(k, Handle) else k for k in (key if type(key) is tuple else (key,))]
+    try:
+        arrays = [np.asarray(k) for k in items if isinstance(k, np.ndarray | list)]
+        if not all(k.dtype.kind in "iu" for k in arrays):
+            return False
+        one = tuple([0 if isinstance(k, np.ndarray | list) else k for k in items])
+        picked = prod(np.broadcast_shapes(*(k.shape for k in arrays)))
+        return bool(picked * np.size(ghost(a)[one]) < settings.default.min_size)
+    except (IndexError, ValueError):
+        return False
+
+
 def _changes(a: Handle, key: Any) -> bool:
     """Whether a basic key names a large part of one of many shapes, for each of which the library would compile."""
     try:
@@ -116,9 +135,41 @@ def _picks_many_shapes(key: Any) -> bool:
     return False
 
 
+def is_for_host(x: Any) -> bool:
+    """Whether an argument, or a part of a key, is a small one that the host holds."""
+    most = settings.default.min_size
+    if isinstance(x, list | tuple) and len(x) >= most:
+        return False
+
+    def is_not(y: Any) -> bool:
+        if isinstance(y, Handle):
+            return not y._kind.backend.hosted or ghost(y).size >= most
+        return y.size >= most if isinstance(y, np.ndarray) else type(y) not in PLAIN
+
+    return first(is_not, (x,)) is None
+
+
+def is_looked_into_on_host(a: Handle) -> bool:
+    """Whether elements of an array that are picked by a small index, or found by a function, are the host's work."""
+    if not _on_a_cpu(a):
+        return False
+    root = views.owner(a)
+    return a._kind.backend.mutable or is_given_back(root) or _is_looked_at_again(root, _ELEMENT)
+
+
+def _is_looked_at_again(root: Handle, weight: int) -> bool:
+    """Count a small part of an array, or an element; return whether the array belongs to the host from here on."""
+    if root._kind.backend.defers:
+        return _is_one_too_many(root, weight)
+    looks = root._looks = getattr(root, "_looks", 0) + 1
+    return looks > _LOOKS
+
+
 def belongs_to_host(a: Handle, key: Any, written: bool = False) -> bool:
     """Whether a value is read in small parts, again and again, or in parts of many shapes; where it costs nothing, at once."""
-    if not is_basic(key) or not _on_a_cpu(a):
+    if not is_basic(key):
+        return not written and is_for_host(key) and _is_small_pick(a, key) and is_looked_into_on_host(a)
+    if not _on_a_cpu(a):
         return False
     backend = a._kind.backend
     if backend.mutable:
@@ -133,10 +184,7 @@ def belongs_to_host(a: Handle, key: Any, written: bool = False) -> bool:
         return False
     if written and ghost(root).size < settings.default.min_size:
         return True
-    if backend.defers:
-        return _is_one_too_many(root, _ELEMENT if whole_integers(key, ghost(a).ndim) else 1)
-    looks = root._looks = getattr(root, "_looks", 0) + 1
-    return looks > _LOOKS
+    return _is_looked_at_again(root, _ELEMENT if whole_integers(key, ghost(a).ndim) else 1)
 
 
 def is_written_in_parts(a: Handle, key: Any) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..backends.kinds import Kind
+from ..common.arguments import with_scalar
 from ..common.sentinels import DECLINED
 from . import functions, ufuncs
 
@@ -20,6 +21,8 @@ def __array_ufunc__(self: Handle, ufunc: np.ufunc, method: str, *inputs: Any, **
         if len(inputs) == 1:
             return _FAST_OF_ONE[ufunc](inputs[0])
         if len(inputs) == 2 and ufunc.nout == 1:
+            if type(inputs[0]) is np.ndarray:
+                inputs = with_scalar(inputs)
             return _FAST[ufunc](inputs[0], inputs[1])
     return ufuncs.array_ufunc(ufunc, method, inputs, kwargs)
 

@@ -1,7 +1,8 @@
 """SciPy's functions and methods on the host: they get ndarrays, and results go back to the backend of the arrays.
 
 SciPy's compiled code asks for memory that it may write, and writes into ``out=`` and ``output=``: it gets copies of its own, and
-filled copies are written back. Callbacks are called with ndarrays, as SciPy calls them.
+filled copies are written back, as are those that it may overwrite (``overwrite_a=True``). Callbacks are called with ndarrays, as
+SciPy calls them.
 """
 
 from __future__ import annotations
@@ -40,6 +41,29 @@ def filled_by(func: Any) -> tuple[frozenset[int], frozenset[str]]:
     return frozenset(i for i, name in enumerate(parameters) if name in names), names
 
 
+@lru_cache(maxsize=512)
+def _permissions(func: Any) -> tuple[tuple[int, str], ...]:
+    """Return the positions and names of the parameters that permit a function to overwrite its arguments."""
+    try:
+        parameters = list(inspect.signature(func).parameters)
+    except (TypeError, ValueError):
+        return ()
+    return tuple((i, name) for i, name in enumerate(parameters) if name.startswith("overwrite_"))
+
+
+def may_overwrite(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call permits a function to overwrite arguments, as ``overwrite_a=True`` does."""
+    return any(args[i] if i < len(args) else kwargs.get(name) for i, name in _permissions(func))
+
+
+def kept(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of a call without the permission to overwrite some of them."""
+    at = {i for i, _ in _permissions(func)}
+    names = {name for _, name in _permissions(func)}
+    positional = tuple(False if i in at else x for i, x in enumerate(args))
+    return positional, {key: x for key, x in kwargs.items() if key not in names}
+
+
 def _back(result: Any, hand: Handover, backend: Backend, device: Any) -> Any:
     """Return a result with arrays in place of ndarrays."""
     array = hand.target(result)
@@ -59,18 +83,22 @@ def call(
     kwargs: dict[str, Any],
     backend: Backend,
     reason: str,
+    overwrites: bool = False,
 ) -> Any:
-    """Run a callable of SciPy's on the host; it is reported as ``known``."""
+    """Run a callable of SciPy's on the host; it is reported as ``known``; ``overwrites``: it may overwrite its arguments."""
     if not backend.hosted:
         host_results.allow(known, backend, reason)
     start = perf_counter()
     device = None if backend.hosted else wrapping.device_among([*args, *kwargs.values()], backend)
     hand = Handover(f"{names.name_of(known)} runs on the host")
     at, named = filled_by(known)
-    hosts = [handed(x, hand.fill if i in at else hand.share) for i, x in enumerate(args)]
-    keywords = {key: handed(x, hand.fill if key in named else hand.share) for key, x in kwargs.items()}
-    result = compute(*hosts, **keywords)
-    hand.store()
+    read = hand.lend if overwrites else hand.share
+    hosts = [handed(x, hand.fill if i in at else read, hand.other) for i, x in enumerate(args)]
+    keywords = {key: handed(x, hand.fill if key in named else read, hand.other) for key, x in kwargs.items()}
+    try:
+        result = compute(*hosts, **keywords)
+    finally:  # what is written before an error is written
+        hand.store()
     if events.tap is not None:
         kind = "hosted" if backend.hosted else "native" if backend.native_is_ndarray else "host"
         why = reason if kind == "host" else ""
@@ -82,7 +110,7 @@ def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backe
     """Run a function or method of SciPy's that was dispatched by its stand-in."""
     if func in METHODS:
         return method(func, args[0], args[1:], kwargs, reason)
-    return call(func, func, args, kwargs, backend, reason)
+    return call(func, func, args, kwargs, backend, reason, may_overwrite(func, args, kwargs))
 
 
 def known_as(func: Any, args: tuple[Any, ...]) -> Any:

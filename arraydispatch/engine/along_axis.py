@@ -17,7 +17,7 @@ import numpy as np
 
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import Done
-from ..functions.registry import spec_of
+from ..functions.registry import Spec, spec_of
 from .host_blocks import thread_pool
 from .recording import tape
 
@@ -28,11 +28,9 @@ _PART = 1 << 17
 """Elements of a part, for functions of single elements: the result of a part is copied while it is in the cache."""
 
 
-def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run ``func(*args, **kwargs)`` on ndarrays in parts, if the call is large and can be divided."""
-    spec = spec_of(func)
-    if spec is None:
-        return DECLINED
+def call(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Run a function, of which ``spec`` has the facts, on ndarrays in parts, if the call is large and can be divided."""
+    func = spec.func
     if not spec.parallel.apart:
         each = spec.parallel.each
         return DECLINED if each is None else _by_elements(func, args, kwargs, each)

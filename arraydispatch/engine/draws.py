@@ -264,7 +264,9 @@ class _Draw(Parts):
         ready = []
         with self._lock:
             self._drawn[i] = pieces, skipped, state
-            while self._turn in self._drawn:
+            while True:  # no condition: see tests/common/test_signal_safety.py
+                if self._turn not in self._drawn:
+                    break
                 pieces, skipped, state = self._drawn.pop(self._turn)
                 count = sum(map(len, pieces)) - self._skipped
                 if count < 0 or self._filled + count > self._total:

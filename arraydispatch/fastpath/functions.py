@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy import ndarray
 
 from .._core.handles import Handle, shortened
 from ..backends.kinds import Kind
-from ..common.arguments import PLAIN, SCALARS
+from ..common.arguments import PLAIN, SCALARS, with_scalar
 from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
@@ -54,7 +55,10 @@ def _caller(func: Any, spec: Any) -> Any:
     places = [parameter.at for parameter in written]
     names = frozenset([parameter.name for parameter in written])
     before, lends = min(places, default=sys.maxsize), spec is not None and spec.mode == "function"
-    alone = before > 0
+    alone, tables = before > 0, () if spec is None else spec.tables
+    of_any_size = 0 in tables
+    views = spec is not None and spec.mode in ("view", "attribute", "meta") and spec.views.part is None
+    answers = spec is not None and spec.mode == "meta"
 
     def with_one(x: Any) -> Any:
         if alone and type(x) is path.array_class:
@@ -72,7 +76,8 @@ def _caller(func: Any, spec: Any) -> Any:
             if type(a._v) is ndarray and path.least:
                 value: ndarray = a._v
                 kind: Kind = a._kind
-                if value.size < path.least and not kind.standard and not (waiting and lends and _are_read([x])):
+                small = value.size < path.least or of_any_size
+                if small and not kind.standard and not (waiting and lends and _are_read([x])):
                     return _finished(run(value, y), a, kind)
         return call((x, y), {})
 
@@ -80,31 +85,71 @@ def _caller(func: Any, spec: Any) -> Any:
         if not path.least or len(args) > before:
             return DECLINED
         found: list[Any] = []
-        hosts = _values(args, found)
+        looked_into = spec.looks_into(args, kwargs) if tables else ()
+        hosts = _beside_tables(args, found, looked_into) if looked_into else _values(args, found, DEEPEST, views)
         if not found or hosts is None:
             return DECLINED
         if waiting and lends and _are_read(found):
             return DECLINED  # the general call lends their memory
+        start = perf_counter() if views else 0.0
         if kwargs:
             if not is_plain((), kwargs) or not names.isdisjoint(kwargs):
                 return DECLINED
             result = run(*hosts, **kwargs)
         else:
             result = run(*hosts)
+        if answers:
+            return result
         if type(result) in PLAIN:
             path.calls += 1
             return result
         made = _made(result, found)
         if is_computed(made):
-            path.calls += 1
+            if views and _are_large(hosts):
+                host_values.tell(func, found, result, hosts, perf_counter() - start)
+            else:
+                path.calls += 1
         return made
 
     shorter[call] = with_one, with_two
     return call
 
 
+def _updater(func: Any) -> Any:
+    """Make the thin call of a function that writes into its first argument, which NumPy does at any size."""
+    run = getattr(func, "_implementation", func)
+
+    def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not path.least or not args or type(args[0]) is not path.array_class or not is_plain((), kwargs):
+            return DECLINED
+        found: list[Any] = []
+        hosts = _values(args, found, DEEPEST, True)
+        if hosts is None:
+            return DECLINED
+        start = perf_counter()
+        before_write(args[0], hosts[0])
+        result = run(*hosts, **kwargs)
+        written(args[0])
+        if _are_large(hosts):
+            path.calls -= 1
+            host_values.tell(func, found, result, hosts, perf_counter() - start)
+        return result
+
+    return call
+
+
 shorter: dict[Any, tuple[Any, Any]] = {}
 """Thin call of a function -> what it does with one argument and with two, without a tuple of them."""
+
+
+def _are_large(values: Any) -> bool:
+    """Whether an ndarray among some values is of a size at which calls are reported one by one."""
+    for x in values:
+        if type(x) is ndarray:
+            value: ndarray = x
+            if value.size >= path.least:
+                return True
+    return False
 
 
 def _finished(result: Any, a: Handle, kind: Kind) -> Any:
@@ -158,9 +203,12 @@ class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
 
     def __missing__(self, func: Any) -> Any:
         spec = None if isinstance(func, np.ufunc) else spec_of(func)
-        known = spec is not None and spec.mode in ("function", "like", "view", "meta")
-        known = known or (isinstance(getattr(func, "__self__", None), np.ufunc) and func.__name__ in _UFUNC_METHODS)
-        self[func] = found = _caller(func, spec) if known else _not_at_once
+        if spec is not None:
+            known = spec.mode in ("function", "like", "view", "attribute", "meta")
+        else:
+            known = isinstance(getattr(func, "__self__", None), np.ufunc) and func.__name__ in _UFUNC_METHODS
+        made = _updater(func) if spec is not None and spec.mode == "update" else _not_at_once
+        self[func] = found = _caller(func, spec) if known else made
         return found
 
 
@@ -181,7 +229,18 @@ def _are_read(found: list[Any]) -> bool:
     return False
 
 
-def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | None:
+def _beside_tables(args: Any, found: list[Any], tables: Any) -> list[Any] | None:
+    """Do what :func:`_values` does for a call that only looks into the arrays at some positions, which may be large."""
+    hosts: list[Any] = []
+    for i, x in enumerate(args):
+        inside = _values((x,), found, DEEPEST, i in tables)
+        if inside is None:
+            return None
+        hosts.append(inside[0])
+    return hosts
+
+
+def _values(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: Any = False) -> list[Any] | None:
     """Replace arrays in arguments by ndarrays, and list them in ``found``; None where the general path is needed."""
     if not depth:
         return None
@@ -194,7 +253,7 @@ def _values(args: Any, found: list[Any], depth: Any = DEEPEST) -> list[Any] | No
                 return None
             value: ndarray = a._v
             kind: Kind = a._kind
-            if value.size >= path.least or kind.standard:
+            if (value.size >= path.least and not of_any_size) or kind.standard:
                 return None
             if found and (first := found[0]._kind) is not kind and first.backend is not kind.backend:
                 return None
@@ -422,6 +481,8 @@ def array_ufunc(general: Any) -> Any:
         if func.signature is not None and func not in _OF_CORES:
             pass
         elif not kwargs:
+            if type(inputs[0]) is ndarray:
+                inputs = with_scalar(inputs)
             made = ufunc(func, inputs)
         elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is path.array_class:
             made = onto(func, inputs, out[0])

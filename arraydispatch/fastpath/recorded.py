@@ -17,7 +17,7 @@ from numpy import ndarray
 from .._core.handles import Handle
 from ..array.general_forms import named, short_power
 from ..common import events
-from ..common.arguments import SCALARS
+from ..common.arguments import SCALARS, with_scalar
 from ..common.members import REDUCTIONS, Form, Member
 from ..common.sentinels import DECLINED
 from ..dispatch import host_results, host_values
@@ -146,6 +146,8 @@ def _array_ufunc(general: Any) -> Any:
     def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if call_nodes.least and method == "__call__":
             if not kwargs:
+                if type(inputs[0]) is ndarray:
+                    inputs = with_scalar(inputs)
                 made = record(func, inputs)
                 if made is not None:
                     return made

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from . import layouts
 from .averages import report
@@ -282,16 +283,26 @@ def unwrap(xp: Any, p: Any, discont: Any = None, axis: Any = -1, *, period: Any 
 # -- tables ----------------------------------------------------------------------------------------------------------
 
 
+def _check_safe(dtype: np.dtype[Any], to: np.dtype[Any]) -> None:
+    if not np.can_cast(dtype, to, "safe"):
+        raise TypeError(f"Cannot cast array data from {dtype!r} to {to!r} according to the rule 'safe'")
+
+
 def _float(xp: Any, x: Any, to: np.dtype[Any], like: Native | None) -> Native:
     x = xp.asarray(x, like=like)
-    if not np.can_cast(xp.dtype_of(x), to, "safe"):
-        raise TypeError(f"Cannot cast array data from {xp.dtype_of(x)!r} to {to!r} according to the rule 'safe'")
+    _check_safe(xp.dtype_of(x), to)
     return xp.prim.astype(x, to)
 
 
-@implements(np.interp, error="sum", each=0, returns="scalar")
+def _real(xp: Any, x: Native) -> Native:
+    return xp.prim.real(x) if warn_of_cast(xp.dtype_of(x), dtypes.FLOAT64) else x
+
+
+@implements(np.interp, error="sum", tables=(1, 2), each=0, returns="scalar")
 def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Native:
     like = first_native(ns, (x, xp, fp))
+    if period is not None:
+        x, xp = (_real(ns, ns.asarray(y, like=like)) for y in (x, xp))
     fp = ns.asarray(fp, like=like)
     if dtypes.category(ns.dtype_of(fp)) == "complex":
         return _interp_complex(ns, x, xp, fp, left, right, period)
@@ -300,8 +311,10 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
         if period == 0:
             raise ValueError("period must be a non-zero value")
         period, left, right = abs(period), None, None
-    if len(ns.shape_of(xp)) != 1 or len(ns.shape_of(fp)) != 1:
-        raise ValueError("Data points must be 1-D sequences")
+    for y in (fp, xp):
+        if (ndim := len(ns.shape_of(y))) != 1:
+            given = f"object {'too deep' if ndim else 'of too small depth'} for desired array"
+            raise ValueError(given if period is None else "Data points must be 1-D sequences")
     n = ns.shape_of(xp)[0]
     if ns.shape_of(fp)[0] != n:
         raise ValueError("fp and xp are not of the same length.")
@@ -368,11 +381,12 @@ def _interp_complex(ns: Any, x: Any, xp: Any, fp: Native, left: Any, right: Any,
     return ns.prim.complex(real, ns.prim.where(ns.isnan(x), zero, imag))
 
 
-@implements(np.digitize, returns="scalar")
+@implements(np.digitize, tables=(1,), returns="scalar")
 def digitize(xp: Any, x: Any, bins: Any, right: bool = False) -> Native:
     x, bins = arrays(xp, x, bins)
     if dtypes.category(xp.dtype_of(x)) == "complex":
         raise TypeError("x may not be complex")
+    _check_safe(xp.dtype_of(bins), dtypes.FLOAT64)
     shape = xp.shape_of(bins)
     if len(shape) != 1:
         raise ValueError(f"object {'of too small depth' if not shape else 'too deep'} for desired array")

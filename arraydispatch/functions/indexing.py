@@ -57,10 +57,10 @@ def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Na
     """Return the index argument of ``take`` and ``put`` as native int64 in ``[0, n)``, by mode."""
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
-    if xp.is_array(index) or isinstance(index, np.ndarray | np.generic):
+    if xp.is_array(index) or isinstance(index, np.ndarray):  # numbers and sequences NumPy converts one by one
         dtype = xp.dtype_of(index) if xp.is_array(index) else index.dtype
         if not np.can_cast(dtype, INTP, "same_kind"):
-            raise TypeError(f"Cannot cast array data from {dtype!r} to {INTP!r} according to the rule 'safe'")
+            raise TypeError(f"Cannot cast array data from {dtype!r} to {INTP!r} according to the rule 'same_kind'")
     if not xp.is_array(index):
         index = np.asarray(to_host(xp, index), np.int64)
         if mode == "raise":
@@ -74,7 +74,7 @@ def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Na
     return xp.minimum(xp.maximum(index, 0), n - 1)
 
 
-@moving(np.take, into=("casts",), returns="scalar")
+@moving(np.take, tables=(0,), into=("casts",), returns="scalar")
 def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Native:
     if not xp.is_array(a):
         a = xp.asarray(a, like=indices if xp.is_array(indices) else None)

@@ -94,9 +94,9 @@ def implements(*funcs: Any, **facts: Any) -> Callable[[B], B]:
         for func in funcs:
             if func in SPECS and not _left(SPECS[func].body):
                 raise ValueError(f"{func.__module__}.{func.__name__} is registered twice")
-            out, order = position_of(func, "out"), position_of(func, "order")
+            out, order, axis = (position_of(func, name) for name in ("out", "order", "axis"))
             written = _written(func, facts.get("uncopied", False))
-            SPECS[func] = Spec(func=func, body=body, out=out, written=written, order=order, **facts)
+            SPECS[func] = Spec(func=func, body=body, out=out, written=written, order=order, axis=axis, **facts)
         return body
 
     return register
@@ -375,7 +375,7 @@ def resolve(func: Any, backend: Backend) -> Entry:
 def _runs(
     func: Any, kind: Literal["override", "native", "composed"], spec: Spec | None, run: Body, backend: Backend
 ) -> Entry:
-    plain = spec is None or not spec.uncopied
+    plain = spec is None or not (spec.uncopied or spec.in_place)
     most = 99 if spec is None or spec.out is None else spec.out
     typed = position_of(func, "dtype")
     bound = partial(run, backend.xp)

@@ -148,7 +148,7 @@ def sort_complex(xp: Any, a: Any) -> Native:
     return xp.prim.astype(made, dtypes.COMPLEX64 if narrow else dtypes.COMPLEX128)
 
 
-@implements(np.searchsorted, each=1, returns="scalar")
+@implements(np.searchsorted, tables=(0,), each=1, returns="scalar")
 def searchsorted(xp: Any, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Native:
     if not isinstance(side, str):
         raise TypeError(f"search side must be str, not {type(side).__name__}")

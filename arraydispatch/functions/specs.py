@@ -156,8 +156,8 @@ class Spec(Facts):
         Position of ``out`` in NumPy's signature.
     written : tuple of Written
         Parameters of NumPy's signature by which a call may write into its arguments.
-    order : int or None
-        Position of ``order`` in NumPy's signature.
+    order, axis : int or None
+        Position of ``order``, and of ``axis``, in NumPy's signature.
     kind : {"composed", "native"}
         ``native``: a front over one primitive.
     pure : bool
@@ -172,6 +172,8 @@ class Spec(Facts):
         ``output``: a function whose ``output=`` names a dtype, or an array that takes the result, as in ``scipy.ndimage``.
     moves : bool
         It moves values without computing new ones, so the library is no faster on an array held by the host.
+    tables : tuple of int
+        Positions of the arrays that a call only looks into, unless it is given an axis: its size is that of the other arguments.
     min_bits : int
         Compute at no fewer bits than this when a precision policy narrows floats (32 for linear algebra and FFT).
     into : frozenset of {"made", "accumulates", "positions", "divides", "casts", "fills"}
@@ -186,6 +188,8 @@ class Spec(Facts):
         Results are always checked for floating-point errors, because they are small compared with the operands.
     uncopied : bool
         It writes into its first argument if called with ``copy=False``, which is its second parameter.
+    in_place : bool
+        SciPy computes it in the memory of arguments that it may overwrite (``overwrite_a=True``), so that they share it with results.
     whole : ufunc, callable or None
         If the function of an array alone reduces all of it: the ufunc of the reduction, or a function that returns the plan for a kind.
     orders : bool
@@ -203,16 +207,19 @@ class Spec(Facts):
     out: int | None
     written: tuple[Written, ...]
     order: int | None
+    axis: int | None
     kind: Literal["native", "composed"] = "composed"
     pure: bool = True
     returns: Returns = "array"
     mode: Mode = "function"
     moves: bool = False
+    tables: tuple[int, ...] = ()
     min_bits: int = 16
     into: frozenset[Into] = frozenset()
     layout: Layout | None = None
     reported: bool = False
     uncopied: bool = False
+    in_place: bool = False
     whole: np.ufunc | Callable[[Any], Any] | None = None
     orders: bool = False
     keeps: Callable[..., Any] | None = None
@@ -223,6 +230,11 @@ class Spec(Facts):
     def computes(self) -> bool:
         """Whether the function computes new values, rather than moving, viewing or writing those of its arguments."""
         return self.mode in ("function", "output") and not self.moves
+
+    def looks_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:
+        """Return the positions of the arrays that a call only looks into."""
+        whole = "axis" in kwargs or (self.axis is not None and len(args) > self.axis)
+        return () if whole else self.tables
 
     def may_write(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a call may write into its arguments, or make that possible by a view of them or by passing them to a callback."""

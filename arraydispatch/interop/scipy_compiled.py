@@ -14,9 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from .._core.callable_proxy import StandIn, by_name
-from .._core.handles import Handle
 from ..common.patching import Exchange
-from ..dispatch import host_results, scipy_calls, wrapping
+from ..dispatch import scipy_calls, wrapping
 from ..scipy_support import arrays_among, method_stand_in
 
 __all__ = ["HELD", "Compiled", "exchanges"]
@@ -78,17 +77,7 @@ class Compiled:
             return self._real(*args, **kwargs)
         backend = wrapping.find_backend(found)
         assert backend is not None
-
-        def compute(*hosts: Any, **named: Any) -> Any:
-            given = [*zip(args, hosts), *((kwargs[key], x) for key, x in named.items())]
-            before = [(array, x, x.tobytes()) for array, x in given if isinstance(array, Handle)]
-            result = self._real(*hosts, **named)
-            for array, x, was in before:
-                if x.tobytes() != was:
-                    host_results.store(array, x)
-            return result
-
-        return scipy_calls.call(compute, self._name, args, kwargs, backend, _WHY)
+        return scipy_calls.call(self._real, self._name, args, kwargs, backend, _WHY, overwrites=True)
 
 
 def _called(exchange: Exchange) -> Any:

@@ -1,7 +1,7 @@
 """Installation of the stand-ins for SciPy's functions where users look them up, as soon as SciPy has been imported.
 
 A stand-in (:mod:`arraydispatch.scipy_support`) replaces a public function in the module that users import it from, and the
-methods of the classes there. SciPy's own modules import functions from where they are defined, so nothing changes within SciPy.
+methods of the classes there; one that compiled code defines also in the compiled module. SciPy's own modules import functions from where they are defined, so nothing changes within SciPy.
 If a program's module (not a library's) has imported a function before, its name there is exchanged as well. If SciPy itself
 accepts arrays of any library (``SCIPY_ARRAY_API=1``), nothing is exchanged.
 
@@ -14,6 +14,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib.machinery import ExtensionFileLoader
 from inspect import CO_VARARGS
 from types import FunctionType, ModuleType
 from typing import Any
@@ -80,6 +81,10 @@ def _exchanges(module: ModuleType) -> Iterator[Exchange]:
         found = scipy_support.front(f"{name}.{function}")
         if found is not None:
             yield Exchange(module, function, _giving(found), "functions of SciPy")
+            home = sys.modules.get(found.real.__module__)
+            compiled = isinstance(getattr(home, "__loader__", None), ExtensionFileLoader)
+            if home is not module and compiled and getattr(home, function, None) is found.real:
+                yield Exchange(home, function, _giving(found), "functions of SciPy")
     for cls in _classes(module):
         for method, real in list(vars(cls).items()):
             takes = (

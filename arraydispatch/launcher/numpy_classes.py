@@ -249,7 +249,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
 
         A view is an ndarray if it is of a user's subclass or has a dtype that exists only on the host.
         """
-        if (stays := _stays(dtype) or _stays(type)) and _for_user(self):
+        if (stays := _stays(dtype) or (isinstance(type, builtins.type) and _stays(type))) and _for_user(self):
             left("ndarray.view", f"{stays} shares its memory")
             reshaping.settle(self, "its memory is shared on the host")
         return super().view(dtype, type)

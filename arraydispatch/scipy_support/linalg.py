@@ -20,7 +20,7 @@ from .operand_checks import array, checked, floats, lapack, number, only, row_of
 
 _SINGULAR = "Matrix is singular"
 
-linear_algebra = family(implements, min_bits=32)
+linear_algebra = family(implements, min_bits=32, in_place=True)
 
 
 def _square(xp: XP, a: Any, check_finite: bool = True) -> Any:

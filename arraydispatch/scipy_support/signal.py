@@ -339,7 +339,7 @@ def hilbert(xp: XP, x: Any, N: Any = None, axis: Any = -1) -> Any:
     return transforms.ifft(xp, xp.multiply(spectrum, factors), n, axis)
 
 
-@implements("scipy.signal.detrend", pure=False)
+@implements("scipy.signal.detrend", pure=False, in_place=True)
 def detrend(xp: XP, data: Any, axis: Any = -1, type: Any = "linear", bp: Any = 0, overwrite_data: Any = False) -> Any:
     if type not in ("linear", "l", "constant", "c"):
         raise ValueError("Trend type must be 'linear' or 'constant'.")

@@ -18,7 +18,7 @@ from . import implements
 from .linalg import cholesky, diagonal, matrix
 from .operand_checks import array, checked, lapack, only, row_of
 
-linear_algebra = family(implements, min_bits=32)
+linear_algebra = family(implements, min_bits=32, in_place=True)
 
 
 @linear_algebra("scipy.linalg.solve_triangular")

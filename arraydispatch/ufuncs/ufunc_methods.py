@@ -129,7 +129,7 @@ class Bound:
         if backend.dtype_of(result) != to:
             result = prim.astype(result, to)
         if given:
-            result = self(result, initial)
+            result = self(initial, result)  # in NumPy's order: of two NaN it has the first
             if backend.dtype_of(result) != to:
                 result = prim.astype(result, to)
         return result

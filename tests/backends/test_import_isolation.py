@@ -88,6 +88,25 @@ def test_a_missing_library_names_its_install_command(backend: str) -> None:
     assert backend in done.stdout
 
 
+@pytest.mark.one_backend("a library that cannot be imported")
+@pytest.mark.parametrize(
+    "error", ["ImportError('no library')", "OSError('no library')", "AttributeError('no library')"]
+)
+@pytest.mark.parametrize("backend", [name for name in LIBRARIES if name != "numpy"])
+def test_a_library_that_cannot_be_imported_is_named_with_the_reason(backend: str, error: str, tmp_path: Path) -> None:
+    (tmp_path / backend).mkdir()
+    (tmp_path / backend / "__init__.py").write_text(f"raise {error}")
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nimport arraydispatch as ad\n"
+        f"try:\n    ad.use({backend!r})\nexcept ad.BackendNotInstalledError as error:\n    print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == (
+        f"backend {backend!r}: the library {backend!r} is installed and cannot be imported: {error.partition('(')[0]}: no library;"
+        f" to install it again, run: {loader.KNOWN[backend].install}\n"
+    )
+
+
 LOOKS = """
 import numpy as np, arraydispatch as ad
 

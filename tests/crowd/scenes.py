@@ -427,7 +427,9 @@ def _interrupted(world: World, x: Any, numbers: random.Random, sent: _Alarm) -> 
             try:
                 armed, raised = True, False
                 sent.send(numbers.random() ** 2 * 2e-3 + 1e-6)
-                while done < 20:
+                while True:  # no condition: see tests/common/test_signal_safety.py
+                    if done == 20:
+                        break
                     exec(code, names)
                     done += 1
                 armed = False

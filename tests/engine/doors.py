@@ -85,16 +85,18 @@ IN_PLACE = (  # what overwrite_input leaves is not NumPy's to say
     "try: np.add({t}, [1, 2, 3, 4, 5, 6, 7], {t})\nexcept ValueError: {t}[1] = 3", "try: {t}[[1, 9999]] = 3\nexcept IndexError: {t} += 1", "try: {t}[...] = 'x'\nexcept ValueError: pass",
     "np.ma.array({t}, mask={s} > 0, copy=False)[1:4] = 5", "np.ma.array({t}, copy=False)[...] *= 0.5", "np.ma.array({t}, mask={s} > 1, copy=False).data[2] = 3", "np.asmatrix({t})[0, :3] = 2",
     "run({t}.fill, 3)", "run(lambda: {t}.__iadd__({s}))", "run(np.copyto, {t}, {s})", "run({t}.sort)", "run(lambda: look({w}))",
-    "scipy.fft.fft({t}, overwrite_x=True); {t}.fill(2)", "scipy.linalg.lu_factor({t}[:16].reshape(4, 4), overwrite_a=True); {t}.fill(2)", "scipy.linalg.solve({t}[:16].reshape(4, 4) + 9 * np.eye(4), {s}[:4], overwrite_b=True); {s}[:4] = 1",
+    "scipy.fft.fft({t}, overwrite_x=True); {t}.fill(2)", "scipy.linalg.solve(4 * np.eye(4), {t}[:4], overwrite_b=True)[1] = 2.5", "scipy.linalg.solve(4 * np.eye(4), {t}[::2][:4], overwrite_b=True)[1] = 2.5", "scipy.linalg.solve(4 * np.eye(4), {t}[:8].reshape(4, 2), overwrite_b=True)[1] = 2.5",
+    "scipy.linalg.solve_banded((0, 0), np.ones((1, len({t}))), {t}, overwrite_b=True)[1:3] = 2.5", "scipy.linalg.solve_triangular(np.eye(4), {t}[:4], overwrite_b=True)[2] = 3.5",
 )  # fmt: skip
 IN_PLACE_ROUNDED = (
     "{t} /= 3", "{t} **= 2", "{t} *= {s}", "np.multiply.at({t}, [1, 1, 2], 0.3)", "{t}.partition(5)", "{t} = np.linspace(0, 1, len({t}))", "{t}[:] = {s} @ {r}",
+    "scipy.linalg.lu_factor({t}[:16].reshape(4, 4).T, overwrite_a=True)", "scipy.linalg.solve({t}[:16].reshape(4, 4) + 9 * np.eye(4), {s}[:4], overwrite_b=True)",
 )  # fmt: skip
 
 MEMORY = (
     "for x in np.nditer({t}[3:9], op_flags=['readwrite']): x[...] = x * 0.5", "for x, y in np.nditer([{t}[:6], {s}[:6]], [], [['writeonly'], ['readonly']]): x[...] = y",
-    "for x in np.nditer({t}, ['external_loop', 'buffered'], [['readwrite']], buffersize=5): x[...] = x + 1", "for x in np.nditer({t}, ['buffered'], [['readwrite']], ['f4'], casting='same_kind'): x[...] = x + 1",
-    "with np.nditer([{s}, {t}], op_flags=[['readonly'], ['writeonly']]) as it:\n    for x, y in it: y[...] = x + 2", "it = np.nditer({t}, op_flags=['readwrite']); it[0] = 5; it.iternext(); it[0] = 6; it.close()",
+    "for x in np.nditer(few({t}), ['external_loop', 'buffered'], [['readwrite']], buffersize=5): x[...] = x + 1", "for x in np.nditer(few({t}), ['buffered'], [['readwrite']], ['f4'], casting='same_kind'): x[...] = x + 1",
+    "with np.nditer([few({s}), few({t})], op_flags=[['readonly'], ['writeonly']]) as it:\n    for x, y in it: y[...] = x + 2", "it = np.nditer({t}, op_flags=['readwrite']); it[0] = 5; it.iternext(); it[0] = 6; it.close()",
     "it = np.nditer([{s}, {t}], ['external_loop'], [['readonly'], ['readwrite', 'copy']]); np.add(it[0], 1, it[1]); it.close()", "it = np.nditer({t}, op_flags=['readwrite']); it.operands[0][2] = 4; it.close()",
     "for i, x in np.ndenumerate({t}[:4]): {t}[i] = x + 1", "for x in np.nested_iters([{t}[:8].reshape(2, 4)], [[0], [1]], op_flags=['readwrite'])[1]: x[...] = 3",
     "ctypes.memset({t}.ctypes.data, 0, 24)", "ctypes.memmove({t}.ctypes.data, {s}.ctypes.data, 32)", "{t}.ctypes.data_as(ctypes.POINTER(ctypes.c_double))[2] = 3.5", "(ctypes.c_double * 3).from_buffer({t})[1] = 2.5",
@@ -103,10 +105,10 @@ MEMORY = (
     "np.asarray({t})[2:5] = 1.25", "np.asarray({t}).sort()", "np.asanyarray({t})[2] = 3", "np.ascontiguousarray({t})[2] = 3", "{t}.__array__()[:3] = 7", "np.array({t}, copy=None)[1:3] = 8", "np.array({t}, copy=False, subok=True)[1] = 6",
     "np.frombuffer({t})[4:6] = 1.5", "np.frombuffer({t}.data, {t}.dtype)[1:3] = 1.5", "np.frombuffer(memoryview({t}), count=3)[:] = 2", "np.ndarray((3,), {t}.dtype, {t})[...] = 2.75", "np.from_dlpack({t})[2:4]", "np.lib.stride_tricks.as_strided({t}, (3,), (16,))[:] = 7.25",
     "np.lib.stride_tricks.sliding_window_view({t}, 3, writeable=True)[2] = 1.75", "{t}.view(np.recarray)[:3] = 2.0", "{t}.view([('f', float)])['f'][:3] = 4.0", "{t}.view([('f', {t}.dtype)])[2] = (5,)", "{t}.view('u1')[:8] = 0", "{t}.view(type('Sub', (np.ndarray,), {{}}))[1] = 5",
-    "np.random.default_rng(5).shuffle({t})", "np.random.RandomState(5).shuffle({t})", "np.random.seed(5); np.random.shuffle({t})", "random.Random(3).shuffle({t})",
+    "np.random.default_rng(5).shuffle({t})", "np.random.RandomState(5).shuffle({t})", "np.random.seed(5); np.random.shuffle({t})", "random.Random(3).shuffle(few({t}))",
     "pickle.loads(pickle.dumps({t}, 5, buffer_callback=(b := []).append), buffers=b)[:3]", "copy.deepcopy({t})[:] = 5", "pickle.loads(pickle.dumps({t}))[:] = 5",
     "np.lib.recfunctions.unstructured_to_structured({t}[:4].reshape(2, 2), copy=False)", "np.rec.fromarrays([{t}, {s}])['f0'][:] = 1", "y = fields({t}); y['f'] += 1; {t}[...] = y['f']",
-    "scipy.linalg.blas.daxpy({s}, {t})", "scipy.linalg.blas.dscal(0.5, {t})", "scipy.linalg.blas.dswap({t}[:4], {t}[4:8])", "scipy.linalg.blas.dcopy({s}, {t})",
+    "scipy.linalg.blas.daxpy({s}, {t})", "scipy.linalg.blas.dscal(0.5, {t})", "scipy.linalg.blas.dscal(0.5, {t}[::2])", "scipy.linalg.blas.dswap({t}[:4], {t}[4:8])", "scipy.linalg.blas.dcopy({s}, {t})",
     "with tempfile.TemporaryFile() as f: os.pwrite(f.fileno(), {s}, 0); os.preadv(f.fileno(), [{t}], 0)", "with tempfile.TemporaryFile() as f: {s}.tofile(f); f.seek(0); f.readinto({t})",
 )  # fmt: skip
 """What lets memory out, or writes it behind NumPy's functions."""

@@ -64,6 +64,9 @@ def fields(x):
     made["f"] = x
     return made
 
+def few(x):  # for a loop of Python's
+    return x if len(x) < 100 else x[:99]
+
 def run(function, *args):
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         return pool.submit(function, *args).result()

@@ -200,6 +200,7 @@ def test_the_first_of_several_complex_nans_stays(backend: str) -> None:
     calls += [
         (f.accumulate, x, {"axis": axis}) for f in (np.maximum, np.minimum) for x in tables[::2] for axis in (0, 1)
     ]
+    calls += [(f, x, {"axis": 0, "initial": complex(np.nan, 9)}) for f in (np.max, np.minimum.reduce) for x in tables]
     wrong = []
     with warnings.catch_warnings(), ad.backend(backend), ad.execution("eager"):
         warnings.simplefilter("ignore")

@@ -109,6 +109,18 @@ def test_no_such_module(argv: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("module", "stdin"), [(["timeit", "-n", "2", "-r", "3", "-s", "import numpy as np\nx = np.ones(9)", "np.sin(x)"], ""),
+                          (["code"], "import numpy as np\nx = np.ones(9)\nfor _ in range(6): np.sin(x)\n\n")],
+    ids=["timeit", "code"],
+)  # fmt: skip
+def test_code_that_a_module_of_pythons_runs_is_the_users(module: list[str], stdin: str, tmp_path: Path) -> None:
+    done = _command("run", "--min-size", "0", "--report=r.json", "-m", *module, cwd=tmp_path, input=stdin)
+    assert done.returncode == 0, done.stderr
+    called = {row["function"]: row["count"] for row in json.loads((tmp_path / "r.json").read_text())["functions"]}
+    assert called["np.sin"] == 6
+
+
+@pytest.mark.parametrize(
     ("argv", "ours", "theirs"),
     [
         (["s.py", "--backend", "x"], [], ["s.py", "--backend", "x"]),

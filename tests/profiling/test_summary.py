@@ -49,6 +49,8 @@ SMALL = "calls on arrays of fewer than 65,536 elements"
         ([LIBRARY, _call("torch", "hosted", 3, 1)], {}, f"torch computed more than 99.9 % of the elements; NumPy computed 3 {SMALL}"),
         ([_call("torch", "fused", 20, 0), _call("torch", "block", 5, 900)], {"execution": "fused"},
          'NumPy computed everything: 20 calls in 5 fused blocks on the CPU; ad.use(execution="compiled") has torch compute'),
+        ([LIBRARY, _call("numpy", "fused", 25, 0)], {"execution": "fused"}, "torch computed everything: 10 calls"),
+        ([_call("numpy", "fused", 25, 0)], {}, "nothing was computed: 25 calls recorded, and nothing used the results"),
         ([_call("torch", "hosted", 2, 900_000, LARGE)], {}, "NumPy computed everything: 2 calls at once"),
         ([_call("numpy", "native", 2, 900)], {"backend": "numpy"}, "NumPy computed everything: 2 calls at once"),
         ([], {"backend": "numpy", "counted": 7}, f"NumPy computed everything: 7 {SMALL}"),

@@ -114,6 +114,23 @@ def test_no_difference_where_there_is_none(backend: str) -> None:
         assert x.dtype == y.dtype
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_what_scipy_may_overwrite_is_overwritten_once(backend: str, order: Any) -> None:
+    """LAPACK writes also to memory that is marked as read-only: NumPy's side gets copies, and leave to overwrite none."""
+    linalg = pytest.importorskip("scipy.linalg")
+    rng = np.random.default_rng(2)
+    plain = np.array(rng.normal(size=(5, 5)) + 5 * np.eye(5), order=order), rng.normal(size=5)
+    a, b = (ad.asarray(x, backend=backend, copy=True) for x in plain)
+    with Verification() as verification, ad.fallback("silent"):
+        made = linalg.solve(a, b, overwrite_a=True, overwrite_b=True)
+        linalg.lu_factor(a, True)
+    wanted = linalg.solve(*plain, overwrite_a=True, overwrite_b=True)
+    linalg.lu_factor(plain[0], True)
+    assert verification.differences() == [] and verification.checked == 2
+    for x, y in ((made, wanted), (a, plain[0]), (b, plain[1])):
+        np.testing.assert_allclose(ad.to_numpy(x), y, 1e-12)
+
+
 @pytest.mark.parametrize("bits", [64, 32, 16])
 def test_no_difference_under_a_precision(backend: str, bits: int) -> None:
     with ad.precision(bits), Verification() as verification:

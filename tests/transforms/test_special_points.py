@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -337,6 +338,20 @@ def test_what_is_not_used_has_zero_times_its_derivative(library: str, drawn: Dra
     assert not wrong, "\n".join(wrong)
 
 
+def test_what_is_not_chosen_has_zero_times_its_derivative(library: str) -> None:
+    """One convention on each library, without a compiler and with one, by each way to choose."""
+    choices = (
+        lambda x: np.where(x > 0, np.sqrt(x), 0.0),
+        lambda x: np.select([x > 0], [np.sqrt(x)], 0.0),
+        lambda x: np.sqrt(x, where=x > 0, out=np.zeros_like(x)),
+    )
+    x = ad.asarray([0.0, 4.0])
+    for f in choices:
+        slope = ad.grad(lambda x, f=f: np.sum(f(x)))
+        for made in (slope(x), ad.jit(slope)(x)):
+            np.testing.assert_array_equal(np.asarray(made), [np.nan, 0.25])
+
+
 def test_a_safe_argument_has_no_infinite_derivative(library: str) -> None:
     """The way out that the reference names."""
     rooted = lambda x: np.sum(np.where(x > 0, np.sqrt(np.where(x > 0, x, 1.0)), 0.0))
@@ -400,3 +415,9 @@ def test_factors_in_other_transforms(library: str, how: str) -> None:
         return
     made = ad.vmap(slope)(np.stack([x * 2, x]))[1] if how == "vmap" else ad.jit(slope)(x)
     np.testing.assert_allclose(np.asarray(made), _slopes(cost, FULL), 1e-5, 1e-6)
+
+
+def test_eigenvectors_that_a_library_has_on_the_host_name_their_line(library: str) -> None:
+    """No library's compiler has the derivative of the eigenvectors of a matrix that may have complex ones."""
+    with pytest.raises(ad.TraceError, match=rf"{Path(__file__).name}:\d+ in .*; (compute|give)"):
+        ad.jit(ad.grad(_eigenvectors))(ad.asarray(MANY))

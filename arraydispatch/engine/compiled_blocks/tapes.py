@@ -254,7 +254,9 @@ class Tape:
             programs = 0
             self.turner, self.turns = machine.thread_number(), self.turns + 1
             try:
-                while self.calls and left > 0:
+                while True:  # no condition: see tests/common/test_signal_safety.py
+                    if not self.calls or left <= 0:
+                        break
                     done, is_program = self._run_first(left)
                     left -= done
                     programs += is_program

@@ -54,9 +54,8 @@ def run(work: Work, helpers: int) -> None:
 
 def _start(helpers: int) -> None:
     with _starting:
-        while len(_started) < helpers:
-            # Not a `threading.Thread`, whose start turns an exception from a signal handler into a KeyError.
-            _started.append(_thread.start_new_thread(_serve, (_queue,)))
+        # Not a `threading.Thread`, whose start turns an exception from a signal handler into a KeyError.
+        _started.extend(_thread.start_new_thread(_serve, (_queue,)) for _ in range(helpers - len(_started)))
 
 
 def _serve(queue: SimpleQueue[Any]) -> None:

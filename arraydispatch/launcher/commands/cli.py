@@ -175,7 +175,7 @@ def _run(argv: list[str]) -> int:
     for root in [path0] if program is None else program.roots:
         users.add_root(root)
     package = runner.module_root(options.module) if program is None else None
-    if package is not None and not users.is_installed(package):
+    if package is not None and (os.path.isfile(package) or not users.is_installed(package)):
         users.add_root(package)
 
     from .. import forks, processes, ranks

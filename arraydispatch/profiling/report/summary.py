@@ -96,9 +96,11 @@ def _remedy(rows: list[dict[str, Any]], data: dict[str, Any]) -> str:
 
 def summary(data: dict[str, Any]) -> str:
     """Return the sentence, for the data of a report (:func:`arraydispatch.profiling.report.as_dict`)."""
-    rows = data["computed"]
+    rows = [row for row in data["computed"] if row["how"] != "block" or row["blocks"]]
     numpys = [row for row in rows if row["by"] == _NUMPY]
     libraries = [row for row in rows if row["by"] != _NUMPY]
+    if not rows and data["computed"]:
+        return f"nothing was computed: {number(data['computed'][0]['calls'], 'call')} recorded, and nothing used the results"
     if not rows:
         return "no NumPy call met an array, so there is nothing to list"
     parts = _joined([_part(row, data) for row in numpys]) if numpys else ""

@@ -97,12 +97,17 @@ def _details(profile: Profile, run: Run, data: dict[str, Any]) -> str:
     library = (untimed if "hosted" not in by_class else "") or _seconds(
         sum(seconds.get(kind, 0.0) for kind in ON_BACKEND)
     )
+    blocks = by_class.get("block", 0)
     timed = {kind: _seconds(seconds.get(kind)) for kind in ("block", "host kernel", "host")}
     rows = [
         (data["calls_on_backend"], "call", f" on the backend{library}"),
         (by_class.get("program", 0), "compiled block", _seconds(seconds.get("program"))),
         (by_class.get("hosted", 0), "call", f" by NumPy on the host{untimed or _seconds(seconds.get('hosted'))}"),
-        (by_class.get("fused", 0), "fused call", f" in {number(by_class.get('block', 0), 'block')}{timed['block']}"),
+        (
+            by_class.get("fused", 0),
+            "fused call",
+            f" in {number(blocks, 'block')}{timed['block']}" if blocks else " not run (nothing used the results)",
+        ),
         (by_class.get("host kernel", 0), "host kernel", timed["host kernel"]),
         (by_class.get("host", 0), "host fallback", timed["host"]),
         (sum(row["count"] for row in data["left_numpy"]), "array", " left NumPy"),

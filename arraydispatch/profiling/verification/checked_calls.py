@@ -14,7 +14,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from types import TracebackType
@@ -34,8 +34,8 @@ from ...common.errors import ArrayDispatchError
 from ...common.members import MEMBERS, Member
 from ...common.process_state import process
 from ...common.user_warnings import FLOATING_ERRORS
+from ...dispatch import scipy_calls
 from ...dispatch.handover import handed
-from ...dispatch.scipy_calls import known_as
 from ...functions.registry import METHODS, SPECS, facts_of, spec_of
 from ...runtime import dtypes, settings
 from ..recorder import Profile, function_name
@@ -282,16 +282,19 @@ class Verification:
             self._skip(why)
             return run(*args, **kwargs)
         policy = settings.current_precision()
-        hosts = Hosts(writes, policy is not None and not raw(func))
+        overwrites = scipy_calls.may_overwrite(func, args, kwargs)
+        hosts = Hosts(writes or overwrites, policy is not None and not raw(func))
         self._inside.now = True
         try:
             try:
                 kept = func in METHODS and func in SPECS and _holds_none(args[0])
                 inputs = tuple(x if kept and x is args[0] else hosts.of(x) for x in args)
                 keywords = {key: hosts.of(x) for key, x in kwargs.items()}
+                if overwrites:
+                    inputs, keywords = scipy_calls.kept(func, inputs, keywords)
             except Unfit as unfit:
                 method = func in METHODS and not kept
-                name = known_as(func, args) if method else _name(func)
+                name = scipy_calls.known_as(func, args) if method else _name(func)
                 self._skip(
                     f"{name} is of an object of SciPy's, which the call may change" if method else f"{name} {unfit}"
                 )
@@ -316,8 +319,9 @@ class Verification:
             if refused is not None:
                 self._skip(f"{_name(func)}: NumPy refuses the call ({type(refused).__name__})")
                 return result
-            findings = self._findings(func, inputs, keywords, result, reference, scale, hosts, policy)
-            if not hosts.written and policy is None:
+            written = hosts.mutated() if writes else None
+            findings = self._findings(func, inputs, keywords, result, reference, scale, written, policy)
+            if not writes and policy is None:
                 findings += self._decided(func, real, args, inputs, keywords, result, reference)
             if findings:
                 self._found(func, max(findings, key=lambda finding: (finding.beyond, finding.error)))
@@ -335,12 +339,12 @@ class Verification:
         result: Any,
         reference: Any,
         scale: Any,
-        hosts: Hosts,
+        written: Iterable[tuple[Any, Any]] | None,
         policy: Any,
     ) -> list[Finding]:
-        if hosts.written:
+        if written is not None:
             # The result is what was written, or None; values outside of the written part must be unchanged.
-            return [compare(now, left, _written_scale(left)) for now, left in hosts.mutated()]
+            return [compare(now, left, _written_scale(left)) for now, left in written]
         check = check_for(func)
         ours = _plain(result)
         if check is not None:
