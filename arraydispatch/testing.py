@@ -31,7 +31,7 @@ class Result(NamedTuple):
 
     check: str
     said: str
-    """Empty if it passed, ``"unsupported: …"``, or what is wrong."""
+    """Empty if the check passed; otherwise ``"unsupported: …"`` or a description of the fault."""
 
     @property
     def failed(self) -> bool:
@@ -131,7 +131,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "argsort": lambda x: np.argsort(x, axis=None, kind="stable"),
     "histogram": lambda x: np.histogram(x, bins=4)[0],
 }
-"""Calls by users, of an array of shape (3, 4): name -> what is computed."""
+"""Name of a check -> a function of an array of shape (3, 4), which users might call."""
 
 
 def _written(x: Any) -> Any:

@@ -129,7 +129,7 @@ def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis
 
 
 class Parts:
-    """Call on parts of its array."""
+    """Call of a function on parts of its array, by several threads."""
 
     def __init__(self, parts: list[Any], run: Any = None) -> None:
         self.done = Done()

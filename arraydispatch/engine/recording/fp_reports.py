@@ -29,7 +29,7 @@ if type(_shown) is not FunctionType:
 _ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
 """Kind of error -> place in the order in which NumPy reports the errors of one call."""
 _heeded = True
-"""Whether it is asked if the program listens."""
+"""Whether :func:`listened` asks at all; tests turn it off."""
 
 
 class _State:

@@ -33,7 +33,7 @@ __all__ = ["IN_THREADS", "LONGEST", "Tape", "mine", "run_all"]
 LONGEST = 200
 """Largest number of nodes on a tape."""
 ROUNDS = 128
-"""Number of nodes after which the tape looks for a loop, of which it then runs whole rounds."""
+"""Number of nodes after which the tape looks for a loop; if it finds one, it runs whole rounds."""
 MOST_BYTES = 1 << 30
 """Largest number of bytes that a tape keeps alive: the memory that its nodes read, and their values."""
 DEAD_BYTES = 1 << 24
@@ -178,7 +178,7 @@ class Tape:
                 return
 
     def _operand(self, x: Any) -> Any:
-        """Return what a node has of a value that it computes with."""
+        """Return a value as an argument of a node: an earlier node, a buffer, or a number."""
         if type(x) is Node:
             earlier: Node = x
             if earlier.tape is self:
@@ -259,7 +259,7 @@ class Tape:
             fp_reports.tell(block)
 
     def _run(self, why: str) -> tuple[Block | None, BaseException | None]:
-        """Run it, and return the block, and what is to be raised."""
+        """Run the tape; return the block, and the exception to raise."""
         interrupt: BaseException | None = None
         nodes, block = self.running, self.block
         if nodes is None or block is None or block.group is not nodes:
