@@ -284,7 +284,7 @@ def laid(kind: Any, shape: Any, how: Any) -> Any:
 ALONE = 8
 """Number of consecutive blocks of a single call after which such calls are no longer recorded."""
 AGAIN = 64
-"""Of this many calls that are no longer recorded, one is recorded as a trial."""
+"""Number of calls of a form that is no longer recorded, after which one is recorded as a trial."""
 
 
 class Node:
