@@ -162,6 +162,10 @@ class Handover:
         """Write values back to their arrays: of filled copies, and those of lent ones that have changed."""
         for a, host in self._filled:
             host_results.store(a, host)
+        self.bring_back()
+
+    def bring_back(self) -> None:
+        """Write values of lent arrays that have changed back to their arrays."""
         for a, host, values in self._lent:
             if host.tobytes() != values.tobytes():
                 host_results.store(a, host)
