@@ -83,7 +83,7 @@ PRIMITIVES: dict[str, str] = {
     "where": "(condition: bool, x, y) -> x and y of one dtype, all broadcast",
     # -- order -------------------------------------------------------------------------------------------------
     "sort": "(a, axis) -> ascending, NaN last; the order of equal values (0.0 and -0.0) is open, as in NumPy",
-    "argsort": "(a, axis) -> int64, ascending, NaN last, stable",
+    "argsort": "(a, axis, stable=True) -> int64, ascending, NaN last; equal elements in their order, or in any",
     "argmax": "(a, axis) -> int64; first of equals, first NaN wins",
     "argmin": "(a, axis) -> int64; first of equals, first NaN wins",
     "searchsorted": "(sorted 1-d, values, side) -> int64, both of one dtype",

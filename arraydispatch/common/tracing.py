@@ -168,9 +168,13 @@ def cause(error: Exception) -> Exception:
 
 
 class Looks:
-    """Number of times that a function under abstract evaluation asked for a value, by which it would go on otherwise."""
+    """Number of times that a function under abstract evaluation asked for a value, by which it would go on otherwise.
 
-    count = 0
+    ``near``: whether the values will be in the host's memory, where NumPy may be quicker than a program of the library's.
+    """
+
+    def __init__(self, near: bool) -> None:
+        self.count, self.near = 0, near
 
 
 class _Watch(threading.local):
@@ -181,9 +185,9 @@ _watch = _Watch()
 
 
 @contextmanager
-def watched() -> Iterator[Looks]:
+def watched(near: bool) -> Iterator[Looks]:
     """Count what asks for values in this thread: a function that does is no function of shapes and dtypes alone."""
-    before, _watch.looks = _watch.looks, Looks()
+    before, _watch.looks = _watch.looks, Looks(near)
     try:
         yield _watch.looks
     finally:
@@ -196,6 +200,12 @@ def looked() -> bool:
         return False
     _watch.looks.count += 1
     return True
+
+
+def is_quicker_on_host() -> None:
+    """Note that NumPy is quicker than any program of the library's on values in the host's memory, if these will be there."""
+    if _watch.looks is not None and _watch.looks.near:
+        _watch.looks.count += 1
 
 
 # -- source lines

@@ -71,7 +71,7 @@ def argsort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None
         axis = None
     a, axis = _sortable(xp, a, axis)
     _check_kind(kind, order, stable)
-    return xp.prim.argsort(a, axis)
+    return xp.prim.argsort(a, axis, bool(stable) or (kind is not None and kind[:1].lower() in "ms"))
 
 
 def _check_kth(xp: Any, kth: Any, shape: tuple[int, ...], axis: int) -> None:
@@ -106,7 +106,7 @@ def argpartition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introse
     a, axis = _sortable(xp, a, axis)
     _check_partition_kind(kind, order)
     _check_kth(xp, kth, xp.shape_of(a), axis)
-    return xp.prim.argsort(a, axis)
+    return xp.prim.argsort(a, axis, False)
 
 
 @implements(np.lexsort, sequence=True, returns="scalar")

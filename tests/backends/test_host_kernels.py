@@ -16,11 +16,14 @@ from tests.functions.test_sorting import CASES
 LISTED = {
     (name, func): reason for name in ad.available_backends() for func, reason in loader.load(name).HOST_KERNELS.items()
 }
-_NUMBERS = np.random.default_rng(7).permutation(700) / 8 - 40  # no two are equal
+_NUMBERS = np.random.default_rng(7).permutation(20_000) / 8 - 1000  # no two are equal
 CALLS: dict[Any, Any] = {
     np.sqrt: lambda x: np.sqrt(np.abs(x)),
     np.sort: np.sort,
     np.argsort: np.argsort,
+    np.argmax: np.argmax,
+    np.argmin: lambda x: np.argmin(x.reshape(2, -1), axis=1),
+    np.cumsum: np.cumsum,
     np.partition: lambda x: np.partition(x, 5)[5],
     np.argpartition: lambda x: x[np.argpartition(x, 5)[5]],
     np.lexsort: lambda x: np.lexsort((x, np.abs(x))),

@@ -43,6 +43,13 @@ PROGRAMS = {
         u += (x * 2.0).sum(axis=0)
         u[3:9] = x[3:9].mean(axis=1)
     """,
+    "functions that sort": """
+        x = np.random.default_rng(3).permutation(90_000) / 8.0
+        y = np.sort(x * 2.0) + np.median(x) - np.percentile(x * 3.0, [5, 50]).sum()
+        i = np.argsort(x * 0.5)
+        u = y[:100] + x[i][:100] + np.argmax(x + 1.0) + np.argmin(x.reshape(300, 300) - 1.0, axis=1)[:100] + np.unique(x)[-100:]
+        u = u + np.partition(x * 2.0, 50)[50] + np.cumsum(x - 4.0)[-1]
+    """,
     "shapes that values decide": """
         x = np.linspace(-2, 2, 400_000).reshape(100_000, 4)
         near = np.arange(100_000) % 7
@@ -231,6 +238,19 @@ def test_arrays_that_move_each_time_begin_on_the_host(backend: str, zygotes: Zyg
     )
     if backend != "numpy":
         assert [int(n) > 0 for n in recorded] == [True] * 3 + [False] * 3 + [True], ours.stdout
+
+
+@pytest.mark.one_backend
+def test_numpy_sorts_what_lies_in_the_hosts_memory(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """XLA takes twenty to a hundred times as long."""
+    (tmp_path / "main.py").write_text(_source(PROGRAMS["functions that sort"]))
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert done.code == 0, done.stderr
+    found = {row["function"]: row["class"] for row in done.report["functions"]}
+    sorting = ("np.sort", "np.median", "np.percentile", "np.argsort", "np.argmax", "np.unique", "np.partition")
+    if backend == "torch":
+        sorting = ("np.sort", "np.argsort", "np.partition")
+    assert backend == "numpy" or {found[name] for name in sorting} == {"host kernel"}, found
 
 
 @pytest.mark.one_backend

@@ -24,7 +24,7 @@ from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory, processors
 from . import direct_use, host_kernels, linalg, primitives, reductions, shardings, ufuncs
-from .host_kernels import HOST_KERNELS, in_host_memory
+from .host_kernels import HOST_KERNELS, aligned_copy, in_host_memory
 from .importing import THREADS, threads_of_devices
 from .jitted_kernels import kernel
 from .shardings import Spread, distributed, fitting, gathered
@@ -202,7 +202,7 @@ class JaxBackend(Backend):
             # On the CPU JAX keeps 64-byte aligned memory that it is given, `may_alias=False` or not (0.10), and may
             # still read other memory after the call: give it a private copy.
             if x.nbytes >= _SMALL:
-                return jax.device_put(_aligned_copy(x) if copy else x, device)
+                return jax.device_put(aligned_copy(x) if copy else x, device)
             if copy:
                 x = np.array(x, order="C")
             if device is None:
@@ -477,15 +477,6 @@ def _random(key: Array, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any])
 
 
 _draw = jax.jit(_random, static_argnums=(1, 2, 3))
-
-
-def _aligned_copy(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Copy to memory that JAX adopts without a second copy."""
-    memory = np.empty(x.nbytes + 64, np.uint8)
-    offset = -memory.ctypes.data % 64
-    out: np.ndarray[Any, Any] = memory[offset : offset + x.nbytes].view(x.dtype).reshape(x.shape)
-    out[...] = x
-    return out
 
 
 def _started() -> bool:

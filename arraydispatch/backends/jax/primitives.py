@@ -411,30 +411,6 @@ def where(condition: Array, x: Array, y: Array) -> Array:
 # -- order -----------------------------------------------------------------------------------------------------------
 
 
-def _arg_extremum(find: Callable[..., Array], reduce: Callable[..., Array], worst: float) -> Callable[..., Array]:
-    def body(a: Array, axis: int) -> Array:
-        if a.dtype == np.bool_:
-            a = a.astype(np.uint8)
-        # Not the default index type, which a user's program may have set to 32 bits when it is lowered.
-        index = np.int32 if a.shape[axis] < 2**31 else np.int64
-        if not jnp.issubdtype(a.dtype, np.complexfloating):
-            return find(a, axis, index).astype(np.int64)
-        re, im = lax.real(a), lax.imag(a)
-        nan = jnp.isnan(re) | jnp.isnan(im)
-        best = re == reduce(jnp.where(nan, worst, re), axis, keepdims=True)
-        best &= ~nan
-        candidates = jnp.where(best, im, worst)
-        best &= im == reduce(candidates, axis, keepdims=True)
-        best = jnp.where(jnp.any(nan, axis, keepdims=True), nan, best)
-        return lax.argmax(best.astype(np.uint8), axis, index).astype(np.int64)
-
-    return kernel(body, static=(1,))
-
-
-argmax = _arg_extremum(lax.argmax, jnp.max, -np.inf)
-argmin = _arg_extremum(lax.argmin, jnp.min, np.inf)
-
-
 def _searchsorted(a: Array, values: Array, side: str) -> Array:
     if a.dtype == np.bool_:
         a, values = a.astype(np.uint8), values.astype(np.uint8)

@@ -134,8 +134,8 @@ def sort(a: Array, axis: int) -> Array:
     return np.sort(a, axis)  # the order of equal values is not visible, and NumPy's default is 15 times faster
 
 
-def argsort(a: Array, axis: int) -> Array:
-    return a.argsort(axis, kind="stable")
+def argsort(a: Array, axis: int, stable: bool = True) -> Array:
+    return a.argsort(axis, kind="stable" if stable else None)
 
 
 def argmax(a: Array, axis: int) -> Array:

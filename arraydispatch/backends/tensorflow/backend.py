@@ -24,6 +24,7 @@ from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory, processors
 from . import linalg, nests, primitives, ufuncs
 from .core import BFLOAT16, ENUM, FROM_ENUM, EagerTensor, accelerated, dims, host, on_host, raw, taped
+from .host_kernels import HOST_KERNELS
 
 Tensor = Any
 
@@ -89,6 +90,7 @@ class TensorFlowBackend(Backend):
     }
 
     prim = collect(primitives, linalg)
+    HOST_KERNELS = HOST_KERNELS
     UFUNCS = ufuncs.UFUNCS
     REDUCE = ufuncs.REDUCE
     ACCUMULATE = ufuncs.ACCUMULATE

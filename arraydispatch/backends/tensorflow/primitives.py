@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from ...common import tracing
 from ..base import Unsupported
+from . import host_kernels
 from .core import (
     BITS,
     BOOL,
@@ -514,10 +515,13 @@ def _along(function: Any, a: Tensor, axis: int) -> Tensor:
 
 
 def sort(a: Tensor, axis: int) -> Tensor:
-    return _along(_sort_last, a, axis)
+    made = host_kernels.sort(a, axis)
+    return made if made is not None else _along(_sort_last, a, axis)
 
 
-def argsort(a: Tensor, axis: int) -> Tensor:
+def argsort(a: Tensor, axis: int, stable: bool = True) -> Tensor:
+    if (made := host_kernels.argsort(a, axis, stable)) is not None:
+        return made
     return _along(_complex_argsort_last if a.dtype in COMPLEX else _argsort_last, a, axis)
 
 
@@ -542,11 +546,13 @@ def _arg_extremum(a: Tensor, axis: int, find: Any, reduce: Any, worst: float) ->
 
 def argmax(a: Tensor, axis: int) -> Tensor:
     """Return the index of the maximum; TensorFlow skips NaN or not, depending on its position."""
-    return _arg_extremum(a, axis, _arg_max, _max, -math.inf)
+    made = host_kernels.place_of_extremum(np.argmax, a, axis)
+    return made if made is not None else _arg_extremum(a, axis, _arg_max, _max, -math.inf)
 
 
 def argmin(a: Tensor, axis: int) -> Tensor:
-    return _arg_extremum(a, axis, _arg_min, _min, math.inf)
+    made = host_kernels.place_of_extremum(np.argmin, a, axis)
+    return made if made is not None else _arg_extremum(a, axis, _arg_min, _min, math.inf)
 
 
 def searchsorted(a: Tensor, values: Tensor, side: str) -> Tensor:

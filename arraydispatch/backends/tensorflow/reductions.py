@@ -8,24 +8,18 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from ...common import events
-from ...common.process_state import process
-from . import primitives
+from . import host_kernels, primitives
 from .core import (
     BITS,
     BOOL,
     COMPLEX,
     HALVES,
-    EagerTensor,
     axes_of,
     derived,
     dims,
     fresh,
-    host,
     integer,
-    on_host,
     raw,
-    taped,
 )
 
 Tensor = Any
@@ -159,11 +153,11 @@ def _running(op: Kernel) -> Kernel:
     def kernel(a: Tensor, axis: int) -> Tensor:
         if a.dtype is BOOL:
             return _not_equal(op(_cast(a, tf.int64), integer(axis)), 0)
-        if op is _cumsum and _begins_with_zero(a, axis):
-            if events.tap is not None:
-                events.tap.host_kernel()
-            with np.errstate(all="ignore"):  # the dispatch reports errors by the result
-                return EagerTensor(np.add.accumulate(_memory(a), axis), host(), None)
+        if op is _cumsum:
+            run = host_kernels.on_numpy if _begins_with_zero(a, axis) else host_kernels.if_large
+            made = run(np.add.accumulate, a, axis, dtype=a.dtype.as_numpy_dtype)
+            if made is not None:
+                return made
         if op is _cumprod and (a.dtype in BITS or a.dtype in COMPLEX) and derived():
             return _differentiable_product(a, axis)
         return op(a, integer(axis))
@@ -187,14 +181,9 @@ def _differentiable_product(a: Tensor, axis: int) -> Tensor:
 
 def _begins_with_zero(a: Tensor, axis: int) -> bool:
     """Whether NumPy can and should add, because a sum in TensorFlow starts with 0.0 and so loses the sign of -0.0."""
-    if not (on_host(a) and process.execution != "eager") or taped() or not (a.dtype.is_floating or a.dtype.is_complex):
+    if not (a.dtype.is_floating or a.dtype.is_complex) or not host_kernels.in_host_memory(a):
         return False
-    return bool(a.shape[axis]) and not np.all(_memory(a).take(0, axis))
-
-
-def _memory(a: Tensor) -> np.ndarray[Any, Any]:
-    # A memoryview has no format for bfloat16.
-    return np.asarray(memoryview(a)) if a.dtype is not tf.bfloat16 else a.numpy()
+    return bool(a.shape[axis]) and not np.all(host_kernels.memory_of(a).take(0, axis))
 
 
 def running_extremum(choose: Kernel) -> Kernel:

@@ -17,14 +17,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ...common import events
+from ...common import events, tracing
 from ...common.process_state import process
 from .dtype_tables import AS_IT_IS, BFLOAT16, concrete, out_of_transforms
 
 _ROUNDED = torch.backends.mkl.is_available()
 HOST_KERNELS: dict[Any, str] = {
     **({np.sqrt: "MKL's square root, which torch calls, is not correctly rounded; NumPy's is"} if _ROUNDED else {}),
-    **dict.fromkeys((np.sort, np.partition), "in host memory NumPy sorts ten times as fast as torch"),
+    **dict.fromkeys(
+        (np.sort, np.argsort, np.partition, np.argpartition), "in host memory NumPy sorts ten times as fast as torch"
+    ),
 }
 """NumPy function -> reason why NumPy runs it in host memory."""
 
@@ -72,7 +74,21 @@ def accumulated(ufunc: np.ufunc, a: Tensor, axis: int) -> Tensor | None:
 
 def sort(a: Tensor, axis: int) -> Tensor | None:
     """Sort by NumPy's vectorized sort; None if torch must do it."""
-    return _on_host(np.sort, a, axis) if a.dtype in _SORTED else None
+    return _sorted(np.sort, a, axis)
+
+
+def argsort(a: Tensor, axis: int) -> Tensor | None:
+    """Sort indices by NumPy's vectorized sort, which is not stable; None if torch must do it."""
+    return _sorted(np.argsort, a, axis)
+
+
+def _sorted(function: Callable[..., Any], a: Tensor, axis: int) -> Tensor | None:
+    if a.dtype not in _SORTED:
+        return None
+    made = _on_host(function, a, axis)
+    if made is None:
+        tracing.is_quicker_on_host()
+    return made
 
 
 def absolute(a: Tensor) -> Tensor:

@@ -291,8 +291,10 @@ def sort(a: Tensor, axis: int) -> Tensor:
     return torch.sort(a, dim=axis, stable=True).values
 
 
-def argsort(a: Tensor, axis: int) -> Tensor:
+def argsort(a: Tensor, axis: int, stable: bool = True) -> Tensor:
     """Sort complex numbers by the positions of their NaNs, then by real, then by imaginary part: NumPy's order."""
+    if not stable and (made := host_kernels.argsort(a, axis)) is not None:
+        return made
     if a.dtype.is_complex:
         real, imaginary = a.real, a.imag
         order = torch.sort(imaginary, dim=axis, stable=True).indices

@@ -2,7 +2,7 @@
 
 A unit is a whole entry of the registry, a kernel of a ufunc or a primitive. What it results in is asked of the library:
 its abstract evaluation runs the function on arrays without values, once for each :class:`Form` of a call. A function that
-asks for a value meanwhile, or fails, is not recorded in that form.
+asks for a value meanwhile, or fails, is not recorded in that form; nor is one on a CPU that NumPy computes many times as fast.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Unit:
             return found
 
         try:
-            with backend.within(), tracing.watched() as looks:
+            with backend.within(), tracing.watched(settings.on_cpu(backend.name)) as looks:
                 made = backend.transforms.abstract(traced, [(x.shape, x.dtype) for x in ins], device)
         except Exception:  # noqa: BLE001 -- whatever it is, the call itself meets it, at its own line
             return None

@@ -113,7 +113,7 @@ def sort(a: Any, axis: int) -> Any:
     return mx.sort(a, axis)
 
 
-def argsort(a: Any, axis: int) -> Any:
+def argsort(a: Any, axis: int, stable: bool = True) -> Any:
     return mx.argsort(a, axis).astype(mx.int64)
 
 
