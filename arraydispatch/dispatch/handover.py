@@ -153,7 +153,7 @@ class Handover:
         return self._memory[id(root)][1:]
 
     def other(self, x: Any) -> Any:
-        """Return what is no array of ours as it is; of an ndarray, results may be views."""
+        """Return a value that is not an `Array` unchanged; results may be views of an ndarray."""
         if isinstance(x, np.ndarray):
             self._numpys.append(x)
         return x
