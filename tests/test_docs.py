@@ -188,6 +188,8 @@ def needs_of(page: Path) -> set[str]:
     words = {word for match in MENTION.findall(code) for word in match if word}
     if "digits_pca" in code:
         words.add("sklearn")
+    if re.search("--mesh|--processes", code):
+        words.add("jax")
     given = {*sys.stdlib_module_names, "numpy", "scipy", "arraydispatch", "here"}
     return {NEED.get(word, word) for word in words - given}
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from ctypes import addressof, c_char
+from functools import partial
 from importlib import import_module
 from itertools import count
+from operator import attrgetter
 from struct import pack_into
 from sys import _getframe as current_frame
 from threading import local
@@ -22,40 +24,25 @@ __all__ = [
 
 
 identity = id
+value_of: Callable[[ContextVar[Any]], Any] = ContextVar.get
+"""Returns the value of a context variable."""
 
-
-def value_of(variable: ContextVar[Any]) -> Any:
-    """Return the value of a context variable."""
-    return variable.get()
-
-
-_local = local()
 _next = count(1).__next__
 
 
-def thread_number() -> int:
-    """Return a number of this thread that no other thread of the process has, before it or after."""
-    try:
-        found: int = _local.number
-    except AttributeError:
-        found = _local.number = _next()
-    return found
+class _Numbered(local):
+    def __init__(self) -> None:
+        self.number = _next()
 
 
-def address_of(x: Any) -> int:
-    """Return the address of the first element of an ndarray."""
-    found: int = x.__array_interface__["data"][0]
-    return found
-
-
-def layout_of(x: Any) -> Any:
-    """Return an object that is equal for two ndarrays if their shapes and strides are."""
-    return x.shape, x.strides
-
-
-def owns_memory(x: Any) -> bool:
-    """Return whether the memory of an ndarray is its own, not another object's."""
-    return bool(x.flags.owndata)
+thread_number: Callable[[], int] = partial(getattr, _Numbered(), "number")
+"""Returns a number of this thread that no other thread of the process has, before it or after."""
+address_of: Callable[[Any], int] = attrgetter("ctypes.data")
+"""Returns the address of the first element of an ndarray."""
+layout_of: Callable[[Any], Any] = attrgetter("shape", "strides")
+"""Returns an object that is equal for two ndarrays if their shapes and strides are."""
+owns_memory: Callable[[Any], bool] = attrgetter("flags.owndata")
+"""Returns whether the memory of an ndarray is its own, not another object's."""
 
 
 def put(words: bytearray, i: int, how: str, number: Any) -> None:

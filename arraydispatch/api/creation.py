@@ -20,7 +20,6 @@ from ..array import Array
 from ..backends.base import Backend, Unsupported
 from ..common import arguments, events
 from ..common.pytrees import mapped
-from ..common.requirements import meeting
 from ..common.signal_safety import imported
 from ..common.user_warnings import real_of, reporting
 from ..dispatch import functions, host_values, wrapping
@@ -619,7 +618,7 @@ _HOST_WITH_LIKE = "frombuffer fromfile fromiter fromstring genfromtxt loadtxt"
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
     """Implement :func:`numpy.require` on the default backend."""
-    return meeting(array, a, dtype, requirements)
+    return arguments.meeting(array, a, dtype, requirements)
 
 
 def _by_numpy(func: Any) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Checks of the keywords ``order=``, ``casting=``, ``subok=`` and ``keepdims=``, with NumPy's own errors.
+"""Checks of the keywords ``order=``, ``casting=``, ``subok=`` and ``keepdims=``, with NumPy's own errors; requirements of ``np.require``.
 
 NumPy checks none of them when it hands a call over through a protocol, and Python's ``bool`` accepts any object. A
 given keyword is therefore checked by a NumPy call on empty arrays; a call without keywords skips these checks.
@@ -6,6 +6,7 @@ given keyword is therefore checked by a NumPy call on empty arrays; a call witho
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,15 @@ _NOTHING = np.empty(0)
 _ORDERS = frozenset("CFAK")
 _CASTINGS = frozenset({"no", "equiv", "safe", "same_kind", "unsafe"})
 _OF_ELEMENTS = ("order", "casting", "subok")
+_REQUIREMENTS = {
+    **dict.fromkeys(("C", "C_CONTIGUOUS", "CONTIGUOUS"), "C"),
+    **dict.fromkeys(("F", "F_CONTIGUOUS", "FORTRAN"), "F"),
+    **dict.fromkeys(("A", "ALIGNED"), "A"),
+    **dict.fromkeys(("W", "WRITEABLE"), "W"),
+    **dict.fromkeys(("O", "OWNDATA"), "O"),
+    **dict.fromkeys(("E", "ENSUREARRAY"), "E"),
+}
+"""Name of a requirement of ``np.require`` -> its letter."""
 
 SCALARS = frozenset({
     int, float, complex, bool, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
@@ -77,3 +87,19 @@ def check_call(method: str, keywords: dict[str, Any]) -> None:
             product(_NOTHING, _NOTHING, keepdims=keywords["keepdims"])
     elif "keepdims" in keywords:
         flag(keywords["keepdims"])
+
+
+def meeting(array: Callable[..., Any], a: Any, dtype: Any, requirements: Any) -> Any:
+    """Return ``a`` itself if it meets the requirements, otherwise the array that ``array`` makes of it.
+
+    Raises
+    ------
+    KeyError, ValueError
+        For names that NumPy does not know, and for both memory orders.
+    """
+    wanted = {_REQUIREMENTS[name.upper()] for name in requirements or ()}
+    order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
+    if {"C", "F"} <= wanted:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    made = array(a, dtype=dtype, copy=None, order=order if wanted else "K", subok="E" not in wanted)
+    return made if all(made.flags[flag] for flag in wanted - {"C", "F", "E"}) else made.copy(order)

@@ -241,7 +241,7 @@ SURFACES: dict[str, Surface] = {
         "xarray 2026.9, dask 2026.8, SciPy 1.17, torch 2.13, cloudpickle 3.1", "they look at the class of an array, or at its memory, where no protocol can answer", True,
     ),
 }  # fmt: skip
-"""Name of the row -> what is exchanged by it."""
+"""Name of a row -> the exchanges that it makes."""
 
 OUTSIDE: tuple[tuple[str, str], ...] = (
     ("sys.meta_path", "one finder in front, while a run or `arraydispatch.interop.install()` is in force: it finds nothing itself, and notices that SciPy, xarray, dask, cloudpickle or PyTorch is imported"),

@@ -25,19 +25,16 @@ class Done:
     Each wait has a lock of its own, so no wait takes the release of another, and an exception between any two steps leaves nothing held.
     """
 
-    __slots__ = ("_set", "_waits")
+    __slots__ = ("_waits", "is_set")
 
     def __init__(self) -> None:
-        self._set = False
-        self._waits: list[Any] = []
-
-    def is_set(self) -> bool:
+        self.is_set = False
         """Whether it has come."""
-        return self._set
+        self._waits: list[Any] = []
 
     def set(self) -> None:
         """Let go on all who wait; more than once does no harm."""
-        self._set = True
+        self.is_set = True
         while self._waits:
             try:
                 self._waits.pop().release()
@@ -46,11 +43,11 @@ class Done:
 
     def wait(self) -> None:
         """Return when it has come."""
-        while not self._set:
+        while not self.is_set:
             own = _thread.allocate_lock()
             own.acquire()
             self._waits.append(own)
-            if not self._set:  # else it may have come before `own` was there to be released
+            if not self.is_set:  # else it may have come before `own` was there to be released
                 own.acquire()
 
 

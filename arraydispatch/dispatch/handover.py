@@ -153,7 +153,7 @@ class Handover:
         return self._memory[id(root)][1:]
 
     def other(self, x: Any) -> Any:
-        """Return what is no array of ours as it is; of an ndarray, results may be views."""
+        """Return a value that is not an `Array` unchanged; results may be views of an ndarray."""
         if isinstance(x, np.ndarray):
             self._numpys.append(x)
         return x
@@ -162,6 +162,10 @@ class Handover:
         """Write values back to their arrays: of filled copies, and those of lent ones that have changed."""
         for a, host in self._filled:
             host_results.store(a, host)
+        self.bring_back()
+
+    def bring_back(self) -> None:
+        """Write values of lent arrays that have changed back to their arrays."""
         for a, host, values in self._lent:
             if host.tobytes() != values.tobytes():
                 host_results.store(a, host)

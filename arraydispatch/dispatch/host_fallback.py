@@ -20,6 +20,7 @@ from ..common import events, names, tracing
 from ..common.arguments import PLAIN
 from ..common.pytrees import tree_leaves
 from ..common.signal_safety import imported
+from ..common.signatures import parameters_of
 from ..common.user_warnings import reporting
 from ..functions.registry import HOST, SCIENTIFIC, SPECS
 from ..runtime import conversion, dtypes
@@ -61,11 +62,11 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
             return conversion.download(backend, x)
         return x
 
+    filled = {"out"}
+    if writes and kwargs and target is func:
+        filled |= {name for i, name in enumerate(parameters_of(func).names) if i in writes}
     hosted = [handed(x, hand.fill if i in writes else hand.read, natives) for i, x in enumerate(args)]
-    keywords = {
-        key: handed(x, hand.fill if key == "out" or (key == "a" and 0 in writes) else hand.read, natives)
-        for key, x in kwargs.items()
-    }
+    keywords = {key: handed(x, hand.fill if key in filled else hand.read, natives) for key, x in kwargs.items()}
     if isinstance(target, np.ufunc):
         name = func.__name__ if func.__name__.startswith(("reduce", "accumulate")) else target.__name__
         result = reporting(lambda: func(*hosted, **keywords), name)

@@ -97,8 +97,10 @@ def call(
     keywords = {key: handed(x, hand.fill if key in named else read, hand.other) for key, x in kwargs.items()}
     try:
         result = compute(*hosts, **keywords)
-    finally:  # what is written before an error is written
-        hand.store()
+    except Exception:
+        hand.bring_back()  # what is overwritten before an error is
+        raise
+    hand.store()
     if events.tap is not None:
         kind = "hosted" if backend.hosted else "native" if backend.native_is_ndarray else "host"
         why = reason if kind == "host" else ""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..common.sentinels import DECLINED
+from ..common.signal_safety import Done
 from ..functions.registry import Spec, spec_of
 from .host_blocks import thread_pool
 from .recording import tape
@@ -128,10 +129,10 @@ def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis
 
 
 class Parts:
-    """Call on parts of its array."""
+    """Call of a function on parts of its array, by several threads."""
 
     def __init__(self, parts: list[Any], run: Any = None) -> None:
-        self.done = thread_pool.Done()
+        self.done = Done()
         self.results: list[Any] = [None] * len(parts)
         self.failed = False
         self._parts, self._run = parts, run

@@ -115,7 +115,7 @@ def _shape(size: Any) -> tuple[Any, int]:
 
 
 def _halves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
-    """Whether each value takes a half output, of which the generator keeps the other half; None: NumPy must be called."""
+    """Whether each value takes half an output of the generator, which keeps the other half; None if NumPy must be called."""
     for key, value in kwargs.items():
         if key not in ("dtype", "method", "size") and not isinstance(value, _numbers):
             return None
@@ -224,7 +224,7 @@ class _Draw(Parts):
         return result
 
     def _count(self, halves: int, of: int = 0) -> int:
-        """Return a count of values that take at most these outputs, or hardly more; at least one. ``of``: total, of which they are the last."""
+        """Return how many values take at most ``halves`` half outputs, or hardly more; at least one. ``of``: the total, whose last they are."""
         count = halves / self._each
         return max(1, int(count - (sqrt(count) + max(count, of) * self._error if self._error else 0)))
 

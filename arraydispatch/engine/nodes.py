@@ -22,7 +22,7 @@ __all__ = [
 
 
 class Place:
-    """A place in the user's code, of which a warning tells.
+    """Place in the user's code that a warning names.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ Box = tuple[tuple[int, int], ...]
 
 
 class Elsewhere:
-    """The call of a node of which an element may be made of one of an array that lies elsewhere in that."""
+    """Call of a node that computes an element from an element of the operand at another place."""
 
     def cuts(self) -> list[tuple[int, ...]]:
         """Along each axis, where it begins to take elements at another distance, or to take none."""
@@ -94,29 +94,29 @@ class Elsewhere:
 
 
 class Shift(Elsewhere):
-    """The call of a node of which a piece may be made of others than its own part of the operand."""
+    """Call of a node that computes a piece from more than the same piece of the operand."""
 
     reads_other_rows = True
 
     def __call__(self, x: Any, out: Any) -> None:
-        """All of it."""
+        """Compute the whole result."""
         raise NotImplementedError
 
     def rows(self, x: Any, begin: int, end: int, out: Any) -> None:
-        """Its rows from ``begin`` to ``end``."""
+        """Compute the rows from ``begin`` to ``end``."""
         raise NotImplementedError
 
 
 class Update(Elsewhere):
-    """The call of a node whose value is its first operand, written over in part: by the second, which may be of another shape.
+    """Call of a node that writes its second operand, which may have another shape, to a part of its first, which is the value.
 
-    ``func``: the ufunc of both that is written; None if it is the second itself.
+    ``func``: ufunc of the part and the second operand whose result is written; None if the second operand itself is.
     """
 
     func: np.ufunc | None
 
     def __call__(self, x: Any, y: Any, out: Any) -> None:
-        """All of it; where ``out`` is ``x``, in place."""
+        """Compute the whole result, in place if ``out`` is ``x``."""
         raise NotImplementedError
 
     def is_dense(self) -> bool:
@@ -124,7 +124,7 @@ class Update(Elsewhere):
         raise NotImplementedError
 
     def laid(self, y: Any) -> Any:
-        """The second operand, as parts of it are asked for."""
+        """Return the second operand in the shape in which parts of it are read."""
         raise NotImplementedError
 
     def rows(self, y: Any, begin: int, end: int, out: Any) -> None:
@@ -137,9 +137,9 @@ class Update(Elsewhere):
 
 
 class Buffer:
-    """An ndarray that nodes of a tape read, and how it is laid, of an array of this kind.
+    """ndarray that nodes of a tape read, with its layout for arrays of one kind.
 
-    ``number``: -1 for the first of them, -2 for the next; ``memory``: what it reads, as :data:`arraydispatch.memory.views.waiting` has it.
+    ``number``: -1 for the first buffer of a tape, -2 for the next; ``memory``: key of its memory in :data:`arraydispatch.memory.views.waiting`.
     """
 
     __slots__ = ("array", "kind", "laid", "memory", "number")
@@ -151,13 +151,13 @@ class Buffer:
     laid: object
 
     def laid_as(self, kind: Any) -> object:
-        """Layout for calls that read it, as :attr:`Form.laid`."""
+        """Return the layout of the ndarray for an array of this kind, as :attr:`Form.laid` has it."""
         if self.kind is not kind:
             self.kind, self.laid = kind, laid(kind, self.array.shape, self.array.strides)
         return self.laid
 
     def is_dead(self) -> bool:
-        """Whether nobody but the block has it: then results may take its place."""
+        """Whether only the block refers to the ndarray, so that results may overwrite it."""
         if getrefcount(self.array) != _ALONE or self.array.base is not None:
             return False
         flags = self.array.flags  # which is a reference too
@@ -165,14 +165,14 @@ class Buffer:
 
 
 def buffer_of(array: Any, number: Any, memory: Any) -> Buffer:
-    """A buffer of which nobody has asked yet how it is laid."""
+    """Make a buffer without a layout, which the first call that reads it determines."""
     made: Buffer = Buffer.__new__(Buffer)
     made.array, made.number, made.memory, made.kind, made.laid = array, number, memory, None, None
     return made
 
 
 def _references() -> int:
-    """As many as there are to an ndarray that only a buffer has, where the buffer asks."""
+    """Return the reference count of an ndarray that only a buffer refers to, as :meth:`Buffer.is_dead` sees it."""
     one = buffer_of(np.empty(0), 0, 0)
     return getrefcount(one.array)
 
@@ -252,7 +252,7 @@ class Form:
         return self._skipped % AGAIN != 0
 
     def by_rows(self) -> Form:
-        """The same, of which pieces are parts along the first axis."""
+        """Return a form of the same call whose pieces are parts along the first axis."""
         if self.row:
             return self
         if self._by_rows is None:
@@ -262,7 +262,7 @@ class Form:
         return self._by_rows
 
     def reduces(self) -> bool:
-        """Whether its result is of another shape than what it goes over."""
+        """Whether the result has another shape than the elements that the call traverses."""
         return self.span is not self.shape
 
 
@@ -271,7 +271,7 @@ _MOST_LAID = 1 << 14
 
 
 def laid(kind: Any, shape: Any, how: Any) -> Any:
-    """One object for all that is known to be alike: comparing it takes no time. ``how``: the strides, or whether they are Fortran's."""
+    """Return one object for equal kinds, shapes and layouts, which is compared by identity. ``how``: the strides, or whether they are Fortran's."""
     known = kind, shape, how
     found = _LAID.get(known)
     if found is None:
@@ -284,7 +284,7 @@ def laid(kind: Any, shape: Any, how: Any) -> Any:
 ALONE = 8
 """Number of consecutive blocks of a single call after which such calls are no longer recorded."""
 AGAIN = 64
-"""Number of calls not recorded otherwise of which one is recorded."""
+"""Number of calls of a form that is no longer recorded, after which one is recorded as a trial."""
 
 
 class Node:
@@ -380,20 +380,20 @@ def strides_of(shape: tuple[int, ...], itemsize: int, fortran: bool) -> tuple[in
 
 
 def like(form: Form) -> np.ndarray[Any, Any]:
-    """An array of which only dtype, shape and strides are to be asked: there is no memory yet."""
+    """Return an array with the dtype, shape and strides of a result that has no memory yet; its values mean nothing."""
     steps = strides_of(form.shape, form.dtype.itemsize, form.fortran)
     one = _NOTHING[: form.dtype.itemsize].view(form.dtype)
     return np.lib.stride_tricks.as_strided(one, form.shape, steps, writeable=False)
 
 
 def far(node: Node) -> Elsewhere | None:
-    """The call of a node, if that takes elements from elsewhere."""
+    """Return the call of a node if it reads elements at other places, else None."""
     func: Any = node.form.func
     return func if isinstance(func, Elsewhere) else None
 
 
 def elsewhere(func: Any) -> int:
-    """From which operand on a piece of a call reads more than its own part."""
+    """Return the position of the first operand of which a piece of a call reads more than the same piece."""
     if isinstance(func, Update):
         return 1
     return 0 if isinstance(func, Shift) and func.reads_other_rows else _MANY

@@ -24,7 +24,7 @@ from ..common.members import MEMBERS, Form, Member
 from ..common.process_state import process
 from ..engine.recording import call_nodes
 from ..memory import views
-from . import functions, methods, recorded as recording, results
+from . import creation, functions, methods, recorded as recording, results
 from .creation import (
     at_once,
     drawn_at_once,
@@ -38,7 +38,7 @@ from .creation import (
     unless_foreign,
 )
 from .functions import callers, of_function, of_ufunc, with_twins
-from .results import FOLLOWED, calls
+from .results import calls
 
 __all__ = [
     "at_once",
@@ -114,14 +114,21 @@ def _made() -> tuple[dict[str, Any], dict[str, Any]]:
 _FORMS: tuple[dict[str, Any], ...] = ({}, *_made())
 _layer = 0
 """Index of the forms in force: general, recording, thin."""
+_is_used = False
+"""Whether there is a host state, or was one: without it nothing here is ever in force."""
 
 
-@process.follows("wrapper", *FOLLOWED)
+@process.follows(
+    "backend", "blocks_entered", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap", "wrapper"
+)
 def _follow() -> None:
     """Put the forms in force that the settings of the process ask for."""
-    global _layer, least
-    if not (results.path.least or least or _layer or call_nodes.least):
-        return  # it is not in force, and nothing else would change that
+    global _is_used, _layer, least
+    _is_used = _is_used or process.min_size > 0
+    if not _is_used:
+        return
+    results.follow()
+    creation.follow()
     layer = 2 if results.path.least else int(call_nodes.least > 0)
     if layer != _layer:
         install(_FORMS[layer])

@@ -24,12 +24,13 @@ from ..dispatch import host_results, wrapping
 from ..memory import views
 from ..runtime import settings
 from .methods import method_of
-from .results import DEEPEST, FOLLOWED, array_of, is_plain, path
+from .results import DEEPEST, array_of, is_plain, path
 
 __all__ = [
     "at_once",
     "drawn_at_once",
     "filled_at_once",
+    "follow",
     "fresh",
     "meets_foreign",
     "new",
@@ -55,17 +56,12 @@ _kinds: dict[Any, Any] = {}
 """Kinds of new arrays outside of blocks that name a backend: dtype -> kind."""
 
 
-@process.follows("wrapper", *FOLLOWED)
-def _follow() -> None:
+def follow() -> None:
+    """Choose the kinds of new arrays that the state of the process asks for; there is a host state, or there was one."""
     global _any_size, _float_kind, _kinds
-    if not (process.min_size or _kinds):
-        return  # there is no host state, and there was none
     held = loader.hosted(process.backend)
     _kinds, _any_size = held._kinds, settings.begins_on_host(process.backend)
     _float_kind = held.kind(np.dtype(float)) if path.least and not process.blocks_entered else None
-
-
-_follow()
 
 
 def new(value: Any) -> Any:

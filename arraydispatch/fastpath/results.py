@@ -21,7 +21,7 @@ from ..runtime import settings
 from ..ufuncs import rows
 
 __all__ = [
-    "DEEPEST", "FOLLOWED", "array_of", "before_write", "calls", "in_rows", "into", "is_computed", "is_plain", "is_read", "of_one",
+    "DEEPEST", "array_of", "before_write", "calls", "follow", "in_rows", "into", "is_computed", "is_plain", "is_read", "of_one",
     "of_two", "path", "result_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
@@ -57,18 +57,15 @@ path = Path()
 _path = path
 """The same, a C value where this module is compiled."""
 
-FOLLOWED = ("backend", "blocks_entered", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap")
-"""Settings of the process that put the thin path in force, or out of it."""
 
-
-@process.follows("wrapper", *FOLLOWED)
-def _follow() -> None:
+def follow() -> None:
+    """Put the thin path in force, or out of it, as the state of the process says."""
     _path.array_class = getattr(process.wrapper, "__self__", _path.array_class)
     in_force = process.min_size and settings.only_values_decide() and not events.told_each()
     _path.least = process.min_size if in_force else 0
 
 
-_follow()
+follow()
 
 
 def calls() -> int:

@@ -21,7 +21,6 @@ from ..common.user_warnings import real_of
 from .operands import INTP, cast_into, filled, first_native, flat, scalar, to_host, unshared, upload
 
 Native = Any
-Host = np.ndarray[Any, Any]
 
 _BAD_INDEX = "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
 _BAD_ARRAY = "arrays used as indices must be of integer (or boolean) type"

@@ -330,7 +330,7 @@ _loading = threading.RLock()
 
 
 def load_topics() -> None:
-    """Import every topic of ``arraydispatch.functions``, each of which registers its bodies; other threads wait meanwhile."""
+    """Import every topic of ``arraydispatch.functions``, which register their bodies; other threads wait."""
     _load(*_TOPICS, *_LATER.values())
 
 

@@ -297,7 +297,7 @@ class Function(Stand):
         self._out_at = sys.maxsize if at is None else at
 
     def _calling(self) -> Callable[..., Any]:
-        """Return the function for a call."""
+        """Return the function that calls of this stand-in run."""
         return fastpath.of_function(self.real, self._unless_circular)
 
     def _unless_circular(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -595,7 +595,7 @@ Ufunc.__doc__ = str(np.ufunc.__doc__)
 
 
 class _UfuncMethod(Function):
-    """``np.add.reduce`` and its like."""
+    """Stand-in for a method of a ufunc, such as ``np.add.reduce``."""
 
     def __init__(self, ufunc: Ufunc, method: str, out_at: int) -> None:
         module, name = ufunc._where

@@ -81,7 +81,7 @@ class Rank:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether it prints nothing and writes no files."""
+        """Whether this rank prints nothing and writes no files."""
         return self.number > 0 and not self.everywhere
 
 
@@ -267,7 +267,7 @@ class _Watch:
         return "" if found is None else callers.shown(*found)
 
     def write(self) -> None:
-        """Write it, whole or not at all."""
+        """Write the state of this rank to its file, by a rename: a reader gets the former file or the new one."""
         said = {
             "state": self.state, "line": self.line, "error": self.error, "count": self.count, "recent": list(self.recent), "code": self.code,
         }  # fmt: skip
@@ -310,7 +310,7 @@ class _Files:
         self._temporary = os.path.join(tempfile.gettempdir(), "arraydispatch-")
         self._copy, self._remove = shutil.copyfile, shutil.rmtree
         self._kept: dict[str, str | None] = {}
-        """Path -> where it is; None: deleted."""
+        """Path of a file -> path of this rank's copy; None if the rank deleted it."""
 
     def keep(self) -> None:
         """Begin, for the rest of the process."""

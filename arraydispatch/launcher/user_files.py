@@ -47,7 +47,7 @@ class UserFiles:
         self._roots = tuple(os.path.realpath(root) for root in roots)
         self._places = _installed_places()
         self.known: dict[str, bool] = {}
-        """File -> whether it is the user's, of those that somebody has asked about; empty for a union of rules."""
+        """Cache: file -> whether it is user code; empty for a union of rules."""
         self._namespaces: list[dict[str, Any]] = []
 
     def add_root(self, root: str) -> None:

@@ -16,7 +16,7 @@ from ..backends.base import Backend, Native
 
 
 class Slices(tuple[slice, ...]):  # noqa: SLOT001 -- a subclass of tuple may not name any
-    """Slices of all axes of an array, of which a library may note in `known` what it takes in their place."""
+    """Slices of all axes of an array; a library may keep its own form of them in ``known``."""
 
     known: Any = None
 

@@ -570,13 +570,6 @@ class Profile(events.Listener):
             found[call.kind] = found.get(call.kind, 0.0) + call.seconds
         return found
 
-    def elements_by_class(self) -> dict[str, int]:
-        """Return the elements of the calls of each class, without calls that were only counted."""
-        found: dict[str, int] = {}
-        for call in self.calls():
-            found[call.kind] = found.get(call.kind, 0) + call.elements
-        return found
-
     @property
     def counted(self) -> int:
         """Number of NumPy calls on values in host memory that were counted without their lines

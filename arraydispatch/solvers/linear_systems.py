@@ -203,7 +203,7 @@ def _staged(backend: Backend) -> bool:
 
 
 Run = Callable[..., Any]
-"""(params, preconditioner's, b, x0, rtol, atol, adjoint) -> (x, convergence information): arrays of rows."""
+"""Function of the matrix's parameters, the preconditioner's, b, x0, rtol, atol and adjoint; returns x and facts about convergence, in rows."""
 
 
 def _differentiable(run: Run, system: System, adjoint: bool = False) -> Callable[..., Any]:

@@ -64,7 +64,7 @@ CLIP: Any = _umath.clip  # type: ignore[attr-defined]
 """The ufunc that ``np.clip`` calls."""
 
 ORDINARY = UfuncFacts()
-"""The row of a ufunc of which nothing is so."""
+"""The row of a ufunc for which every fact has its default."""
 
 FACTS: dict[Any, UfuncFacts] = {
     # Arithmetic

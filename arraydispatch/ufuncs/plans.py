@@ -399,7 +399,7 @@ def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:
 
 
 def describe_method(ufunc: np.ufunc, method: str, backend: Backend) -> tuple[str, str] | None:
-    """Return the same as :func:`describe` for ``reduce`` and the like; None if NumPy has no such method for this ufunc."""
+    """Describe a method of a ufunc, such as ``reduce``, as :func:`describe` does; None if NumPy does not offer it for this ufunc."""
     if ufunc.signature is not None or ufunc.nin > 2 or ufunc.nout > 1:
         return None
     if (ufunc.nin == 1) != (method == "at") and method != "at":

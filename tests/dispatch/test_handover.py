@@ -15,6 +15,7 @@ import arraydispatch as ad
 from arraydispatch.api import creation
 from arraydispatch.dispatch import host_fallback
 from arraydispatch.dispatch.handover import Handover, handed, peek
+from arraydispatch.functions.registry import spec_of
 
 PACKAGE = Path(ad.__file__).parent
 
@@ -175,3 +176,21 @@ def test_a_function_asked_to_overwrite_its_input_may_write_it_on_the_host(x: Any
     for args, kwargs in (((x, None, None, True), {}), ((), {"a": x, "overwrite_input": True})):
         assert host_fallback.call(function, args, kwargs, backend, "it is a test") == np.median(np.asarray(kept))
     assert np.sort(np.asarray(x).ravel()).tolist() == np.sort(np.asarray(kept).ravel()).tolist()
+
+
+@pytest.mark.filterwarnings("ignore::arraydispatch.HostFallbackWarning")
+@pytest.mark.parametrize(
+    ("function", "keywords"),
+    [
+        (np.copyto, {"dst": None, "src": 7}),
+        (np.place, {"arr": None, "mask": np.ones((2, 3), bool), "vals": [7]}),
+        (np.put, {"a": None, "ind": range(6), "v": 7}),
+    ],
+)
+def test_a_function_writes_on_the_host_to_an_argument_given_by_name(
+    x: Any, function: Any, keywords: dict[str, Any]
+) -> None:
+    assert spec_of(function) is not None
+    given = {name: x if value is None else value for name, value in keywords.items()}
+    host_fallback.call(function, (), given, x._kind.backend, "it is a test")
+    assert x.tolist() == [[7, 7, 7], [7, 7, 7]]

@@ -90,7 +90,7 @@ IN_PLACE = (  # what overwrite_input leaves is not NumPy's to say
 )  # fmt: skip
 IN_PLACE_ROUNDED = (
     "{t} /= 3", "{t} **= 2", "{t} *= {s}", "np.multiply.at({t}, [1, 1, 2], 0.3)", "{t}.partition(5)", "{t} = np.linspace(0, 1, len({t}))", "{t}[:] = {s} @ {r}",
-    "scipy.linalg.lu_factor({t}[:16].reshape(4, 4).T, overwrite_a=True)", "scipy.linalg.solve({t}[:16].reshape(4, 4) + 9 * np.eye(4), {s}[:4], overwrite_b=True)",
+    "scipy.linalg.lu_factor({t}[:16].reshape(4, 4).T, overwrite_a=True)", "scipy.linalg.solve({s}[:16].reshape(4, 4) + 9 * np.eye(4), {t}[:4], overwrite_b=True)",
 )  # fmt: skip
 
 MEMORY = (

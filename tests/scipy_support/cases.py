@@ -143,7 +143,6 @@ stats.lmoment(f5) stats.false_discovery_control(p5/2) stats.tmin(f5,-1) stats.tm
 REST = """
 integrate.trapezoid(f34) integrate.trapezoid(f34,dx=0.5,axis=0) integrate.trapezoid(f5,np.sort(p5)) integrate.trapezoid(i34) integrate.cumulative_trapezoid(f34) integrate.cumulative_trapezoid(f5,initial=0) integrate.cumulative_trapezoid(f5,np.sort(p5)) integrate.simpson(f5) integrate.simpson(f34,dx=0.1) integrate.simpson(f6,axis=0) integrate.simpson(f34[:,:2]) integrate.simpson(g34) integrate.simpson(g34[0]).dtype integrate.simpson(g34[0]).astype('f4') integrate.cumulative_simpson(f5,dx=0.5)
 special.logsumexp(f34) special.logsumexp(f34,axis=0) special.logsumexp(f34,axis=1,keepdims=True) special.logsumexp(f5,b=p5) special.softmax(f34) special.softmax(f34,axis=1) special.log_softmax(f34,axis=1) special.softplus(f34)
-special.ivp(2,p5) special.ivp(f34,np.abs(g34)+1,2) special.ivp(i34,f34) special.ivp(2.5,p5,0) special.kvp(2,p5) special.kvp(f34,np.abs(f34)+1,3) special.ivp(1,p5,-1) special.kvp(1,p5,0.5)
 signal.freqz(f5)[1] signal.resample(f6,4) signal.vectorstrength(p5,2.0)[0]
 """
 

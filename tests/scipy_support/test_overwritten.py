@@ -152,6 +152,16 @@ def test_arguments_that_overlap(order: Any, backend: str) -> None:
         np.testing.assert_allclose(ad.to_numpy(x), y, rtol=1e-9, atol=1e-9)
 
 
+def test_what_is_overwritten_before_an_error_is(backend: str) -> None:
+    plain = np.array([[2.0, 2.0], [2.0, 1.0]], order="F")
+    ours = ad.asarray(plain, backend=backend, copy=True)
+    for a in (plain, ours):
+        with pytest.raises(linalg.LinAlgError), ad.fallback("silent"):
+            linalg.cholesky(a, overwrite_a=True)
+    assert plain[0, 0] != 2
+    np.testing.assert_array_equal(ad.to_numpy(ours), plain)
+
+
 def test_what_scipy_copies_first_is_kept(backend: str) -> None:
     a, b = np.arange(1, 10).reshape(3, 3) + np.eye(3, dtype=int), np.arange(3)
     ours = [ad.asarray(x, backend=backend) for x in (a, b)]

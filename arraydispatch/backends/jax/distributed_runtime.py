@@ -98,7 +98,7 @@ def _meet(devices: list[Any]) -> None:
 
 @contextmanager
 def _no_output() -> Iterator[None]:
-    """Send what is written to the process's standard output nowhere: Gloo says there whom it has met (jaxlib 0.10)."""
+    """Discard writes to the process's standard output, where Gloo prints the peers that it has connected to (jaxlib 0.10)."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -115,7 +115,7 @@ def _on_loopback(exchange: Exchange) -> Any:
 
 
 def _check_free(address: str) -> None:
-    """Raise an error if somebody listens there: gRPC would share the port."""
+    """Raise an error if another process listens on the port: gRPC would share it."""
     host, _, port = address.rpartition(":")
     try:
         family = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0][0]

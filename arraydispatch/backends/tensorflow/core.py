@@ -164,7 +164,7 @@ def taped() -> bool:
 
 
 def derived() -> bool:
-    """Whether a derivative may be taken of what is computed here, now or later."""
+    """Whether a derivative of the values computed here may be taken, now or later."""
     return taped() or not tf.executing_eagerly()
 
 

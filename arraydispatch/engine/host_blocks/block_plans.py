@@ -192,6 +192,8 @@ class Plan:
     Attributes
     ----------
     stretches : list of Stretch
+    most_pieces : int
+        The largest number of pieces of one of them.
     made : list of Form
         Nodes whose results get memory of their own, in the slots after those of the given arrays.
     results : list of tuple
@@ -214,6 +216,7 @@ class Plan:
 
     def __init__(self) -> None:
         self.stretches: list[Stretch] = []
+        self.most_pieces = 0
         self.made: list[Form] = []
         self.results: list[tuple[int, int]] = []
         self.copied: list[tuple[int, int]] = []
@@ -296,6 +299,7 @@ def plan(
         registers.assign(stretch, steps)
         stretch.cut(threads, forms, registers.arrays, registers.same_memory, told)
         made.stretches.append(stretch)
+        made.most_pieces = max(made.most_pieces, stretch.pieces)
     steps_of_all = [step[0] for stretch in made.stretches for step in stretch.steps]
     made.kernels = [func for func in steps_of_all if type(func) is Fused]
     made.settled = all(func.kernel is not None for func in made.kernels)

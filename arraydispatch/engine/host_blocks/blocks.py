@@ -36,7 +36,7 @@ class _Run:
 
     def __init__(self, stretch: Stretch, arrays: list[Any]) -> None:
         self.stretch = stretch
-        self.partial = partials(stretch, arrays)
+        self.partial = partials(stretch, arrays) if stretch.parts else []
         self.next = itertools.count().__next__
         self.done = itertools.count(1).__next__
         self.ended = threading.Event()
@@ -229,7 +229,7 @@ class Planned(Block):
         self.numpys = plan.numpys
         self._sources, self._addresses = arrays, addresses
         if threads:
-            self.helpers = min(threads, max(stretch.pieces for stretch in plan.stretches))
+            self.helpers = min(threads, plan.most_pieces)
             self.done = Done()
             self._inside, self._counting = 0, threading.Lock()
             """Number of threads that take part at the moment."""

@@ -109,7 +109,7 @@ class Columns:
         self._lock = threading.RLock()  # the thread's own, because a signal handler may call this in between
 
     def __call__(self, x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
-        """All of it."""
+        """Sum the columns of ``x`` into ``out``, by a kernel as soon as one is compiled."""
         size = self._dtype.itemsize
         self._work += x.size
         kernel = self._kernel

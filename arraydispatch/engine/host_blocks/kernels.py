@@ -49,8 +49,7 @@ __all__ = [
 HOT = 1 << 26
 """Elements, times calls, that a chain has computed before it is compiled: some 30 ms of NumPy's time, as long as compiling takes."""
 KNOWN = 1 << 23
-"""The same, of a chain that another process has had compiled: its code is on disk, and the compiler, whose loading takes some 30 ms,
-is loaded while NumPy's loops compute what comes to this."""
+"""The same for a chain whose code an earlier process has left on disk; meanwhile the compiler is loaded, which takes some 30 ms."""
 MOST = 512
 """Maximum number of kernels of a process."""
 LONGEST = 40
@@ -345,7 +344,7 @@ def _count(chain: Chain, more: int = 0) -> float:
 
 
 def _is_known(chain: Chain) -> bool:
-    """Whether an earlier process has compiled it."""
+    """Whether an earlier process has compiled this chain."""
     global _on_disk
     if _on_disk is None:
         _on_disk = _disk().remembered()

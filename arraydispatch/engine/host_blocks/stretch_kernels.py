@@ -45,7 +45,7 @@ class _At(NamedTuple):
     region: Box
     """Region in memory with the shape of an array, which contains the cell."""
     begin: int
-    """Number of its first element within the piece."""
+    """Number of the cell's first element within the piece."""
 
 
 class _Piece:
@@ -89,7 +89,7 @@ class Fused(Bound):
         self.group, self.forms, self.ins, self.outs, self.saved, self.far = group, forms, ins, outs, saved, far
         self.kernel: Kernel | None = None
         self._pieces: dict[int, _Piece] = {}
-        """By its first element."""
+        """Number of a piece's first element -> the piece."""
 
     def settle(
         self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, longest: int, told: list[Any], arrays: list[Any]

@@ -13,10 +13,10 @@ from queue import SimpleQueue
 from typing import Any, Protocol
 
 from ...common.process_state import process
-from ...common.signal_safety import Done, aside
+from ...common.signal_safety import Done
 from ...runtime import threads as numbers
 
-__all__ = ["Done", "aside", "count", "run"]
+__all__ = ["count", "run"]
 
 
 class Work(Protocol):

@@ -8,11 +8,10 @@ cdef class _State:
     cdef tuple as_tuple
     cdef bint raises
 
-cdef dict _is_inside, _places, _warnings
-cdef object _DECLINED, _FUNCTION, _errors_in_force
+cdef dict _places, _warnings
+cdef object _DECLINED, _FUNCTION, _errors_in_force, _is_inside
 cdef _State _state
 cpdef now()
 cpdef bint listened() except -1
 cdef _State _learn_modes(errors)
 cdef _State _learn_filters(filters)
-cdef bint _inside(str file) except -1

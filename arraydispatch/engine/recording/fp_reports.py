@@ -29,7 +29,7 @@ if type(_shown) is not FunctionType:
 _ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
 """Kind of error -> place in the order in which NumPy reports the errors of one call."""
 _heeded = True
-"""Whether it is asked if the program listens."""
+"""Whether :func:`listened` asks at all; tests turn it off."""
 
 
 class _State:
@@ -84,7 +84,7 @@ def now() -> Any:
     key = machine.identity(code) + at
     found = _places.get(key)
     if found is None or found.code is not code:  # as in code of this package and of NumPy's
-        while _inside(code.co_filename) and frame.f_back is not None:
+        while _is_inside[code.co_filename] and frame.f_back is not None:
             frame = frame.f_back
             code = frame.f_code
         at = frame.f_lasti
@@ -141,17 +141,17 @@ def _learn_filters(filters: Any) -> _State:
     return made
 
 
-_is_inside: dict[str, bool] = {}
+class _Inside(dict[str, bool]):
+    """File -> whether it belongs to this package or to NumPy."""
+
+    def __missing__(self, file: str) -> bool:
+        if len(self) >= 4096:  # many files, such as the cells of a notebook
+            self.clear()
+        found = self[file] = is_core(file)
+        return found
 
 
-def _inside(file: str) -> bool:
-    """Whether a file belongs to this package or to NumPy."""
-    found = _is_inside.get(file)
-    if found is None:
-        if len(_is_inside) >= 4096:  # many files, such as the cells of a notebook
-            _is_inside.clear()
-        found = _is_inside[file] = is_core(file)
-    return found
+_is_inside = _Inside()
 
 
 def tell(block: Block) -> None:

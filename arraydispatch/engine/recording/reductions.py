@@ -23,9 +23,6 @@ from .result_order import order_of
 
 __all__ = ["reduced"]
 
-_intp = np.intp
-
-
 _EXACT = {"b": 0, "i1": 7, "i2": 15, "i4": 31, "u1": 8, "u2": 16, "u4": 32}
 """Dtype -> bits of a value, for dtypes whose sums in float64 are exact in any order."""
 

@@ -33,7 +33,7 @@ __all__ = ["IN_THREADS", "LONGEST", "Tape", "mine", "run_all"]
 LONGEST = 200
 """Largest number of nodes on a tape."""
 ROUNDS = 128
-"""Number of nodes after which the tape looks for a loop, of which it then runs whole rounds."""
+"""Number of nodes after which the tape looks for a loop; if it finds one, it runs whole rounds."""
 MOST_BYTES = 1 << 30
 """Largest number of bytes that a tape keeps alive: the memory that its nodes read, and their values."""
 DEAD_BYTES = 1 << 24
@@ -178,7 +178,7 @@ class Tape:
                 return
 
     def _operand(self, x: Any) -> Any:
-        """Return what a node has of a value that it computes with."""
+        """Return a value as an argument of a node: an earlier node, a buffer, or a number."""
         if type(x) is Node:
             earlier: Node = x
             if earlier.tape is self:
@@ -259,7 +259,7 @@ class Tape:
             fp_reports.tell(block)
 
     def _run(self, why: str) -> tuple[Block | None, BaseException | None]:
-        """Run it, and return the block, and what is to be raised."""
+        """Run the tape; return the block, and the exception to raise."""
         interrupt: BaseException | None = None
         nodes, block = self.running, self.block
         if nodes is None or block is None or block.group is not nodes:
@@ -287,17 +287,18 @@ class Tape:
             else:
                 block.help()
         else:
-            while not block.done.is_set():
+            while not block.done.is_set:
                 try:
                     block.done.wait()
                 except BaseException as signalled:  # noqa: BLE001 -- raised below
                     interrupt = signalled
         failure = block.failure
-        if self._is_due(nodes) and failure is not None and _is_of_a_call(block, failure):
+        # A signal's handler may have ended the run, here and below; then another one may be under way.
+        if self.running is nodes and failure is not None and _is_of_a_call(block, failure):
             copy_context().run(self._one_by_one, nodes)
             return None, None
         lines = self.lines
-        if not self._is_due(nodes):
+        if self.running is not nodes:
             failure = None
         elif failure is None or block.helpers:
             self._end(nodes, block)
@@ -311,10 +312,6 @@ class Tape:
             node = nodes[0]
             tap.block_counted(node.form.held.backend.name, len(nodes), perf_counter() - start, size)
         return block, interrupt or failure
-
-    def _is_due(self, nodes: list[Node]) -> bool:
-        """Whether a run is still to end; a signal's handler may have ended it."""
-        return self.running is nodes
 
     def _plan(self, nodes: list[Node], threads: bool = True) -> Block:
         left = needed(nodes)
@@ -343,7 +340,7 @@ class Tape:
     def _one_by_one(self, nodes: list[Node]) -> None:
         """Run each call by itself, so that only those fail that cannot be computed: for want of memory, as a rule."""
         for node in nodes:
-            if not self._is_due(nodes):
+            if self.running is not nodes:  # a signal's handler has ended the run
                 return
             if node.value is None and node.tape is self:
                 try:

@@ -126,7 +126,7 @@ class _Child:
                     to.flush()
 
     def drain(self) -> None:
-        """Wait until all that it wrote has been read."""
+        """Wait until everything that the process wrote has been read."""
         for reader in self._readers:
             reader.join(1)
 
@@ -244,7 +244,7 @@ def _say_parted(places: list[str]) -> int:
 
 
 def _end(children: list[_Child]) -> None:
-    """End all that still run."""
+    """Terminate the processes that still run."""
     for child in children:
         if child.code is None:
             child.process.terminate()

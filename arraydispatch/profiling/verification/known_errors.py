@@ -17,7 +17,6 @@ from .comparison import Finding, same
 from .ill_conditioned import CHECKS
 from .magnitudes import adjoint, largest, residual, wide
 
-Arrays = tuple[np.ndarray[Any, Any], ...]
 Check = Callable[[tuple[Any, ...], dict[str, Any], Any, Any], list[Finding] | None]
 """``check(args, kwargs, ours, reference)``: the findings, or None if the results are to be compared directly."""
 

@@ -28,7 +28,6 @@ from .formula import (
     isnan,
     log,
     log1p,
-    of_complex_at,
     pieces,
     polynomial,
     power,
@@ -40,7 +39,7 @@ from .formula import (
     sqrt,
     where,
 )
-from .gammas import cos_pi, sin_pi
+from .gammas import sin_pi
 
 _INF, _NAN = math.inf, math.nan
 _EPS = 2.0**-53
@@ -342,25 +341,3 @@ def kn(n: Real, x: Real) -> Real:
 @formula("kve")
 def kve(v: Real, x: Real) -> Real:
     return _second_kind(v, x, True)
-
-
-def _on_the_line(v: Real, x: Real, scaled: bool) -> tuple[Real, Real]:
-    """Evaluate at a complex number that is real; one below zero is rotated by half a turn from above (DLMF 10.34.1)."""
-    v, x = broadcast(v, x)
-    size = _first_kind(v, abs(x), scaled)
-    behind, whole = x < 0.0, floor(v) == v
-    turned = where(behind, v, 0.0)
-    re = where(isinf(v), size, size * cos_pi(turned))
-    im = where(behind & ~whole, size * sin_pi(turned), 0.0)
-    undefined = isnan(size) | ((x == 0.0) & ~whole & (v < 0.0))
-    return where(undefined, _NAN, re), where(undefined, _NAN, im)
-
-
-@of_complex_at("iv")
-def iv_complex(v: Real, x: Real) -> tuple[Real, Real]:
-    return _on_the_line(v, x, False)
-
-
-@of_complex_at("ive")
-def ive_complex(v: Real, x: Real) -> tuple[Real, Real]:
-    return _on_the_line(v, x, True)

@@ -32,7 +32,6 @@ COMPLEX: dict[str, Body] = {}
 """The same for SciPy's loops of complex numbers."""
 
 OF_COMPLEX = "of complex numbers, SciPy alone has it"
-OFF_LINE = "of complex numbers that are not real, SciPy alone has it"
 
 _NAN, _INF = math.nan, math.inf
 
@@ -400,27 +399,6 @@ def of_complex(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
         for name in names:
             COMPLEX[name] = body
-        return function
-
-    return register
-
-
-def of_complex_at(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a formula for complex numbers that are real, with real orders: it takes the order and the number."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def body(xp: Any, order: Native, z: Native) -> Native:
-            wide = xp.prim.astype(z, dtypes.COMPLEX128)
-            x, y = Real(xp, xp.prim.real(wide)), Real(xp, xp.prim.imag(wide))
-            if not is_known(y) or any_of(y != 0.0):
-                raise Unsupported(OFF_LINE)
-            re, im = function(Real(xp, xp.prim.astype(order, dtypes.FLOAT64)), x)
-            return xp.prim.astype(xp.prim.complex(re.v, im.v), xp.dtype_of(z))
-
-        for name in names:
-            COMPLEX[name] = body
-        LOOKS.add(body)
         return function
 
     return register

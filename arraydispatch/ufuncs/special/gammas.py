@@ -227,7 +227,7 @@ def _much_larger(a: Real, b: Real) -> Truth:
 
 
 def _log_beta_apart(a: Real, b: Real) -> Real:
-    """Compute log |beta| in that case (https://dlmf.nist.gov/5.11.E13)."""
+    """Compute log |beta| of a large and a much smaller number, from an expansion (https://dlmf.nist.gov/5.11.E13)."""
     high, low = maximum(a, b), minimum(a, b)
     rest = 1.0 - low
     first = low / high * rest

@@ -1,4 +1,4 @@
-"""Orthogonal polynomials: of integer orders by their recurrences, Chebyshev's of any order by angles."""
+"""Orthogonal polynomials of known integer orders, by their recurrences."""
 
 from __future__ import annotations
 
@@ -13,28 +13,17 @@ from .formula import (  # fmt: skip
     Real,
     Truth,
     any_of,
-    arctan2,
     broadcast,
     choose,
     constant,
-    cos,
-    cosh,
-    floor,
     formula,
     is_known,
     isfinite,
-    isinf,
     isnan,
-    log,
-    log1p,
     power,
-    sin,
-    sinh,
     special,
-    sqrt,
     where,
 )
-from .gammas import cos_pi, sin_pi
 
 _MOST = 200
 _WHOLE = f"orders that are not whole, negative or beyond {_MOST} are SciPy's alone"
@@ -45,7 +34,6 @@ _INFINITE = (
     "of orders of a floating dtype SciPy alone has what it has at infinities, NaN and beyond the largest numbers"
 )
 
-Two = Callable[[Real, Real], Real]
 Next = Callable[[float, Real, Real, Real], Real]
 Below = float | Callable[[Real], Real] | None
 """Value of a polynomial of a negative integer order: a number, or a function giving the equivalent order."""
@@ -158,111 +146,27 @@ def eval_legendre(n: Real, x: Real) -> Real:
     return _by_recurrence(n, x, x, _legendre, scipys, lambda k: -k - 1.0)
 
 
-@formula("eval_sh_legendre", looks=True)
-def eval_sh_legendre(n: Real, x: Real) -> Real:
-    return eval_legendre(n, x * 2.0 - 1.0)
-
-
-def _few(n: Real) -> bool:
-    if not is_known(n):
-        return False
-    return _largest(abs(_wide(n)) if _is_whole(n) else n) is not None
-
-
-def _waves(k: Real, x: Real) -> tuple[Real, Real]:
-    """Compute cosine and sine of k arccos(x), |x| <= 1, from the nearest of the angles 0, a quarter and a half turn."""
-    size = abs(x)
-    middle = size <= 0.7
-    root = sqrt((1.0 - size) * (1.0 + size))
-    near = where(middle, arctan2(x, root), arctan2(root, size)) * k
-    turns = choose(k * 0.0, (middle, k * 0.5), (x < 0.0, k))
-    ahead = (x > 0.0) & ~middle
-    c, s = cos_pi(turns), sin_pi(turns)
-    wave, other = cos(near), sin(near)
-    return c * wave + s * other, where(ahead, other, s * wave - c * other)
-
-
-def _beyond(size: Real) -> Real:
-    """Compute arcosh."""
-    over = (size - 1.0) + sqrt((size - 1.0) * (size + 1.0))
-    return where(over < 1.0, log1p(where(over < 1.0, over, 0.0)), log(over + 1.0))
-
-
-def _by_angle(n: Real, x: Real, inner: Two, outer: Two, low: Real) -> Real:
-    """Compute a polynomial of any order within [-1, 1], and beyond; below, for non-integer orders, ``low``."""
-    whole = _is_whole(n)
-    n, x, low = broadcast(_wide(n), x, low)
-    far = abs(x) > 1.0
-    beyond = outer(n, _beyond(where(far, abs(x), 2.0)))
-    beyond = where(x < 0.0, beyond * cos_pi(n), beyond)
-    found = where(far, beyond, inner(n, where(far, 0.0, x)))
-    found = choose(found, (isnan(x), x), ((x <= -1.0) & (floor(n) != n), low))
-    return where(isinf(x * 2.0), np.nan, found) if whole else found  # SciPy's recurrence begins with zero times that
-
-
 @formula("eval_chebyt", looks=True)
 def eval_chebyt(n: Real, x: Real) -> Real:
-    if _few(n):
+    def scipys(n: Real, most: int, x: Real) -> Real:
+        upper, lower = _of_chebyshev(n, most, x)
+        return (upper - lower) * 0.5
 
-        def scipys(n: Real, most: int, x: Real) -> Real:
-            upper, lower = _of_chebyshev(n, most, x)
-            return (upper - lower) * 0.5
-
-        return _by_recurrence(n, x, x, _chebyshev, scipys, abs, abs(x) < _HALF_OF_LARGEST)
-    low = where(x < -1.0, np.inf, cos_pi(_wide(n)))
-    return _by_angle(n, x, lambda k, y: _waves(k, y)[0], lambda k, over: cosh(k * over), low)
+    return _by_recurrence(n, x, x, _chebyshev, scipys, abs, abs(x) < _HALF_OF_LARGEST)
 
 
 @formula("eval_chebyu", looks=True)
 def eval_chebyu(n: Real, x: Real) -> Real:
-    if _few(n):
+    def scipys(n: Real, most: int, x: Real) -> Real:
+        return _of_chebyshev(n, most, x)[0]
 
-        def scipys(n: Real, most: int, x: Real) -> Real:
-            return _of_chebyshev(n, most, x)[0]
+    def mirrored(k: Real) -> Real:
+        return where(k == -1.0, 0.0, -k - 2.0)
 
-        def mirrored(k: Real) -> Real:
-            return where(k == -1.0, 0.0, -k - 2.0)
-
-        value = _by_recurrence(n, x, x * 2.0, _chebyshev, scipys, mirrored)
-        if not _is_whole(n):
-            return value
-        return choose(value, (_wide(n) == -1.0, 0.0), (_wide(n) < 0.0, -value))
-
-    def inner(k: Real, y: Real) -> Real:
-        root = sqrt((1.0 - y) * (1.0 + y))
-        end = root == 0.0
-        up = k + 1.0
-        return where(end, where(y < 0.0, up * cos_pi(k), up), _waves(up, y)[1] / where(end, 1.0, root))
-
-    def outer(k: Real, over: Real) -> Real:
-        half = (k + 1.0) * over * 0.5  # the sine itself may be infinite, but not the quotient
-        found = sinh(half) / sinh(over) * cosh(half) * 2.0
-        at_infinity = choose(
-            constant(k, 0.0), (k > 0.0, np.inf), (k == 0.0, 1.0), (k < -2.0, -np.inf), (k == -2.0, -1.0)
-        )
-        return where(over == np.inf, at_infinity, found)
-
-    return _by_angle(n, x, inner, outer, (_wide(n) + 1.0) * np.inf)
-
-
-@formula("eval_sh_chebyt", looks=True)
-def eval_sh_chebyt(n: Real, x: Real) -> Real:
-    return eval_chebyt(n, x * 2.0 - 1.0)
-
-
-@formula("eval_sh_chebyu", looks=True)
-def eval_sh_chebyu(n: Real, x: Real) -> Real:
-    return eval_chebyu(n, x * 2.0 - 1.0)
-
-
-@formula("eval_chebyc", looks=True)
-def eval_chebyc(n: Real, x: Real) -> Real:
-    return eval_chebyt(n, x * 0.5) * 2.0
-
-
-@formula("eval_chebys", looks=True)
-def eval_chebys(n: Real, x: Real) -> Real:
-    return eval_chebyu(n, x * 0.5)
+    value = _by_recurrence(n, x, x * 2.0, _chebyshev, scipys, mirrored)
+    if not _is_whole(n):
+        return value
+    return choose(value, (_wide(n) == -1.0, 0.0), (_wide(n) < 0.0, -value))
 
 
 def _hermites(n: Real, most: int, x: Real) -> Real:
@@ -374,9 +278,3 @@ def eval_jacobi(n: Real, alpha: Real, beta: Real, x: Real) -> Real:
 
     usual = (alpha > -1.0) & (beta > -1.0) & (alpha < _LARGE_PARAMETER) & (beta < _LARGE_PARAMETER)
     return _by_recurrence(n, x, ((both + 2.0) * x + (alpha - beta)) * 0.5, following, scipys, None, usual)
-
-
-@formula("eval_sh_jacobi", looks=True)
-def eval_sh_jacobi(n: Real, p: Real, q: Real, x: Real) -> Real:
-    count, _, _ = _orders(n)
-    return eval_jacobi(n, p - q, q - 1.0, x * 2.0 - 1.0) / special("binom", count * 2.0 + p - 1.0, count)

@@ -154,12 +154,6 @@ DEPARTURES: dict[str, tuple[str, Any]] = {
         "SciPy has 1e-17 and the like where a polynomial is 0",
         lambda n, a, b, x: np.abs(scipy.special.eval_jacobi(n, a, b, x)) < 1e-14,
     ),
-    "eval_sh_jacobi": (
-        "SciPy has NaN where the first parameter is less than the second by a whole number, and 1e-17 and the like for 0",
-        lambda n, p, q, x: (
-            ((p < q) & (p - q == np.floor(p - q))) | (np.abs(scipy.special.eval_sh_jacobi(n, p, q, x)) < 1e-14)
-        ),
-    ),
     "binom": ("SciPy has 0 out of infinity, of some numbers below none", lambda n, k: np.isinf(n) & (k < 0)),
 }
 """Name -> why, and of which operands, the values are other than SciPy's."""

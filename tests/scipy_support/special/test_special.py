@@ -113,60 +113,10 @@ def test_large_orders_have_all_digits(library: str) -> None:
     np.testing.assert_allclose(np.asarray(made), np.repeat(list(BESSEL.values()), 16), rtol=5e-15)
 
 
-def test_bessel_functions_of_complex_numbers_that_are_real(library: str) -> None:
-    orders = np.array([0.0, 1.0, -1.0, 2.0, -3.0, 0.5, -0.5, -2.5, 40.0, 1.25, np.nan, 0.5])[:, None]
-    z = np.array([0.0, 1.0, -1.0, 3.5, -20.0, 400.0, -600.0, np.inf, np.nan]) + 0j
-    v, x = ad.asarray(orders, backend=library), ad.asarray(z, backend=library)
-    with np.errstate(all="ignore"):
-        for name in ("iv", "ive"):
-            with ad.fallback("error"):
-                made = np.asarray(UFUNCS[name](v, x))
-            want = UFUNCS[name](orders, z)
-            np.testing.assert_array_equal(np.isnan(made), np.isnan(want))
-            np.testing.assert_allclose(made, want, rtol=1e-13)  # what the last place of 600 makes
-        with ad.fallback("error"):
-            made = np.asarray(scipy.special.ivp(v[:4], x[1:4]))
-    np.testing.assert_allclose(made, scipy.special.ivp(orders[:4], z[1:4]), rtol=1e-13)
-    with pytest.warns(ad.HostFallbackWarning, match="of complex numbers that are not real"):
-        made = scipy.special.iv(v, x + 1j)
-    assert isinstance(made, ad.Array)
-
-
-ORDERS = [np.array([[-5], [-1], [201], [1000], [9999]]), np.array([[0.5], [-1.5], [30.7], [7.25]])]
-
-
-@pytest.mark.parametrize("orders", ORDERS, ids=["whole", "real"])
-@pytest.mark.parametrize("name", ["eval_chebyt", "eval_chebyu"])
-def test_chebyshevs_polynomials_of_any_order(library: str, name: str, orders: np.ndarray[Any, Any]) -> None:
-    """By their definition, in sixty digits."""
-    mp = pytest.importorskip("mpmath")
-    x = np.array([-1.0, -0.999999, -0.7, -0.15, 1e-9, 0.3, 0.71, 1 - 1e-12, 1.0, 1 + 1e-12, 1.001])
-    x = x if orders.dtype.kind == "i" else x[1:]  # SciPy has no other values below
-    with ad.fallback("error"):
-        made = np.asarray(getattr(scipy.special, name)(ad.asarray(orders, backend=library), x))
-
-    def true(n: Any, at: Any) -> Any:
-        angle = mp.acos(at)
-        if name == "eval_chebyt":
-            return mp.re(mp.cos(n * angle))
-        return mp.re(mp.sin((n + 1) * angle) / mp.sin(angle)) if abs(at) != 1 else (n + 1) * at ** int(n)
-
-    with mp.workdps(60):
-        for (i, j), value in np.ndenumerate(made):
-            n, at = mp.mpf(float(orders[i, 0])), mp.mpf(float(x[j]))
-            want = true(n, at)
-            moved = abs(true(n, at * (1 + mp.mpf(2) ** -52)) - want)
-            assert abs(value - want) <= 5 * max(moved, abs(want) * 2**-52), (orders[i, 0], x[j])
-    outside = np.array([-2.0, 1.5, -np.inf, np.inf, np.nan])
-    got = np.asarray(getattr(scipy.special, name)(ad.asarray(np.array([0.5]), backend=library), outside))
-    want = getattr(scipy.special, name)(0.5, outside)
-    np.testing.assert_allclose(got[[0, 1, 2, 4]], want[[0, 1, 2, 4]], rtol=1e-14)
-
-
 EDGES = np.array([0.0, 1e-9, 0.3, 1.0, 2.5, 40.0, 1e30, 1e160, 1.7e308, np.inf])
 EDGES = np.concatenate([EDGES, -EDGES, [np.nan]])
 PARAMETERS = np.array([0.0, 0.5, 1.0, 2.5, 1e3, np.inf, np.nan])
-POLYNOMIALS = sorted(name for name in UFUNCS if name.startswith("eval_"))
+POLYNOMIALS = sorted(name for name in arguments.FORMULAS if name.startswith("eval_"))
 
 
 @pytest.mark.parametrize("name", POLYNOMIALS)

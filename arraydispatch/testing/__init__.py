@@ -1,1 +1,0 @@
-"""Checks that authors of backends run: ``python -m arraydispatch.testing.backend NAME``."""
