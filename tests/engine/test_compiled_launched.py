@@ -43,6 +43,12 @@ PROGRAMS = {
         u += (x * 2.0).sum(axis=0)
         u[3:9] = x[3:9].mean(axis=1)
     """,
+    "sums of many slices": """
+        x = np.arange(90_000.0) % 97
+        at = np.arange(0, 90_000, 90)
+        u = np.add.reduceat(x * 2.0, at) + np.maximum.reduceat(x + 1.0, at) - np.logical_and.reduceat(x, at)
+        u = u + np.add.reduceat((x + 0.5).reshape(300, 300), np.arange(0, 300, 10), axis=1).sum()
+    """,
     "functions that sort": """
         x = np.random.default_rng(3).permutation(90_000) / 8.0
         y = np.sort(x * 2.0) + np.median(x) - np.percentile(x * 3.0, [5, 50]).sum()
@@ -333,17 +339,8 @@ def test_programs_and_memory_are_bounded_in_20000_rounds(zygotes: Zygotes, tmp_p
 @pytest.mark.one_backend
 def test_many_slices_are_reduced_by_numpy(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     """A library calls a function for each slice: XLA compiled a minute and a half for a thousand of them."""
-    (tmp_path / "main.py").write_text(
-        _source("""
-            x = np.arange(90_000.0) % 97
-            at = np.arange(0, 90_000, 90)
-            u = np.add.reduceat(x * 2.0, at) + np.maximum.reduceat(x + 1.0, at) - np.logical_and.reduceat(x, at)
-            u = u + np.add.reduceat((x + 0.5).reshape(300, 300), np.arange(0, 300, 10), axis=1).sum()
-        """)
-    )
-    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    (tmp_path / "main.py").write_text(_source(PROGRAMS["sums of many slices"]))
     ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
-    np.testing.assert_allclose(_numbers(ours.stdout), _numbers(theirs.stdout), rtol=1e-12)
     found = {
         row["class"] for row in ours.report["functions"] if row["count"] and row["function"] in ("np.add", "np.maximum")
     }
