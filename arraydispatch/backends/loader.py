@@ -150,11 +150,11 @@ def _from_entry_point(name: str, row: _Row) -> Backend:
 
 def _from_package(name: str, row: _Row) -> Backend:
     """Return one of this package's backends; an error says that its library is there and cannot be imported."""
-    module = f"{__package__}.{name}"
+    found: list[Any] = []
 
     def begin() -> None:
         try:
-            imported(module)
+            found.append(imported(f"{__package__}.{name}"))
         except Exception as error:
             raise BackendNotInstalledError(
                 f"backend {name!r}: the library {row.library!r} is installed and cannot be imported:"
@@ -162,7 +162,7 @@ def _from_package(name: str, row: _Row) -> Backend:
             ) from error
 
     importing(begin)  # where what a signal's handler raises is no error of the library's
-    backend: Backend = sys.modules[module].BACKEND
+    backend: Backend = found[0].BACKEND
     return backend
 
 

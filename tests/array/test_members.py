@@ -19,6 +19,7 @@ from arraydispatch.engine.recording import reductions
 PACKAGE = Path(ad.__file__).parent
 TABLE = "common/members.py"
 OTHER_LISTS = {
+    "backends/torch/host_kernels.py": "functions that NumPy runs",
     "engine/compiled_blocks/values.py": "properties of an abstract value",
     "engine/host_blocks/kernel_source.py": "instructions",
     "fastpath/__init__.py": "builders of the members that have one of their own",
@@ -26,7 +27,7 @@ OTHER_LISTS = {
     "interop/scipy_stand_ins.py": "methods of SciPy's matrices",
     "launcher/numpy_classes.py": "members of the class itself",
     "launcher/package_patches.py": "methods of any class",
-    "testing/backend.py": "calls that the kit tries",
+    "testing.py": "calls that the kit tries",
 }
 """Files with a list that looks like one of ndarray's members, and what it lists."""
 LEAST = 4

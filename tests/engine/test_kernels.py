@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 from arraydispatch.api import creation
+from arraydispatch.common import signal_safety
 from arraydispatch.engine import nodes
-from arraydispatch.engine.host_blocks import blocks, kernel_compiler, kernel_source, kernels, thread_pool
+from arraydispatch.engine.host_blocks import blocks, kernel_compiler, kernel_source, kernels
 from arraydispatch.engine.recording import fp_reports as telling, tape
 from arraydispatch.runtime.settings import default, kept, set_execution
 from arraydispatch.ufuncs.facts import INSTRUCTIONS
@@ -249,6 +250,7 @@ def test_what_is_counted_of_chains_is_bounded(monkeypatch: pytest.MonkeyPatch) -
 _TWICE = """
 import numpy as np
 from arraydispatch.api import creation
+from arraydispatch.common import signal_safety
 from arraydispatch.runtime import settings
 from arraydispatch.engine.host_blocks import kernel_compiler as compiler, kernels
 from arraydispatch.engine.recording import tape
@@ -284,6 +286,7 @@ def test_a_second_process_compiles_nothing(tmp_path: Path) -> None:
 _HOT = """
 import numpy as np
 from arraydispatch.api import creation
+from arraydispatch.common import signal_safety
 from arraydispatch.runtime import settings
 from arraydispatch.engine.host_blocks import kernels
 from arraydispatch.engine.recording import tape
@@ -314,6 +317,7 @@ _LOADED = """
 import os
 import numpy as np
 from arraydispatch.api import creation
+from arraydispatch.common import signal_safety
 from arraydispatch.runtime import settings
 from arraydispatch.engine.host_blocks import kernels
 from arraydispatch.engine.recording import tape
@@ -373,8 +377,8 @@ def test_no_signals_handler_is_called_while_llvm_compiles(monkeypatch: pytest.Mo
 
 def test_what_runs_aside_raises_here() -> None:
     found: list[int] = []
-    thread_pool.aside(lambda: found.append(threading.get_ident()))
+    signal_safety.aside(lambda: found.append(threading.get_ident()))
     assert found
     assert found[0] != threading.get_ident()
     with pytest.raises(ZeroDivisionError):
-        thread_pool.aside(lambda: found.append(1 // 0))
+        signal_safety.aside(lambda: found.append(1 // 0))
