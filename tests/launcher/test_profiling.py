@@ -386,13 +386,14 @@ def test_what_the_library_compiles_is_heard() -> None:
     jax = "jax"
     if jax not in ad.available_backends():
         pytest.skip("needs a library that compiles each operation")
-    x = ad.asarray(np.linspace(0.0, 1.0, 4000), backend=jax)
+    x = ad.asarray(np.linspace(0.0, 1.0, 70_000), backend=jax)
+    first = int.from_bytes(os.urandom(2)) + 3  # whose programs no earlier run of the tests has kept
     with ad.profile() as outer, ad.profile() as profile:
-        for n in range(3001, 3013):
+        for n in range(first, first + 12):
             line = _line() + 1
             np.sinh(x[:n])
         for _ in range(5):
-            np.cosh(x[:3001])
+            np.cosh(x[:first])
     found = {row.line - line: row for row in profile.compilations()}
     assert found.keys() == {0, 2}
     assert found[0].count >= 12
