@@ -102,13 +102,15 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             views.run_readers(a)
     result = DECLINED if spec is None or not call_nodes.least else along_axis.call(spec, tuple(hosts), dict(keywords))
     if result is DECLINED:
-        result = func(*hosts, **keywords)
+        try:
+            result = func(*hosts, **keywords)
+        finally:  # np.put writes the elements before the index that it refuses
+            if writes:
+                for a in found:
+                    views.owner(a)._writes += 1
     if lent:
         result = _given_back(result, found, lent)
     seconds = perf_counter() - start
-    if writes:
-        for a in found:
-            views.owner(a)._writes += 1
     given = (*args, *kwargs.values())
     made = dressed(result, found, given)
     if events.tap is not None:

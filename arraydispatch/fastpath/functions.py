@@ -128,8 +128,10 @@ def _updater(func: Any) -> Any:
             return DECLINED
         start = perf_counter()
         before_write(args[0], hosts[0])
-        result = run(*hosts, **kwargs)
-        written(args[0])
+        try:
+            result = run(*hosts, **kwargs)
+        finally:  # np.put writes the elements before the index that it refuses
+            written(args[0])
         if _are_large(hosts):
             path.calls -= 1
             host_values.tell(func, found, result, hosts, perf_counter() - start)

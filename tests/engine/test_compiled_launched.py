@@ -345,3 +345,15 @@ def test_many_slices_are_reduced_by_numpy(backend: str, zygotes: Zygotes, tmp_pa
         row["class"] for row in ours.report["functions"] if row["count"] and row["function"] in ("np.add", "np.maximum")
     }
     assert backend == "numpy" or "host kernel" in found, ours.report["functions"]
+
+
+@pytest.mark.one_backend
+def test_a_write_that_ends_in_an_error_is_seen(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """``np.put`` writes the elements before the index that it refuses; the library's copy of the array is none any more."""
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\nx = np.zeros(100_000)\nfor i in range(40):\n    x[i] = 0.5\nprint((x * 2.0).sum())\n"
+        "try:\n    np.put(x, [50, 51, 10**9], 7.0)\nexcept IndexError as error:\n    print(error)\nprint((x * 2.0).sum())\n"
+    )
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert ours.stdout == theirs.stdout, ours.stderr

@@ -37,7 +37,7 @@ ROWS: dict[str, list[tuple[Any, ...]]] = {
 """SciPy's object -> what it is called with."""
 
 
-MOST = {"f": 300.0, "F": 300.0, "d": 64.0, "D": 64.0}
+MOST = {"f": 300.0, "F": 300.0, "d": 80.0, "D": 80.0}
 """Units in the last place; of single precision, whose steps SciPy rounds one by one, more. A sine that is one off is more for the order 29."""
 
 
@@ -46,7 +46,7 @@ def _given(library: str, x: Any) -> Any:
 
 
 def _distance(got: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> float:
-    """In units of the last place; of a function that swings, of a hundredth of its largest value."""
+    """In units of the last place; of a function that swings, of a thousandth of its largest value."""
     ends = ~np.isfinite(wanted)
     np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted))
     if wanted.dtype.kind == "f":
@@ -54,7 +54,7 @@ def _distance(got: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]) -> float:
     sizes = np.where(ends, 0, np.abs(wanted))
     largest = np.max(sizes, axis=-1, keepdims=True, initial=0.0) if sizes.ndim else sizes
     eps = np.finfo(wanted.dtype).eps
-    scale = np.maximum(sizes, np.maximum(largest * 1e-2, np.finfo(wanted.dtype).tiny / eps))
+    scale = np.maximum(sizes, np.maximum(largest * 1e-3, np.finfo(wanted.dtype).tiny / eps))
     return float(np.max(np.where(ends, 0, np.abs(got - wanted)) / (scale * eps), initial=0.0))
 
 
