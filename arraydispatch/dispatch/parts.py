@@ -89,15 +89,22 @@ def _is_small(a: Handle, key: Any) -> bool:
 
 
 def _is_small_pick(a: Handle, key: Any) -> bool:
-    """Whether a key of integer arrays, slices and integers picks fewer elements than the library computes with."""
-    items = [k._v if isinstance(k, Handle) else k for k in (key if type(key) is tuple else (key,))]
+    """Whether a key of index arrays, masks, slices and integers names fewer elements than the library computes with."""
+    one: list[Any] = []
+    picked: list[tuple[int, ...]] = []
     try:
-        arrays = [np.asarray(k) for k in items if isinstance(k, np.ndarray | list)]
-        if not all(k.dtype.kind in "iu" for k in arrays):
-            return False
-        one = tuple([0 if isinstance(k, np.ndarray | list) else k for k in items])
-        picked = prod(np.broadcast_shapes(*(k.shape for k in arrays)))
-        return bool(picked * np.size(ghost(a)[one]) < settings.default.min_size)
+        for k in key if type(key) is tuple else (key,):
+            if not isinstance(k, Handle | np.ndarray | list):
+                one.append(k)
+                continue
+            index = np.asarray(k._v if isinstance(k, Handle) else k)
+            if index.dtype.kind not in "biu":
+                return False
+            masks = index.dtype.kind == "b"
+            one += [0] * (index.ndim if masks else 1)
+            picked.append((np.count_nonzero(index),) if masks else index.shape)
+        size = prod(np.broadcast_shapes(*picked)) * np.size(ghost(a)[tuple(one)])
+        return bool(size < settings.default.min_size)
     except (IndexError, ValueError):
         return False
 
@@ -138,10 +145,10 @@ def _picks_many_shapes(key: Any) -> bool:
 def is_for_host(x: Any) -> bool:
     """Whether an argument, or a part of a key, is a small one that the host holds."""
     most = settings.default.min_size
-    if isinstance(x, list | tuple) and len(x) >= most:
-        return False
 
     def is_not(y: Any) -> bool:
+        if isinstance(y, list | tuple):  # the items are asked next
+            return len(y) >= most
         if isinstance(y, Handle):
             return not y._kind.backend.hosted or ghost(y).size >= most
         return y.size >= most if isinstance(y, np.ndarray) else type(y) not in PLAIN
@@ -168,7 +175,7 @@ def _is_looked_at_again(root: Handle, weight: int) -> bool:
 def belongs_to_host(a: Handle, key: Any, written: bool = False) -> bool:
     """Whether a value is read in small parts, again and again, or in parts of many shapes; where it costs nothing, at once."""
     if not is_basic(key):
-        return not written and is_for_host(key) and _is_small_pick(a, key) and is_looked_into_on_host(a)
+        return is_for_host(key) and _is_small_pick(a, key) and is_looked_into_on_host(a)
     if not _on_a_cpu(a):
         return False
     backend = a._kind.backend
@@ -191,7 +198,9 @@ def is_written_in_parts(a: Handle, key: Any) -> bool:
     """Whether a value is written in parts: one write is as good as a value that the library cannot write, unless blocks do."""
     if a._kind.backend.defers:
         return belongs_to_host(a, key, written=True)
-    return _on_a_cpu(a) and (a._kind.backend.mutable or (is_basic(key) and _is_small(a, key)))
+    return _on_a_cpu(a) and (
+        a._kind.backend.mutable or (_is_small(a, key) if is_basic(key) else is_for_host(key) and _is_small_pick(a, key))
+    )
 
 
 def is_given_back(a: Handle) -> bool:
