@@ -70,10 +70,14 @@ def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def belongs_to_library(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the library runs a call on values in the host state: it computes with large arrays, beside those that it looks into."""
-    if call_nodes.least or not computes(func, args, kwargs):
-        return False
+    """Whether the library runs a call on values in the host state: it computes with large arrays, beside those that it looks into.
+
+    Under compiled execution it also moves them, in the block that reads the result: what NumPy moved would be given to the library next.
+    """
     spec = spec_of(func)
+    moved = spec is not None and spec.is_moved_by_blocks and settings.default.execution == "compiled"
+    if call_nodes.least or not (moved or computes(func, args, kwargs)):
+        return False
     if spec is not None and (tables := spec.looks_into(args, kwargs)):
         args = tuple([x for i, x in enumerate(args) if i not in tables])
     return large(args) or large(kwargs.values())

@@ -47,6 +47,8 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
     if not xp.shape_of(x)[0]:
         # NumPy ignores the weights here, so the result has the dtype of counts.
         return xp.prim.full((minlength,), 0, dtypes.INTP, xp.backend.device_of(x))
+    if known is None:
+        known = xp.backend.awaited(x)  # each of two extrema would be waited for
     if known is not None:
         low, high = known.min(), known.max()
     elif xp.backend.is_concrete(x):

@@ -231,6 +231,11 @@ class Spec(Facts):
         """Whether the function computes new values, rather than moving, viewing or writing those of its arguments."""
         return self.mode in ("function", "output") and not self.moves
 
+    @property
+    def is_moved_by_blocks(self) -> bool:
+        """Whether the function moves whole arrays, and its result's shape follows from theirs."""
+        return self.moves and self.pure and self.mode == "function" and not self.tables
+
     def looks_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:
         """Return the positions of the arrays that a call only looks into."""
         whole = "axis" in kwargs or (self.axis is not None and len(args) > self.axis)

@@ -90,9 +90,12 @@ def _reshaped(func: Callable[..., Any], a: Ghost, args: Sequence[Any], kwargs: d
     order = args[at] if len(args) > at else kwargs.get("order", "C")
     if order in ("K", "k") or kwargs.get("copy") is False:
         return func(*args, **kwargs)
-    empty = np.broadcast_to(np.empty((), a.dtype), a.shape)  # no reshaping copies it
     options = {key: x for key, x in kwargs.items() if key != "copy"}
-    shape = func(empty, *args[1:], **options).shape  # raises NumPy's own error
+    if func is np.ravel:  # which copies what is not contiguous, an array without strides too
+        func(np.empty(0), *args[1:], **options)  # raises NumPy's own error
+        shape: tuple[int, ...] = (a.size,)
+    else:
+        shape = func(np.broadcast_to(np.empty((), a.dtype), a.shape), *args[1:], **options).shape
     fortran = order in ("F", "f") or (order in ("A", "a") and a.flags.fnc)
     if func is np.ravel:  # views that ravel returns are contiguous; those of reshape need not be
         if a.flags.f_contiguous if fortran else a.flags.c_contiguous:

@@ -47,6 +47,44 @@ LOOKUPS = """
                 print(*shown(lambda: t.__setitem__(q, 1) or t[:3]))
 """
 
+PARTS = """
+    import warnings
+    import numpy as np
+
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng({seed})
+
+    def shown(call):
+        try:
+            made = call()
+        except Exception as error:
+            return (type(error).__name__,)
+        return type(made).__name__, getattr(made, "dtype", None), np.shape(made), np.asarray(made).tolist()
+
+    def added(x, key, value):
+        x[key] += value
+        return x[key]
+
+    def written(x, key, value):
+        x[key] = value
+        return x[key]
+
+    i, j, m = np.array([0, 3, 5]), np.array([[2], [4]]), np.arange(20) % 7 == 0
+    keys = [
+        np.ix_(i, i), np.ix_(m, m), (i, i), (i, j), (i, 2), (2, i), (slice(1, 9), i), (i, slice(None, None, 3)), (..., i), (i, None),
+        (None, i, i), m, (m, 3), (3, m), (m, m), (slice(None), m), (m, i), ([1, 2], [3, 4]), [1, 2], [True] * 20, (i[:2], [True, False]),
+        np.zeros(20, bool), (i[:0], i[:0]), (i, i + 100), (m, np.arange(2)), (i, m[:3]), (i, i, i), (i > 1, i), np.eye(20) > 0, (i * 1.0, i),
+    ]
+    for dtype in ("f8", "i4", "?", "c8"):
+        for key in keys:
+            x = (rng.integers(0, 36, (20, 20)) / 4).astype(dtype)
+            whole = x * 1
+            for n in range(10):
+                print(*shown(lambda: x[key]), *shown(lambda: written(x, key, n)), *shown(lambda: added(x, key, 1)))
+                print(*shown(lambda: written(x, key, x[key] * 1)), *shown(lambda: written(x, key, [1, 2, 3])))
+            print(x.sum(), whole.sum(), (x + whole).sum())
+"""
+
 COMPARED = """
     import numpy as np
 
@@ -68,9 +106,10 @@ def _source(text: str, **values: object) -> str:
     return source
 
 
+@pytest.mark.parametrize("program", [LOOKUPS, PARTS], ids=["lookups", "parts"])
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "tensorflow"])
-def test_results_and_errors_are_numpys(backend: str, zygotes: Zygotes, tmp_path: Path, seed: int) -> None:
-    (tmp_path / "main.py").write_text(_source(LOOKUPS, seed=seed))
+def test_results_and_errors_are_numpys(backend: str, program: str, zygotes: Zygotes, tmp_path: Path, seed: int) -> None:
+    (tmp_path / "main.py").write_text(_source(program, seed=seed))
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
     ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", "100"))
     assert ours.code == 0, ours.stderr[-2000:]
@@ -111,3 +150,27 @@ def test_small_lookups_in_a_large_table_are_the_hosts(backend: str, zygotes: Zyg
         if row["function"] in looked and row["class"] in ("native", "composed"):
             looked[row["function"]] += row["count"]
     assert backend == "numpy" or sum(looked.values()) < 40, looked
+
+
+@pytest.mark.one_backend
+def test_small_parts_of_a_large_array_are_the_hosts(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """Whatever names them: several index arrays, masks of rows and columns, lists; and whether they are read or written."""
+    (tmp_path / "main.py").write_text(
+        _source("""
+            import numpy as np
+
+            n, at, few = 600, np.array([3, 7, 9]), np.arange(600) % 50 == 0
+            stiffness, ratings, counts = np.zeros((n, n)), np.ones((n, n)), np.zeros((n, n))
+            for i in range(200):
+                stiffness[np.ix_(at + i, at + i)] += np.ones((3, 3))
+                stiffness[at, at + i] = ratings[i, few][:3] + ratings[few, i][:3] + ratings[few][0, i]
+                counts[[i, i + 1], [i, i]] = 1
+            print(stiffness.sum(), ratings.sum(), counts.sum())
+        """)
+    )
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path)
+    assert ours.stdout == theirs.stdout, ours.stderr[-2000:]
+    rows = [row for row in ours.report["functions"] if row["class"] in ("native", "composed", "host kernel")]
+    done = {row["function"]: row["count"] for row in rows if row["function"] in ("__getitem__", "__setitem__")}
+    assert backend == "numpy" or sum(done.values()) < 60, done

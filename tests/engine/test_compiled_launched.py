@@ -337,6 +337,49 @@ def test_programs_and_memory_are_bounded_in_20000_rounds(zygotes: Zygotes, tmp_p
 
 
 @pytest.mark.one_backend
+def test_an_array_on_the_host_is_moved_by_the_block_that_reads_it(
+    backend: str, zygotes: Zygotes, tmp_path: Path
+) -> None:
+    """What NumPy rolled would be given to the library next, once for each roll."""
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "rng = np.random.default_rng(0)\n"
+        "s = rng.integers(0, 3, (300, 300)) - 1.0\n"
+        "for _ in range(20):\n"
+        "    around = np.roll(s, 1, 0) + np.roll(s, -1, 1) + np.tril(s)\n"
+        "    flips = rng.random(s.shape) < np.exp(-s * around)\n"
+        "    s[flips] *= -1\n"
+        "print(s.sum(), np.roll(s, 1).ravel()[:99].sum())\n"
+    )
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert ours.stdout == theirs.stdout, ours.stderr[-2000:]
+    found = {row["class"] for row in ours.report["functions"] if row["function"] in ("np.roll", "np.tril")}
+    assert backend == "numpy" or "hosted" not in found, ours.report["functions"]
+
+
+@pytest.mark.one_backend
+def test_a_shape_of_short_numbers_is_given_back(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """NumPy moves and adds numbers of 8 bits in a part of the time in which a call is recorded, and others of as many elements not."""
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "for shape, dtype in (((500, 400), 'i1'), ((400, 500), 'f8')):\n"
+        "    g = np.ones(shape, dtype)\n"
+        "    for _ in range(400):\n"
+        "        g = np.roll(g, 1, 0) + np.roll(g, 1, 1) - g\n"
+        "    print(g.sum())\n"
+        "    from arraydispatch.runtime.execution_policy import shapes\n"
+        "    print(shape, shape in shapes.given_back)\n"
+    )
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert done.code == 0, done.stderr
+    given_back = backend != "numpy"
+    assert done.stdout.splitlines() == ["200000", f"(500, 400) {given_back}", "200000.0", "(400, 500) False"], (
+        done.stdout
+    )
+
+
+@pytest.mark.one_backend
 def test_many_slices_are_reduced_by_numpy(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     """A library calls a function for each slice: XLA compiled a minute and a half for a thousand of them."""
     (tmp_path / "main.py").write_text(_source(PROGRAMS["sums of many slices"]))

@@ -112,6 +112,15 @@ def test_what_a_copy_would_be_is_not_copied(call: str) -> None:
     assert told(True) == told(False)
 
 
+def test_no_copy_is_made_to_know_its_shape() -> None:
+    """A contiguous array of which no host has the memory is raveled to a view, another to a stand-in."""
+    a = ghosts.stand_in(HUGE, np.float64)
+    for seen in (ghosts.shown(np.ravel, (a,), {}), ghosts.shown(np.ravel, (a.T,), {"order": "F"})):
+        assert seen.shape == (a.size,)
+        assert seen.__array_interface__["data"] == a.__array_interface__["data"]
+    assert ghosts.shown(np.ravel, (a.T,), {}).shape == (a.size,)
+
+
 class Names:
     """NumPy, whose reshaping functions are asked through :func:`ghosts.shown`."""
 

@@ -22,7 +22,7 @@ from ...common import tracing
 from ..base import Unsupported
 from . import mesh_slices, shardings
 from .direct_use import is_tracing
-from .host_kernels import is_rare
+from .host_kernels import are_complex_matrices, are_many_places, is_rare, or_numpy
 from .jitted_kernels import apart, highest, kernel
 from .shardings import Spread, distributed, fitting
 
@@ -431,7 +431,7 @@ def _bincount(x: Array, weights: Array | None, length: int) -> Array:
     return counts.at[x].add(1 if weights is None else weights, mode=_IN_BOUNDS, wrap_negative_indices=False)
 
 
-bincount = kernel(_bincount, static=(2,))
+bincount = or_numpy(np.bincount, kernel(_bincount, static=(2,)), are_many_places)
 
 # -- complex ---------------------------------------------------------------------------------------------------------
 
@@ -472,4 +472,4 @@ def _as_it_lies(a: Array, b: Array) -> Array:
     return lax.optimization_barrier(a) if jax.default_backend() == "cpu" else a
 
 
-matmul = kernel(_matmul)
+matmul = or_numpy(np.matmul, kernel(_matmul), are_complex_matrices)

@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from ...common import tracing
 from ..base import Unsupported
+from . import host_kernels
 from .core import BOOL, COMPLEX, HALVES, EagerTensor, axes_of, derived, dims, ints, raw
 
 Tensor = Any
@@ -35,6 +36,8 @@ _WIDER: dict[Any, Any] = dict.fromkeys((tf.int8, tf.int16, tf.uint8, tf.uint16),
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
     ra, rb = a.shape.rank, b.shape.rank
+    if a.dtype in COMPLEX and (made := host_kernels.product(a, b)) is not None:
+        return made
     if ra == 2 and rb == 2:
         return _matmul(a, b)
     if ra > 1 and rb > 1:
@@ -167,6 +170,8 @@ def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
         k = m if complete else min(m, n)
         eye = tf.eye(m, k, shape[:-2], a.dtype)
         return eye, tf.zeros((*shape[:-2], k, n), a.dtype)
+    if (made := host_kernels.decomposed(np.linalg.qr, a, "complete" if complete else "reduced")) is not None:
+        return made[0], made[1]
     scale = _cast(_power_of_two(tf.reduce_max(tf.abs(a), (-2, -1), True)), a.dtype)
     # Otherwise complete and reduced are the same, and the reduced one has a derivative.
     q, r = _qr(a / scale, complete and shape[-2] > shape[-1])
@@ -188,12 +193,16 @@ def svd(a: Tensor, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
         kind = tf.float64 if a.dtype in (tf.complex128, tf.float64) else tf.float32
         lead = shape[:-2]
         return tf.eye(m, ku, lead, a.dtype), tf.zeros((*lead, 0), kind), tf.eye(kv, n, lead, a.dtype)
+    if (made := host_kernels.decomposed(np.linalg.svd, a, full_matrices)) is not None:
+        return made[0], made[1], made[2]
     _refuse(a, _SVD)
     s, u, v = _svd(a, True, full_matrices)
     return u, _parts(s), _adjoint(v)
 
 
 def svdvals(a: Tensor) -> Tensor:
+    if (made := host_kernels.decomposed(np.linalg.svdvals, a)) is not None:
+        return made[0]
     _refuse(a, _SVD)
     return _parts(_differentiable_svdvals(a) if derived() else _svd(a, False, False)[0])
 
@@ -216,12 +225,16 @@ def _triangle(a: Tensor, lower: bool) -> Tensor:
 
 @_checked("Eigenvalues did not converge", (1, 2))
 def eigh(a: Tensor, lower: bool) -> tuple[Tensor, Tensor]:
+    if (made := host_kernels.decomposed(np.linalg.eigh, a, "L" if lower else "U")) is not None:
+        return made[0], made[1]
     w, v = _eigh(_triangle(a, lower), True)
     return _parts(w), v
 
 
 @_checked("Eigenvalues did not converge", (1,))
 def eigvalsh(a: Tensor, lower: bool) -> Tensor:
+    if (made := host_kernels.decomposed(np.linalg.eigvalsh, a, "L" if lower else "U")) is not None:
+        return made[0]
     a = _triangle(a, lower)
     return _parts(_differentiable_eigvalsh(a) if derived() else _eigh(a, False)[0])
 

@@ -31,6 +31,8 @@ _DEAD_FOR = 10
 """Number of runs of a program after which it is compiled anew to write over operands, if they were dead in each of them."""
 _WORTH_DONATING = 1 << 19
 """Bytes of an operand from which it is worth another program that writes over it."""
+_WORD = 8
+"""Bytes of a number: NumPy adds or moves several shorter ones in the time of one."""
 _MOST_BLOCKS = 2048
 
 _blocks: dict[Any, Block] = {}
@@ -97,20 +99,20 @@ class Block:
             if number not in kept:
                 self.dead[at].append(number)
         self.work = 0
-        """Additions that take NumPy as long as the calls, where it is asked whether these are worth being recorded."""
+        """Additions of 64-bit numbers that take NumPy as long as the calls, where it is asked whether these are worth being recorded."""
         self.large = self._large() if settings.default.min_size and settings.on_cpu(backend.name) else []
 
     def _large(self) -> list[tuple[tuple[int, ...], int]]:
         """Return the shapes of large arrays that calls read or make, each with the number of these calls; add up the work."""
         least = settings.default.min_size
         found: dict[tuple[int, ...], int] = {}
-        made = [out.shape for form in self.forms for out in form.outs]
+        made = [out for form in self.forms for out in form.outs]
         for form, ref in zip(self.forms, self.refs):
-            met = {*[made[n] if n >= 0 else self.avals[-1 - n].shape for n in ref], *[out.shape for out in form.outs]}
-            for shape in met:
+            met = [*[made[n] if n >= 0 else self.avals[-1 - n] for n in ref], *form.outs]
+            for shape in {x.shape for x in met}:
                 if prod(shape) >= least:
                     found[shape] = found.get(shape, 0) + (form.unit.weight > 0)
-            self.work += form.unit.weight * max(map(prod, met))
+            self.work += form.unit.weight * max([x.nbytes for x in met]) // _WORD
         return list(found.items())
 
     def run(self, inputs: list[Any], spare: list[int], made: list[list[Any]]) -> bool:

@@ -7,7 +7,7 @@ asks for a value meanwhile, or fails, is not recorded in that form; nor is one o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from itertools import count
 from math import prod
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from ...backends.base import Backend, Unsupported
 from ...common import tracing
 from ...common.pytrees import mapped
+from ...functions.registry import spec_of
 from ...runtime import settings
 from ...runtime.dtypes import OnlyOnHost
 from ...runtime.execution_policy import CHANGING, shapes
@@ -189,7 +190,8 @@ class Unit:
 def _weight(name: Any) -> int:
     """Return the time of NumPy's for an element of a call, in additions: roughly, by which calls go through memory alone."""
     if not isinstance(name, np.ufunc):
-        return 4
+        spec = spec_of(name) if isinstance(name, Hashable) else None
+        return 1 if spec is not None and spec.moves else 4
     if name.signature is not None:
         return 16
     facts = ufunc_facts(name)
