@@ -21,7 +21,7 @@ from ...common.pytrees import mapped
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory
-from . import layouts, linalg, primitives, reductions, ufuncs
+from . import linalg, primitives, reductions, tensor_layouts, ufuncs
 from .dtype_tables import (
     BFLOAT16,
     FROM_NUMPY,
@@ -154,7 +154,7 @@ class TorchBackend(Backend):
         """Whether the value is on the CPU; False while a gradient is recorded: a NumPy scalar would cut it."""
         return a.is_cpu and not a.requires_grad and concrete(a)
 
-    value_of = staticmethod(layouts.strided)
+    value_of = staticmethod(tensor_layouts.strided)
 
     def kind_of(self, a: Tensor) -> Kind:
         try:

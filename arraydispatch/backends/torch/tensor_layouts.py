@@ -15,7 +15,7 @@ _INSTEAD = {
     "MaskedTensor": "x.to_tensor(value) is an array with a value at each masked place",
     "NestedTensor": "x.unbind() are its arrays, x.to_padded_tensor(value) is one of them all",
 }
-"""What to pass in place of such a tensor, by the name of its class: these classes are in modules that need not be imported."""
+"""Advice for such a tensor, by the name of its class: the classes are in modules that need not be imported."""
 _ANSWERS = Tensor.__torch_dispatch__
 
 
