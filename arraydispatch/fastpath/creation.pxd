@@ -15,5 +15,7 @@ cdef _values_of(x)
 cpdef bint plain_sequence(x, Py_ssize_t depth=*) except -1
 cdef bint _draws() except -1
 cdef bint _is_few(x, large) except -1
-cdef _moved(value, moved)
+cdef set _drawing
+cdef bint _is_within() except -1
+cdef _drawn(draw, tuple args, dict kwargs, moved)
 cdef bint _is_by_user() except -1

@@ -309,6 +309,8 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool)
         return general
 
     def drawn(*args: Any, **kwargs: Any) -> Any:
+        if _is_within():
+            return draw(*args, **kwargs)
         if not _draws():
             return general(*args, **kwargs)
         for x in args[1:] if method else args:
@@ -317,24 +319,32 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool)
         for x in kwargs.values():
             if not _is_few(x, large):
                 return general(*args, **kwargs)
-        return _moved(draw(*args, **kwargs), moved)
+        return _drawn(draw, args, kwargs, moved)
 
     def by_one(a: Any) -> Any:
-        return _moved(draw(a), moved) if _draws() and (method or _is_few(a, large)) else general(a)
+        if _is_within():
+            return draw(a)
+        return _drawn(draw, (a,), None, moved) if _draws() and (method or _is_few(a, large)) else general(a)
 
     def by_two(a: Any, b: Any) -> Any:
+        if _is_within():
+            return draw(a, b)
         few = _draws() and (method or _is_few(a, large)) and _is_few(b, large)
-        return _moved(draw(a, b), moved) if few else general(a, b)
+        return _drawn(draw, (a, b), None, moved) if few else general(a, b)
 
     def by_three(a: Any, b: Any, c: Any) -> Any:
+        if _is_within():
+            return draw(a, b, c)
         few = _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large)
-        return _moved(draw(a, b, c), moved) if few else general(a, b, c)
+        return _drawn(draw, (a, b, c), None, moved) if few else general(a, b, c)
 
     def by_four(a: Any, b: Any, c: Any, d: Any) -> Any:
+        if _is_within():
+            return draw(a, b, c, d)
         few = (
             _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large) and _is_few(d, large)
         )
-        return _moved(draw(a, b, c, d), moved) if few else general(a, b, c, d)
+        return _drawn(draw, (a, b, c, d), None, moved) if few else general(a, b, c, d)
 
     return handles.shortened(drawn, by_one, by_two, by_three, by_four)
 
@@ -371,8 +381,23 @@ def _follow_users() -> None:
 _follow_users()
 
 
-def _moved(value: Any, moved: Any) -> Any:
-    """Wrap what NumPy has drawn for a user."""
+_drawing: set[int] = set()
+"""Frames, by their identity, that NumPy draws for at once. Its ``choice`` calls ``integers`` of the generator, whose class is ours."""
+
+
+def _is_within() -> bool:
+    """Whether NumPy's own method calls this one: it has no frame, so the caller's is that of the call that it answers."""
+    return bool(_drawing) and id(machine.current_frame()) in _drawing
+
+
+def _drawn(draw: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, moved: Any) -> Any:
+    """Have NumPy draw, and wrap what it has drawn for a user."""
+    key = id(machine.current_frame())
+    _drawing.add(key)
+    try:
+        value = draw(*args, **kwargs) if kwargs else draw(*args)
+    finally:
+        _drawing.discard(key)
     if type(value) is not ndarray or not _is_by_user():
         return value
     found = fresh(value) if _visited is None else None
