@@ -149,8 +149,16 @@ def _sorted(a: np.ndarray[Any, Any], axis: int) -> np.ndarray[Any, Any]:
     return made
 
 
-sort = _sorting(_sorted, _sort)
-argsort = _sorting(lambda a, axis, stable=True: a.argsort(axis, kind="stable" if stable else None), _argsort)
+_in_order = _sorting(_sorted, _sort)
+_places_in_order = _sorting(lambda a, axis, stable: a.argsort(axis, kind="stable" if stable else None), _argsort)
+
+
+def sort(a: Array, axis: int) -> Array:
+    return _in_order(a, axis)
+
+
+def argsort(a: Array, axis: int, stable: bool = True) -> Array:
+    return _places_in_order(a, axis, stable)
 
 
 def _extremum_of(

@@ -431,7 +431,12 @@ def _bincount(x: Array, weights: Array | None, length: int) -> Array:
     return counts.at[x].add(1 if weights is None else weights, mode=_IN_BOUNDS, wrap_negative_indices=False)
 
 
-bincount = or_numpy(np.bincount, kernel(_bincount, static=(2,)), are_many_places)
+_counts = or_numpy(np.bincount, kernel(_bincount, static=(2,)), are_many_places)
+
+
+def bincount(x: Array, weights: Array | None, length: int) -> Array:
+    return _counts(x, weights, length)
+
 
 # -- complex ---------------------------------------------------------------------------------------------------------
 
@@ -472,4 +477,8 @@ def _as_it_lies(a: Array, b: Array) -> Array:
     return lax.optimization_barrier(a) if jax.default_backend() == "cpu" else a
 
 
-matmul = or_numpy(np.matmul, kernel(_matmul), are_complex_matrices)
+_product = or_numpy(np.matmul, kernel(_matmul), are_complex_matrices)
+
+
+def matmul(a: Array, b: Array) -> Array:
+    return _product(a, b)
