@@ -47,7 +47,7 @@ class _Handler:
     __slots__ = ("exchange", "handler")
 
     running = 0
-    """How many of them the main thread is in, one within the other."""
+    """Number of handlers that the main thread is in, one within the other."""
 
     def __init__(self, exchange: Exchange, handler: Callable[..., Any]) -> None:
         self.exchange, self.handler = exchange, handler
