@@ -20,6 +20,7 @@ from ..array import Array
 from ..backends.base import Backend, Unsupported
 from ..common import arguments, events
 from ..common.pytrees import mapped
+from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..common.user_warnings import real_of, reporting
 from ..dispatch import functions, host_values, wrapping
@@ -495,6 +496,9 @@ _WITHOUT_MEMORY = (list, tuple, range, int, float, complex, np.generic)
 @fastpath.unless_foreign(np.meshgrid)
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """Implement :func:`numpy.meshgrid` on the default backend."""
+    at_once = fastpath.callers[np.meshgrid](xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
+    if at_once is not DECLINED:
+        return at_once
     xi = tuple(map(from_protocol, xi))
     if wrapping.find_backend(xi) is not None:
         return _by_library(np.meshgrid, xi, {"copy": copy, "sparse": sparse, "indexing": indexing})

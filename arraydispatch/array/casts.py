@@ -69,7 +69,7 @@ def reread(a: Any, how: Any, wanted: np.dtype[Any], *args: Any) -> Any:
     What is NumPy's own then, by its dtype, can be written where the array's memory is the host's.
     """
     backend = a._kind.backend
-    reason = f"{a.dtype} is reread as {wanted}"
+    reason = ""
     if dtypes.category(wanted) == "other":
         reason = dtypes.only_on_host(wanted)
         if backend.is_concrete(native(a)) and exports.shares_with_host(a):
@@ -85,7 +85,7 @@ def reread(a: Any, how: Any, wanted: np.dtype[Any], *args: Any) -> Any:
                 return views.derive(a, seen)
             except Unsupported as unsupported:
                 reason = unsupported.args[0]
-    made = host_fallback.call(how, (a, wanted, *args), {}, backend, reason)
+    made = host_fallback.call(how, (a, wanted, *args), {}, backend, reason or f"{a.dtype} is reread as {wanted}")
     return read_only(made) if isinstance(made, Handle) else made
 
 

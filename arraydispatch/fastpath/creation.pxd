@@ -2,7 +2,7 @@ from .._core.ndarrays cimport ndarray
 from .._core cimport handles, machine
 from .._core.handles cimport Handle
 from .._core.frames cimport FrameType
-from .results cimport Path, array_of, is_plain
+from .results cimport Path, array_of, is_plain, values_of
 
 cdef Path path
 cdef bint _compiled
@@ -10,8 +10,12 @@ cdef dict _kinds
 cdef object PLAIN, SCALARS, _float_kind, _users, _visited
 cdef bint _draws_on_device
 cpdef fresh(ndarray value)
+cpdef wrapped(value)
+cdef _values_of(x)
 cpdef bint plain_sequence(x, Py_ssize_t depth=*) except -1
 cdef bint _draws() except -1
 cdef bint _is_few(x, large) except -1
-cdef _moved(value, moved)
+cdef set _drawing
+cdef bint _is_within() except -1
+cdef _drawn(draw, tuple args, dict kwargs, moved)
 cdef bint _is_by_user() except -1

@@ -24,7 +24,7 @@ from ..dispatch import host_results, wrapping
 from ..memory import views
 from ..runtime import settings
 from .methods import method_of
-from .results import DEEPEST, array_of, is_plain, path
+from .results import DEEPEST, array_of, is_plain, path, values_of
 
 __all__ = [
     "at_once",
@@ -38,6 +38,7 @@ __all__ = [
     "plain_sequence",
     "takes",
     "unless_foreign",
+    "wrapped",
 ]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
@@ -151,7 +152,7 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                             break
                     else:
                         if not kwargs or is_plain((), kwargs):
-                            found = _wrapped(real(*args, **kwargs))
+                            found = wrapped(real(*args, **kwargs))
                             if found is not None:
                                 return found
                 like = kwargs.get("like")
@@ -169,7 +170,7 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
         def of_one(x: Any) -> Any:
             if path.least:
                 if type(x) in PLAIN:
-                    found = _wrapped(real(x))
+                    found = wrapped(real(x))
                     if found is not None:
                         return found
                 elif itself and type(x) is path.array_class and not x._kind.standard:
@@ -178,14 +179,14 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
 
         def of_two(x: Any, y: Any) -> Any:
             if path.least and type(x) in PLAIN and type(y) in PLAIN:
-                found = _wrapped(real(x, y))
+                found = wrapped(real(x, y))
                 if found is not None:
                     return found
             return made(x, y)
 
         def of_three(x: Any, y: Any, z: Any) -> Any:
             if path.least and type(x) in PLAIN and type(y) in PLAIN and type(z) in PLAIN:
-                found = _wrapped(real(x, y, z))
+                found = wrapped(real(x, y, z))
                 if found is not None:
                     return found
             return made(x, y, z)
@@ -195,10 +196,13 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
     return decorate
 
 
-def _wrapped(value: Any) -> Any:
+def wrapped(value: Any) -> Any:
     """Wrap what NumPy has made of plain arguments, and count the call; None where the general function decides."""
     if type(value) is not ndarray:
-        return None
+        if type(value) not in PLAIN:
+            return None
+        path.calls += 1
+        return value
     found = fresh(value)
     if found is not None:
         path.calls += 1
@@ -214,14 +218,15 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
 
     def made(x: Any = UNSET, dtype: Any = None, *more: Any, **options: Any) -> Any:
         if _float_kind is not None and not options and not more:
-            if type(x) in _SEQUENCES and plain_sequence(x):
-                value: ndarray = real(x) if dtype is None else real(x, dtype)
+            inside = x if type(x) in SCALARS or (type(x) in _SEQUENCES and plain_sequence(x)) else _values_of(x)
+            if inside is not None:
+                value: ndarray = real(inside) if dtype is None else real(inside, dtype)
+                if value is inside:
+                    return x
                 kind = _kinds.get(value.dtype)
-                if kind is not None and value.size < path.least:
+                if kind is not None and value.size < path.least and value.base is None:
                     path.calls += 1
                     return array_of(value, kind)
-            elif itself and type(x) is path.array_class and dtype is None and not x._kind.standard:
-                return x
         if more:
             return general(x, dtype, *more, **options)
         if dtype is not None:
@@ -234,6 +239,18 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
         return made(x)
 
     return handles.shortened(made, of_one)
+
+
+def _values_of(x: Any) -> Any:
+    """Return what NumPy makes an array of in place of an array, or of a sequence of arrays; None where the general function decides."""
+    if type(x) is not path.array_class and type(x) not in _SEQUENCES:
+        return None
+    found: list[Any] = []
+    inside = values_of((x,), found)
+    if inside is None or not found:
+        return None
+    first: Handle = found[0]
+    return inside[0] if _kinds.get(first._kind.dtype) is first._kind else None
 
 
 _PLACED = frozenset({"dtype", "order"})
@@ -292,24 +309,42 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool)
         return general
 
     def drawn(*args: Any, **kwargs: Any) -> Any:
-        return general(*args, **kwargs)
+        if _is_within():
+            return draw(*args, **kwargs)
+        if not _draws():
+            return general(*args, **kwargs)
+        for x in args[1:] if method else args:
+            if not _is_few(x, large):
+                return general(*args, **kwargs)
+        for x in kwargs.values():
+            if not _is_few(x, large):
+                return general(*args, **kwargs)
+        return _drawn(draw, args, kwargs, moved)
 
     def by_one(a: Any) -> Any:
-        return _moved(draw(a), moved) if _draws() and (method or _is_few(a, large)) else general(a)
+        if _is_within():
+            return draw(a)
+        return _drawn(draw, (a,), None, moved) if _draws() and (method or _is_few(a, large)) else general(a)
 
     def by_two(a: Any, b: Any) -> Any:
+        if _is_within():
+            return draw(a, b)
         few = _draws() and (method or _is_few(a, large)) and _is_few(b, large)
-        return _moved(draw(a, b), moved) if few else general(a, b)
+        return _drawn(draw, (a, b), None, moved) if few else general(a, b)
 
     def by_three(a: Any, b: Any, c: Any) -> Any:
+        if _is_within():
+            return draw(a, b, c)
         few = _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large)
-        return _moved(draw(a, b, c), moved) if few else general(a, b, c)
+        return _drawn(draw, (a, b, c), None, moved) if few else general(a, b, c)
 
     def by_four(a: Any, b: Any, c: Any, d: Any) -> Any:
+        if _is_within():
+            return draw(a, b, c, d)
         few = (
             _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large) and _is_few(d, large)
         )
-        return _moved(draw(a, b, c, d), moved) if few else general(a, b, c, d)
+        return _drawn(draw, (a, b, c, d), None, moved) if few else general(a, b, c, d)
 
     return handles.shortened(drawn, by_one, by_two, by_three, by_four)
 
@@ -320,7 +355,16 @@ def _draws() -> bool:
 
 
 def _is_few(x: Any, large: Any) -> bool:
-    return x < large.LEAST if type(x) is int else type(x) in PLAIN
+    if type(x) is int:
+        return bool(x < large.LEAST)
+    if type(x) is not tuple:
+        return type(x) in PLAIN
+    total = 1
+    for n in x:
+        if type(n) is not int:
+            return False
+        total *= n
+    return bool(total < large.LEAST)
 
 
 _draws_on_device: Any = False
@@ -337,8 +381,23 @@ def _follow_users() -> None:
 _follow_users()
 
 
-def _moved(value: Any, moved: Any) -> Any:
-    """Wrap what NumPy has drawn for a user."""
+_drawing: set[int] = set()
+"""Frames, by their identity, that NumPy draws for at once. Its ``choice`` calls ``integers`` of the generator, whose class is ours."""
+
+
+def _is_within() -> bool:
+    """Whether NumPy's own method calls this one: it has no frame, so the caller's is that of the call that it answers."""
+    return bool(_drawing) and id(machine.current_frame()) in _drawing
+
+
+def _drawn(draw: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, moved: Any) -> Any:
+    """Have NumPy draw, and wrap what it has drawn for a user."""
+    key = id(machine.current_frame())
+    _drawing.add(key)
+    try:
+        value = draw(*args, **kwargs) if kwargs else draw(*args)
+    finally:
+        _drawing.discard(key)
     if type(value) is not ndarray or not _is_by_user():
         return value
     found = fresh(value) if _visited is None else None

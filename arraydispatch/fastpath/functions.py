@@ -18,20 +18,23 @@ from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
 from ..engine.recording import call_nodes
 from ..functions.registry import Written, spec_of
-from ..memory.roots import memory_of
 from ..ufuncs.facts import INSTRUCTIONS
+from .creation import wrapped
 from .results import (
     DEEPEST,
     array_of,
     before_write,
+    computed_onto,
     into,
     is_computed,
     is_plain,
     is_read,
+    keywords_of,
+    made_of,
     of_one,
     of_two,
     path,
-    result_of,
+    values_of,
     waiting,
     written,
 )  # fmt: skip
@@ -55,6 +58,8 @@ def _caller(func: Any, spec: Any) -> Any:
     places = [parameter.at for parameter in written]
     names = frozenset([parameter.name for parameter in written])
     before, lends = min(places, default=sys.maxsize), spec is not None and spec.mode == "function"
+    place_of_out = next((parameter.at for parameter in written if parameter.name == "out"), None)
+    computes_alone = lends or (spec is not None and spec.mode == "arrays")
     alone, tables = before > 0, () if spec is None else spec.tables
     of_any_size = 0 in tables
     views = spec is not None and spec.mode in ("view", "attribute", "meta") and spec.views.part is None
@@ -82,28 +87,35 @@ def _caller(func: Any, spec: Any) -> Any:
         return call((x, y), {})
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not path.least or len(args) > before:
+        if not path.least:
             return DECLINED
+        if len(args) > before:
+            if len(args) != before + 1 or before != place_of_out or "out" in kwargs:
+                return DECLINED
+            args, kwargs = args[:before], {**kwargs, "out": args[before]}
         found: list[Any] = []
         looked_into = spec.looks_into(args, kwargs) if tables else ()
-        hosts = _beside_tables(args, found, looked_into) if looked_into else _values(args, found, DEEPEST, views)
-        if not found or hosts is None:
+        hosts = _beside_tables(args, found, looked_into) if looked_into else values_of(args, found, DEEPEST, views)
+        if hosts is None:
             return DECLINED
+        options = keywords_of(kwargs, found, names) if kwargs else kwargs
+        if options is None:
+            return DECLINED
+        if not found:
+            made = wrapped(run(*hosts, **options)) if computes_alone else None  # of numbers, and sequences of them
+            return DECLINED if made is None else made
         if waiting and lends and _are_read(found):
             return DECLINED  # the general call lends their memory
+        if options and (out := kwargs.get("out")) is not None:
+            return computed_onto(run, hosts, options, out, found)
         start = perf_counter() if views else 0.0
-        if kwargs:
-            if not is_plain((), kwargs) or not names.isdisjoint(kwargs):
-                return DECLINED
-            result = run(*hosts, **kwargs)
-        else:
-            result = run(*hosts)
+        result = run(*hosts, **options) if options else run(*hosts)
         if answers:
             return result
         if type(result) in PLAIN:
             path.calls += 1
             return result
-        made = _made(result, found)
+        made = made_of(result, found)
         if is_computed(made):
             if views and _are_large(hosts):
                 host_values.tell(func, found, result, hosts, perf_counter() - start)
@@ -123,7 +135,7 @@ def _updater(func: Any) -> Any:
         if not path.least or not args or type(args[0]) is not path.array_class or not is_plain((), kwargs):
             return DECLINED
         found: list[Any] = []
-        hosts = _values(args, found, DEEPEST, True)
+        hosts = values_of(args, found, DEEPEST, True)
         if hosts is None:
             return DECLINED
         start = perf_counter()
@@ -164,40 +176,17 @@ def _finished(result: Any, a: Handle, kind: Kind) -> Any:
     elif type(result) in PLAIN:
         path.calls += 1
         return result
-    made = _made(result, [a])
+    made = made_of(result, [a])
     if is_computed(made):
         path.calls += 1
     return made
 
 
-def _made(result: Any, found: list[Any]) -> Any:
-    """Wrap what NumPy returned for the values of arrays."""
-    first: Handle = found[0]
-    if type(result) is tuple:
-        return tuple([_part(x, found, first) for x in result])
-    if type(result) is not ndarray or (result.base is not None and len(found) > 1):
-        return host_values.dressed(result, found)
-    if len(found) == 1:
-        return result_of(first, result, first._kind)
-    for a in found:
-        if result is a._v:
-            return a
-    return array_of(result, first._kind)
-
-
-def _part(result: Any, found: list[Any], first: Handle) -> Any:
-    """Wrap one of several results."""
-    if type(result) is not ndarray:
-        return host_values.dressed(result, found)
-    if result.base is not None:
-        memory = memory_of(result)
-        for a in found:
-            if memory_of(a._v) is memory:
-                return host_values.dressed(result, found)
-    return array_of(result, first._kind)
-
-
 _UFUNC_METHODS = frozenset({"reduce", "accumulate", "reduceat", "outer"})
+
+
+_KNOWN = frozenset({"function", "like", "view", "attribute", "meta"})
+"""Modes of functions that compute with values. One of mode "arrays" does too, where NumPy's code runs and calls no code of others."""
 
 
 class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
@@ -206,7 +195,7 @@ class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
     def __missing__(self, func: Any) -> Any:
         spec = None if isinstance(func, np.ufunc) else spec_of(func)
         if spec is not None:
-            known = spec.mode in ("function", "like", "view", "attribute", "meta")
+            known = spec.mode in _KNOWN or (spec.mode == "arrays" and hasattr(func, "_implementation"))
         else:
             known = isinstance(getattr(func, "__self__", None), np.ufunc) and func.__name__ in _UFUNC_METHODS
         made = _updater(func) if spec is not None and spec.mode == "update" else _not_at_once
@@ -232,44 +221,13 @@ def _are_read(found: list[Any]) -> bool:
 
 
 def _beside_tables(args: Any, found: list[Any], tables: Any) -> list[Any] | None:
-    """Do what :func:`_values` does for a call that only looks into the arrays at some positions, which may be large."""
+    """Do what :func:`values_of` does for a call that only looks into the arrays at some positions, which may be large."""
     hosts: list[Any] = []
     for i, x in enumerate(args):
-        inside = _values((x,), found, DEEPEST, i in tables)
+        inside = values_of((x,), found, DEEPEST, i in tables)
         if inside is None:
             return None
         hosts.append(inside[0])
-    return hosts
-
-
-def _values(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: Any = False) -> list[Any] | None:
-    """Replace arrays in arguments by ndarrays, and list them in ``found``; None where the general path is needed."""
-    if not depth:
-        return None
-    hosts = []
-    for x in args:
-        cls = type(x)
-        if cls is path.array_class:
-            a: Handle = x
-            if type(a._v) is not ndarray:
-                return None
-            value: ndarray = a._v
-            kind: Kind = a._kind
-            if (value.size >= path.least and not of_any_size) or kind.standard:
-                return None
-            if found and (first := found[0]._kind) is not kind and first.backend is not kind.backend:
-                return None
-            found.append(a)
-            hosts.append(value)
-        elif cls in PLAIN:
-            hosts.append(x)
-        elif cls is tuple or cls is list:
-            inner = _values(x, found, depth - 1)
-            if inner is None:
-                return None
-            hosts.append(cls(inner))
-        else:
-            return None
     return hosts
 
 
@@ -283,11 +241,11 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
         if not _is_ours(x):
             return DECLINED
     found: list[Any] = []
-    hosts = _values(inputs, found)
+    hosts = values_of(inputs, found)
     if not found or hosts is None:
         return DECLINED
     path.calls += 1
-    return _made(func(*hosts), found)
+    return made_of(func(*hosts), found)
 
 
 def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
@@ -299,7 +257,7 @@ def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
         or a._kind.standard
     ):
         return False
-    hosts = _values(inputs, [a])
+    hosts = values_of(inputs, [a])
     if hosts is None:
         return False
     before_write(a, place)
@@ -322,7 +280,7 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     place: ndarray = made._v
     if (place.size >= path.least and call_nodes.least) or made._kind.standard:
         return DECLINED
-    hosts = _values(inputs, [out])
+    hosts = values_of(inputs, [out])
     if hosts is None:
         return DECLINED
     before_write(made, place)
@@ -429,6 +387,10 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if len(args) != nin:  # an operand too few, or `out` by position
+            if len(args) == nin + 1 and not kwargs and type(args[nin]) is path.array_class:
+                made = onto(func, args[:nin], args[nin])
+                if made is not DECLINED:
+                    return made
             return general(args, kwargs)
         if not kwargs:
             made = of_two(func, args[0], args[1], by_rows) if two else ufunc(func, args)

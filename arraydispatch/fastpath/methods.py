@@ -18,13 +18,16 @@ from ..ufuncs.facts import INSTRUCTIONS
 from .results import (
     array_of,
     before_write,
+    computed_onto,
     into,
     is_computed,
     is_plain,
+    keywords_of,
     of_one,
     of_two,
     path,
     result_of,
+    values_of,
     view_of,
     written,
 )  # fmt: skip
@@ -263,20 +266,27 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             kind: Kind = self._kind
             if kind.standard or (computes and x.size >= path.least):
                 return general(self, *args, **kwargs)
-            if operand and args and type(args[0]) is path.array_class:
-                their: Handle = args[0]
-                value = their._v
-                if type(value) is not ndarray or value.size >= path.least or their._kind.backend is not kind.backend:
-                    return general(self, *args, **kwargs)
-                if (len(args) > 1 or kwargs) and not is_plain(args[1:], kwargs):
-                    return general(self, *args, **kwargs)
-                result = numpys(x, value, *args[1:], **kwargs)
-            elif is_plain(args, kwargs):
-                result = numpys(x, *args, **kwargs) if kwargs else numpys(x, *args)
-            else:
-                return general(self, *args, **kwargs)
-            return _answered(self, result, kind)
+            if is_plain(args, kwargs):
+                return _answered(self, numpys(x, *args, **kwargs) if kwargs else numpys(x, *args), kind)
+            made = with_arrays(self, args, kwargs)
+            if made is not DECLINED:
+                return made
         return general(self, *args, **kwargs)
+
+    def with_arrays(self: Handle, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call NumPy's method where the first argument or keywords are small arrays; an array among others may be written."""
+        first = 1 if operand and args else 0
+        found: list[Any] = [self]
+        hosts = values_of(args[:first], found)
+        if hosts is None or not is_plain(args[first:], None):
+            return DECLINED
+        options = keywords_of(kwargs, found, _WRITTEN) if kwargs else {}
+        if options is None:
+            return DECLINED
+        given = [self._v, *hosts, *args[first:]]
+        if options and (out := kwargs.get("out")) is not None:
+            return computed_onto(numpys, given, options, out, found)
+        return _answered(self, numpys(*given, **options), self._kind)
 
     def without(self: Handle) -> Any:
         if type(self._v) is ndarray:
@@ -287,11 +297,16 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
         return general(self)
 
     def with_one(self: Handle, given: Any) -> Any:
-        if type(self._v) is ndarray and _is_plain(given):
+        if type(self._v) is ndarray:
             x: ndarray = self._v
             kind: Kind = self._kind
             if not (kind.standard or (computes and x.size >= path.least)):
-                return _answered(self, numpys(x, given), kind)
+                if _is_plain(given):
+                    return _answered(self, numpys(x, given), kind)
+                if operand and type(given) is path.array_class and type(given._v) is ndarray:
+                    their: ndarray = given._v
+                    if their.size < path.least and given._kind.backend is kind.backend:
+                        return _answered(self, numpys(x, their), kind)
         return method(self, given)
 
     def with_two(self: Handle, given: Any, second: Any) -> Any:
@@ -304,6 +319,9 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
 
     method.__doc__ = general.__doc__
     return handles.shortened(method, without, with_one, with_two)
+
+
+_WRITTEN = frozenset({"out"})
 
 
 def _is_plain(x: Any) -> bool:

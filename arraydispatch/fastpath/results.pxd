@@ -24,7 +24,12 @@ cpdef written(Handle a)
 cpdef array_of(ndarray value, Kind kind)
 cpdef view_of(Handle a, ndarray value)
 cpdef result_of(Handle a, result, Kind kind)
+cpdef made_of(result, list found)
+cdef _part(result, list found, Handle first)
 cpdef bint is_computed(made) except -1
+cpdef values_of(args, list found, Py_ssize_t depth=*, bint of_any_size=*)
+cpdef dict keywords_of(dict kwargs, list found, names)
+cpdef computed_onto(run, list hosts, dict options, Handle out, list found)
 cpdef before_write(Handle a, ndarray x)
 cpdef bint in_rows(object x, object y) except -1
 cpdef bint is_plain(tuple args, dict kwargs, Py_ssize_t depth=*) except -1

@@ -17,12 +17,13 @@ from ..common.sentinels import DECLINED
 from ..dispatch import host_results, host_values
 from ..engine.recording import call_nodes
 from ..memory import views
+from ..memory.roots import memory_of
 from ..runtime import settings
 from ..ufuncs import rows
 
 __all__ = [
-    "DEEPEST", "array_of", "before_write", "calls", "follow", "in_rows", "into", "is_computed", "is_plain", "is_read", "of_one",
-    "of_two", "path", "result_of", "view_of", "waiting", "written",
+    "DEEPEST", "array_of", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "is_computed", "is_plain", "is_read", "keywords_of", "made_of",
+    "of_one", "of_two", "path", "result_of", "values_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
@@ -266,7 +267,34 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
             return array_of(value, kind)
         whole = (base is x or base is x.base) and value.dtype is x.dtype  # parts of elements have a dtype of their own
         return view_of(a, value) if whole else host_values.dressed(value, [a])
-    return host_values.dressed(result, [a]) if type(result) is tuple else result
+    return made_of(result, [a]) if type(result) is tuple else result
+
+
+def made_of(result: Any, found: list[Any]) -> Any:
+    """Wrap what NumPy returned for the values of arrays."""
+    first: Handle = found[0]
+    if isinstance(result, tuple):
+        parts = [_part(x, found, first) for x in result]
+        return tuple(parts) if type(result) is tuple else type(result)._make(parts)  # type: ignore[attr-defined]
+    if type(result) is not ndarray or (result.base is not None and len(found) > 1):
+        return host_values.dressed(result, found)
+    if len(found) == 1:
+        return result_of(first, result, first._kind)
+    for a in found:
+        if result is a._v:
+            return a
+    return array_of(result, first._kind)
+
+
+def _part(result: Any, found: list[Any], first: Handle) -> Any:
+    """Wrap one of several results."""
+    if type(result) is not ndarray:
+        return host_values.dressed(result, found)
+    memory = None if result.base is None else memory_of(result)
+    for a in found:
+        if result is a._v or (memory is not None and memory_of(a._v) is memory):
+            return host_values.dressed(result, found)
+    return array_of(result, first._kind)
 
 
 def is_computed(made: Any) -> bool:
@@ -313,6 +341,60 @@ def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None, depth: Any = 
         ):
             return False
     return not kwargs or ("out" not in kwargs and is_plain(tuple(kwargs.values()), None))
+
+
+def values_of(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: Any = False) -> list[Any] | None:
+    """Replace arrays in arguments by ndarrays, and list them in ``found``; None where the general path is needed."""
+    if not depth:
+        return None
+    hosts = []
+    for x in args:
+        cls = type(x)
+        if cls is _path.array_class:
+            a: Handle = x
+            if type(a._v) is not ndarray:
+                return None
+            value: ndarray = a._v
+            kind: Kind = a._kind
+            if (value.size >= _path.least and not of_any_size) or kind.standard:
+                return None
+            if found and (first := found[0]._kind) is not kind and first.backend is not kind.backend:
+                return None
+            found.append(a)
+            hosts.append(value)
+        elif cls in PLAIN:
+            hosts.append(x)
+        elif cls is tuple or cls is list:
+            inner = values_of(x, found, depth - 1)
+            if inner is None:
+                return None
+            hosts.append(cls(inner))
+        else:
+            return None
+    return hosts
+
+
+def keywords_of(kwargs: dict[str, Any], found: list[Any], names: Any) -> dict[str, Any] | None:
+    """Do what :func:`values_of` does for keywords, of which ``names`` may be written; only ``out`` may be an array of them."""
+    options = {}
+    for name, x in kwargs.items():
+        if name in names and (name != "out" or type(x) is not _path.array_class):
+            return None
+        inside = values_of((x,), found)
+        if inside is None:
+            return None
+        options[name] = inside[0]
+    return options
+
+
+def computed_onto(run: Any, hosts: Any, options: dict[str, Any], out: Handle, found: list[Any]) -> Any:
+    """Run a function that writes its result into ``out``."""
+    before_write(out, out._v)
+    try:
+        result = run(*hosts, **options)
+    finally:
+        written(out)
+    return out if result is out._v else made_of(result, found)
 
 
 def before_write(a: Handle, x: ndarray) -> None:

@@ -71,7 +71,7 @@ IN_PLACE = (  # what overwrite_input leaves is not NumPy's to say
     "np.ndarray.fill({t}, 3)", "np.ndarray.__setitem__({t}, 3, 4)", "np.ndarray.__iadd__({t}, {s})", "operator.setitem({t}, slice(2, 6), 5)", "{t}.flat[2:9] = 3.5",
     "{t}.flat = np.copy({s})", "{t}.flat[[1, 3]] = 9", "f = {t}.flat; next(f); f[2] = 5; {w}.sum()", "{t}.real = {s}", "{t}.imag = {s}", "{t}.real[2:] += 1", "np.real({t})[1:3] = 4",
     "{t} += {s}", "{t} -= {t}[::-1]", "{t}[1:] += {t}[:-1]", "{t}[2:] *= 0.5", "{t}[{s} > 0] = 1.0", "{t}[{s} > 0] += {s}[{s} > 0]", "{t}[np.nonzero({s} > 0)] = 2",
-    "{t}[[1, 2, 2]] += 1", "{t}[1:5], {t}[5:9] = {t}[5:9].copy(), {t}[1:5].copy()", "{t}[...] = {s}[::-1]", "{t}[:5] = {w}.ravel()[:5]", "{t}[:] = {w}.ravel()[0]",
+    "{t}[[1, 2, 2]] += 1", "{t}[1:5], {t}[5:9] = {t}[5:9].copy(), {t}[1:5].copy()", "{t}[...] = {s}[::-1]", "{t}[:] = {w}.ravel()[0]",
     "{t} %= 4", "{t} //= 2", "{t} <<= 1", "{t} ^= 3", "{t}[()] = {s}", "{t}[3] = {s}[4]", "{t}[None][:, 2:4] = 5", "{t}[np.int64(3)] += 1", "{t}[np.array(5)] = 6",
     "[part.__iadd__(1) for part in {t}.reshape(4, -1)]", "np.apply_along_axis(lambda row: row.__imul__(0.5), 0, {t})", "np.flip({t})[1:3] = 0.5",
     "np.broadcast_arrays({t}, 1.0)[0][...]", "np.split({t}, 2)[1][:3] = 6.0", "np.atleast_2d({t})[0, :3] = 6.5", "np.ravel({t})[:3] = 6.25", "{t}.T[...] = 2.75",
@@ -89,6 +89,7 @@ IN_PLACE = (  # what overwrite_input leaves is not NumPy's to say
     "scipy.linalg.solve_banded((0, 0), np.ones((1, len({t}))), {t}, overwrite_b=True)[1:3] = 2.5", "scipy.linalg.solve_triangular(np.eye(4), {t}[:4], overwrite_b=True)[2] = 3.5",
 )  # fmt: skip
 IN_PLACE_ROUNDED = (
+    "{t}[:5] = {w}.ravel()[:5]",  # NumPy reads elements that it has just written where both are parts of one array with other strides
     "{t} /= 3", "{t} **= 2", "{t} *= {s}", "np.multiply.at({t}, [1, 1, 2], 0.3)", "{t}.partition(5)", "{t} = np.linspace(0, 1, len({t}))", "{t}[:] = {s} @ {r}",
     "scipy.linalg.lu_factor({t}[:16].reshape(4, 4).T, overwrite_a=True)", "scipy.linalg.solve({s}[:16].reshape(4, 4) + 9 * np.eye(4), {t}[:4], overwrite_b=True)",
 )  # fmt: skip

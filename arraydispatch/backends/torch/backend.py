@@ -21,7 +21,7 @@ from ...common.pytrees import mapped
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory
-from . import linalg, primitives, reductions, ufuncs
+from . import linalg, primitives, reductions, tensor_layouts, ufuncs
 from .dtype_tables import (
     BFLOAT16,
     FROM_NUMPY,
@@ -153,6 +153,8 @@ class TorchBackend(Backend):
     def on_cpu(self, a: Tensor) -> bool:
         """Whether the value is on the CPU; False while a gradient is recorded: a NumPy scalar would cut it."""
         return a.is_cpu and not a.requires_grad and concrete(a)
+
+    value_of = staticmethod(tensor_layouts.strided)
 
     def kind_of(self, a: Tensor) -> Kind:
         try:
