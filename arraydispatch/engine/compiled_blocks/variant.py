@@ -258,7 +258,7 @@ class Deferring(Backend):
         return self.inner.lent(self._value(a, "NumPy computes with it"))
 
     def shows_scalars(self, a: Any) -> bool:
-        """Return True in a launched program on a CPU: it expects Python's floats, which no pending value can be."""
+        """Return True in a launched program on a CPU: such a program expects Python's floats, and a pending value is none."""
         return process.users is not None and settings.on_cpu(self.name)
 
     def may_share(self, a: Any, b: Any) -> bool:
