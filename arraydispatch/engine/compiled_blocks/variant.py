@@ -275,7 +275,7 @@ class Deferring(Backend):
     def to_numpy(self, a: Any) -> np.ndarray[Any, Any]:
         if type(a) is Deferred and a.host is not None:
             return np.asarray(a.host)
-        seen = self.inner.to_numpy(self._value(a, "a value was looked at"))
+        seen = self.inner.to_numpy(self._value(a, "a value was read"))
         if seen.flags.writeable:
             seen = seen.view()
             seen.flags.writeable = False
@@ -284,7 +284,7 @@ class Deferring(Backend):
     def item(self, a: Any) -> Any:
         if type(a) is Deferred and a.host is not None:
             return a.host
-        return self.inner.item(self._value(a, "a value was looked at"))
+        return self.inner.item(self._value(a, "a value was read"))
 
     def from_dlpack(self, x: Any) -> Any:
         return self._home.from_dlpack(x)
