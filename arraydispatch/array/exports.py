@@ -126,9 +126,10 @@ _refused: tuple[int, int] | None = None
 
 
 def check_flags(a: Any, flags: int) -> None:
-    """Refuse bytes without a format that may be written, and the read-only ones that the same code asks for next.
+    """Refuse a request for writable bytes without a format, and the read-only request with which the same code tries again.
 
-    ``torch.asarray`` asks so, and takes the bytes for numbers of another dtype; where it has been exchanged, nothing is refused.
+    ``torch.asarray`` makes these requests, and would take the bytes for numbers of another dtype. Where it has been exchanged,
+    nothing is refused.
     """
     global _refused
     if flags > _BYTES_TO_WRITE or process.interop:
