@@ -57,7 +57,7 @@ def by_name(module: str, name: str) -> tuple[Any, ...]:
 
 
 class StandIn(Called):  # type: ignore[misc]
-    """Stand-in for a function, which compares, hashes, pickles, wraps and inspects as the function.
+    """Stand-in for a function: comparison, hashing, pickling, ``functools.wraps`` and ``inspect`` treat it as the function itself.
 
     Parameters
     ----------

@@ -126,9 +126,10 @@ _refused: tuple[int, int] | None = None
 
 
 def check_flags(a: Any, flags: int) -> None:
-    """Refuse bytes without a format that may be written, and the read-only ones that the same code asks for next.
+    """Refuse a request for writable bytes without a format, and the read-only request with which the same code tries again.
 
-    ``torch.asarray`` asks so, and takes the bytes for numbers of another dtype; where it has been exchanged, nothing is refused.
+    ``torch.asarray`` makes these requests, and would take the bytes for numbers of another dtype. Where it has been exchanged,
+    nothing is refused.
     """
     global _refused
     if flags > _BYTES_TO_WRITE or process.interop:
@@ -148,13 +149,13 @@ class _Interface(dict[str, Any]):
     host: np.ndarray[Any, Any]
 
 
-def array_interface(a: Any) -> dict[str, Any]:
-    """``a.__array_interface__``, for Python code that reads it by name.
+def array_interface(a: Any, asking: FrameType | None = None) -> dict[str, Any]:
+    """``a.__array_interface__``, for Python code that reads it by name, in the frame ``asking`` or the caller's.
 
     C code that looks for it, as that of ``np.asarray``, goes by ``__array__`` instead: it would keep the array alive, which
     may get other memory when it is written, and not this memory.
     """
-    found = _read_by_name(a, "__array_interface__")
+    found = _read_by_name(a, "__array_interface__", asking or sys._getframe(1))
     made = _Interface(found.__array_interface__)
     made.host = found
     return made
@@ -175,11 +176,10 @@ def array_struct(a: Any) -> Any:
         for known in indexing:
             if code is known:
                 return value.__array_struct__
-    return _read_by_name(a, "__array_struct__").__array_struct__
+    return _read_by_name(a, "__array_struct__", sys._getframe(1)).__array_struct__
 
 
-def _read_by_name(a: Any, name: str) -> np.ndarray[Any, Any]:
-    frame = sys._getframe(2)
+def _read_by_name(a: Any, name: str, frame: FrameType) -> np.ndarray[Any, Any]:
     if not _names(frame.f_code, frame.f_lasti, name):
         raise AttributeError(name)
     return as_ndarray(a, a._host(events.AT_A_DOOR))

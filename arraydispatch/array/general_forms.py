@@ -46,7 +46,7 @@ def unary(word: str) -> Callable[[Any], Any]:
 
 
 def method(func: Any, unknown: str = "") -> Callable[..., Any]:
-    """Make the method that calls a NumPy function of the same parameters; ``unknown``: one that the method does not know."""
+    """Make a method that calls a NumPy function with the function's parameters, except the one named ``unknown``."""
 
     def made(self: Any, *args: Any, **kwargs: Any) -> Any:
         if not args and not kwargs:

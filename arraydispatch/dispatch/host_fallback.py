@@ -80,6 +80,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         events.tap.call(
             target, backend.name, kind, "" if apart else reason, time.perf_counter() - start, result, 1, hosted
         )
+    if wrapping.is_guest(result):  # which a subclass of ndarray may make of `out=`, too
+        return result
     if isinstance(outs, Handle | np.ndarray | tuple):  # anything else is the answer of an operand that is no array
         return outs[0] if isinstance(outs, tuple) and len(outs) == 1 else outs
     return host_results.to_device(result, backend, device)
@@ -111,7 +113,8 @@ def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], ty
     """Run a call with objects that implement NumPy's protocols themselves, such as dask arrays.
 
     They are asked first, with arrays as they are; if they decline, NumPy runs with ndarrays in their place. Classes of a launched
-    program know arrays as ndarrays, so NumPy asks them itself.
+    program know arrays as ndarrays, so NumPy asks them itself; subclasses of ndarray pass on what they get to ndarray's own method,
+    so it is ndarrays.
 
     Parameters
     ----------
@@ -121,7 +124,12 @@ def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], ty
         Of the ufunc; empty for a function, whose ``types`` are those that NumPy names.
     """
     protocol = "__array_ufunc__" if method else "__array_function__"
-    strangers = [x for x in tree_leaves((args, kwargs)) if is_stranger(x, protocol)]
+    leaves = tree_leaves((args, kwargs))
+    bound = getattr(func, method) if method not in ("", "__call__") else func
+    if any(isinstance(x, np.ndarray) and hasattr(getattr(type(x), protocol), OF_THE_PROGRAM) for x in leaves):
+        backend = wrapping.find_backend((*args, *kwargs.values()))
+        return NotImplemented if backend is None else call(bound, args, kwargs, backend, wrapping.GUEST)
+    strangers = [x for x in leaves if is_stranger(x, protocol)]
     if all(hasattr(getattr(type(x), protocol), OF_THE_PROGRAM) for x in strangers):
         return NotImplemented
     for x in strangers:
@@ -132,7 +140,6 @@ def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], ty
     backend = wrapping.find_backend((*args, *kwargs.values()))
     if backend is None or not strangers:
         return NotImplemented
-    bound = getattr(func, method) if method not in ("", "__call__") else func
     cls = type(strangers[0])
     return call(bound, args, kwargs, backend, f"it meets a {cls.__module__.partition('.')[0]} {cls.__qualname__}")
 

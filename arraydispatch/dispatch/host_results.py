@@ -99,5 +99,5 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
     host = host.astype(wanted, copy=False)
     if held.native_is_ndarray:
         return views.wrapper(host, held.kind(wanted), True)
-    value = conversion.upload(held, host, None, "the result of values on the host", copy=host.base is not None)
+    value = conversion.upload(held, host, None, "a result computed on the host", copy=host.base is not None)
     return views.keep_order(views.wrapper(value, held.kind(wanted), True), host)

@@ -151,7 +151,7 @@ class Buffer:
     laid: object
 
     def laid_as(self, kind: Any) -> object:
-        """Return the layout of the ndarray for an array of this kind, as :attr:`Form.laid` has it."""
+        """Return the key of the ndarray's layout in an array of this kind, the same object as in :attr:`Form.laid`."""
         if self.kind is not kind:
             self.kind, self.laid = kind, laid(kind, self.array.shape, self.array.strides)
         return self.laid
@@ -212,7 +212,7 @@ class Form:
     work : int
         Time that it takes: in that of a sum of two numbers of eight bytes.
     laid : object
-        What a call that reads the result has to know of it.
+        Key of the result's kind, shape and memory order, for the calls that read it.
     alone : int
         Blocks in a row that were one call of it, done by the thread that asked.
     """

@@ -322,9 +322,9 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
 
 
 def with_twins(method: Any, twins: Any, seen: Any) -> Any:
-    """Return a user's ``__array_ufunc__`` or ``__array_function__``, which is passed the function that the user's file has by its name.
+    """Wrap a user's ``__array_ufunc__`` or ``__array_function__``, so that it gets the user file's function instead of NumPy's own.
 
-    ``seen`` converts the other arguments, ndarrays among them. The function is compiled here, so that no frame stands between
+    ``seen`` converts the other arguments, ndarrays among them. The wrapper is compiled, so that no frame stands between
     NumPy's caller and the method: warnings count frames.
     """
 

@@ -1,6 +1,6 @@
 """Functions that call the caller's functions (NumPy's reference topic "Functional programming").
 
-They pass to the caller's function what NumPy would pass. If NumPy passes a view, so do these, and writes to it reach the
+The caller's function gets what NumPy would pass to it. Where NumPy passes a view, it gets a view, and its writes reach the
 argument.
 """
 

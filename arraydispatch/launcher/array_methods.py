@@ -1,8 +1,8 @@
-"""Methods of user classes that NumPy's C code calls: ``__array__``, ``__array_ufunc__`` and ``__array_function__``.
+"""Methods of user classes that NumPy's C code calls: ``__array__``, ``__array_wrap__``, ``__array_ufunc__`` and ``__array_function__``.
 
 A user's ``__array__`` may return an `Array`, but C code accepts only an ndarray. So a class with such a method that is made by a
 class statement in a user file, or by ``types.new_class``, gets a method that inspects its caller: code that calls the method by
-name gets the user's result, and C code (of ``np.asarray`` and the like) gets that result as an ndarray. The other two methods get
+name gets the user's result, and C code (of ``np.asarray`` and the like) gets that result as an ndarray. The others get
 the function that the user file has under NumPy's name, so that ``is`` and ``isinstance`` hold there. A class that gets its method
 later, or from ``type(name, bases, names)``, is not noticed.
 """
@@ -22,7 +22,7 @@ import numpy as np
 from .. import fastpath
 from .._core.handles import Handle
 from ..common.patching import Exchange, Exchanges
-from ..common.pytrees import mapped
+from ..common.pytrees import mapped, tree_leaves
 from ..dispatch import host_fallback, host_values
 from ..memory import views
 from ..memory.roots import memory_of
@@ -31,6 +31,7 @@ from .user_files import UserFiles
 _NAME = "__array__"
 _NESTS = frozenset({tuple, list, dict})
 _HANDED = ("__array_ufunc__", "__array_function__")
+_WRAPS = "__array_wrap__"
 _copies: weakref.WeakValueDictionary[int, np.ndarray[Any, Any]] = weakref.WeakValueDictionary()
 
 
@@ -101,14 +102,45 @@ def _itself(value: Any) -> Any:
     return value
 
 
+def _beside_ndarrays(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Have a method of a subclass of ndarray decline arrays, which ndarray's own method would do: they are asked, and pass ndarrays."""
+
+    def answer(self: Any, func: Any, *more: Any, **kwargs: Any) -> Any:
+        if any(isinstance(x, Handle) for x in tree_leaves((more, kwargs))):
+            return NotImplemented
+        return method(self, func, *more, **kwargs)
+
+    return answer
+
+
+def _wrapping(method: Callable[..., Any], twins: dict[Any, Any], seen: Callable[[Any], Any]) -> Callable[..., Any]:
+    """Return a user's ``__array_wrap__``, which gets an array, and in the context the function that the user's file has by its name."""
+
+    def given(value: Any) -> Any:
+        if type(value) is tuple:
+            return tuple(map(given, value))
+        return twins[value] if isinstance(value, np.ufunc) else seen(value)
+
+    @wraps(method)
+    def __array_wrap__(*args: Any, **kwargs: Any) -> Any:
+        return method(*map(given, args), **{name: given(value) for name, value in kwargs.items()})
+
+    return __array_wrap__
+
+
 def hand_twins(made: type, twins: dict[Any, Any], is_users: Callable[[FunctionType], bool]) -> None:
     """Wrap the protocol methods that the user wrote in a class, so that they get the user file's functions in place of NumPy's."""
-    for name in _HANDED:
+    for name in (*_HANDED, _WRAPS):
         found = vars(made).get(name)
         if type(found) is FunctionType and not hasattr(found, host_fallback.OF_THE_PROGRAM) and is_users(found):
             # A subclass of ndarray passes its arguments on to ndarray's own method, which takes ndarrays only.
-            seen = _itself if issubclass(made, np.ndarray) else _seen
-            method = wraps(found)(fastpath.with_twins(found, twins, seen))
+            is_ndarray = issubclass(made, np.ndarray)
+            seen = _itself if is_ndarray else _seen
+            if name == _WRAPS:
+                method = _wrapping(found, twins, seen)
+            else:
+                handed = fastpath.with_twins(found, twins, seen)
+                method = wraps(found)(_beside_ndarrays(handed) if is_ndarray else handed)
             setattr(method, host_fallback.OF_THE_PROGRAM, True)
             with suppress(AttributeError, TypeError):
                 setattr(made, name, method)

@@ -201,6 +201,16 @@ def _class_shown(a: Any) -> type:
     return _real if array_requests.expects_ndarrays(frame) else exports.class_seen(type(a), names)
 
 
+def _interface(a: Any) -> dict[str, Any]:
+    """Return ``ndarray.__array_interface__``, by which a program may write: the array moves to the host for good, if it must."""
+    asking = sys._getframe(1)
+    found = exports.array_interface(a, asking)
+    if not _for_user(a):
+        return found
+    shared(a, "__array_interface__")
+    return exports.array_interface(a, asking)
+
+
 class ndarray(ad.Array, metaclass=_NdarrayType):
     # Every array made while a launcher runs has exactly this type, so that ``type(x) is np.ndarray`` holds.
     __slots__ = ()
@@ -223,7 +233,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         """Return ``ndarray.ctypes`` for memory that C code may write."""
         return shared(self, "ctypes").ctypes
 
-    __array_interface__ = property(exports.array_interface)
+    __array_interface__ = property(_interface)
     __array_struct__ = property(exports.array_struct)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:

@@ -5,6 +5,10 @@ came while they trace a program would have its own calls traced, and one that ne
 would wait for itself. The tapes of compiled execution, too, are in between two states in the middle of a call. So while a program
 runs, handlers that its files set wait for the end of such a call: the signal is sent again every few milliseconds until the handler
 can run. A program that calls a library by itself has its handlers called as ever.
+
+Two more moments are the end of nothing: while the main thread itself imports a module of this package, and, within a handler, any call of
+ours. An alarm that comes more often than a first call takes (it imports, it compiles) would start handler within handler, each of which
+waits for the same, until Python's stack is full.
 """
 
 from __future__ import annotations
@@ -24,12 +28,14 @@ from ..backends.base import Backend
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
 from ..engine.compiled_blocks import tapes
+from . import import_hook
 
 __all__ = ["after_calls"]
 
 APART = 0.002
 """Seconds until a signal whose handler waits is sent again."""
 
+_IMPORTLIB = "<frozen importlib"
 _changing = threading.RLock()
 _waiting: set[int] = set()
 """Signals whose handlers wait."""
@@ -40,15 +46,22 @@ class _Handler:
 
     __slots__ = ("exchange", "handler")
 
+    running = 0
+    """Number of handlers that the main thread is in, one within the other."""
+
     def __init__(self, exchange: Exchange, handler: Callable[..., Any]) -> None:
         self.exchange, self.handler = exchange, handler
 
     def __call__(self, number: int, frame: FrameType | None) -> Any:
-        if self.exchange.on and _within_a_call(frame):
+        if self.exchange.on and (_is_halfway(frame, _Handler.running) or _within_a_call(frame)):
             _send_again(number)
             return None
         _waiting.discard(number)
-        return self.handler(number, frame)
+        _Handler.running += 1
+        try:
+            return self.handler(number, frame)
+        finally:
+            _Handler.running -= 1
 
 
 def after_calls(exchanges: Exchanges) -> None:
@@ -94,6 +107,26 @@ def _give_back() -> None:
         handler = signal.getsignal(number)
         if isinstance(handler, _Handler):
             signal.signal(number, handler.handler)
+
+
+def _is_halfway(frame: FrameType | None, within_handler: int) -> bool:
+    """Whether a handler interrupts Python's own code of an import, an import of ours, or, within a handler, a call of ours.
+
+    Python 3.11 loses its note of what the thread waits for if a handler imports where it takes a module's lock.
+    """
+    imports = frame is not None and frame.f_code.co_filename.startswith(_IMPORTLIB)
+    if imports:
+        return True
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if callers.is_ours(file):
+            if within_handler or frame.f_code.co_name == "<module>" or (imports and file != import_hook.__file__):
+                return True
+        elif callers.is_users(frame):
+            return False
+        imports = imports or file.startswith(_IMPORTLIB)
+        frame = frame.f_back
+    return False
 
 
 def _within_a_call(frame: FrameType | None) -> bool:

@@ -240,6 +240,53 @@ def test_a_handler_is_called_in_no_import_of_ours(backend: str, tmp_path: Path) 
     assert done.stdout.strip() == "[]", done.stdout + done.stderr
 
 
+_PERIODIC = """
+import signal
+import numpy as np
+
+small, large, calls, wrong = np.linspace(0, 1, 4000), np.linspace(0, 1, 300_000), 0, []
+
+def handler(number, frame):
+    global calls
+    calls += 1
+    wrong.extend(x for x in [float((small * 2).sum())] if abs(x - 4000) > 1e-6)
+    if calls % 7 == 0:
+        float(np.where(large > 0.5, large, 0.0)[-1]), np.linalg.det(np.eye(3) * 2)
+
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
+x = np.ones(300_000)
+for k in range(250):
+    x = x * 0.5 + 1
+    if k % 20 == 0:
+        x[::3] += 1
+        x.reshape(600, 500)[:, 3] = k
+    x[1:-1] += np.sin(large[1:-1]) - np.sin(large[1:-1])
+    if k % 60 == 0:
+        np.sort(x)
+signal.setitimer(signal.ITIMER_REAL, 0)
+print(calls > 3, wrong, round(x.sum(), 6))
+"""
+
+
+@pytest.mark.one_backend("handlers")
+@pytest.mark.parametrize(
+    "options",
+    [(), ("--execution", "fused", "--min-size", "1"), ("--min-size", "0")],
+    ids=["default", "all fused", "all in the library"],
+)
+def test_alarms_come_faster_than_first_calls_end(backend: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    """A handler that computes is due again while it waits for an import or a compiler, time after time."""
+    script = tmp_path / "main.py"
+    script.write_text(_PERIODIC)
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "ARRAYDISPATCH_CACHE": str(tmp_path), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    plain = [sys.executable, str(script)]
+    expected = subprocess.run(plain, capture_output=True, text=True, timeout=120, env=env, check=True).stdout
+    launched = ["-m", "arraydispatch", "run", "--backend", backend, "--on-fallback", "silent", *options, str(script)]
+    done = subprocess.run([sys.executable, *launched], capture_output=True, text=True, timeout=240, env=env)
+    assert done.stdout == expected, done.stdout + done.stderr
+
+
 def test_what_notices_an_import_imports_no_library() -> None:
     """Under the launcher: it is imported while the main thread is within the import of a library."""
     code = """

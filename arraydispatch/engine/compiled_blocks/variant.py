@@ -258,7 +258,7 @@ class Deferring(Backend):
         return self.inner.lent(self._value(a, "NumPy computes with it"))
 
     def shows_scalars(self, a: Any) -> bool:
-        """Return True in a launched program on a CPU: it expects Python's floats, which no pending value can be."""
+        """Return True in a launched program on a CPU: such a program expects Python's floats, and a pending value is none."""
         return process.users is not None and settings.on_cpu(self.name)
 
     def may_share(self, a: Any, b: Any) -> bool:
@@ -275,7 +275,7 @@ class Deferring(Backend):
     def to_numpy(self, a: Any) -> np.ndarray[Any, Any]:
         if type(a) is Deferred and a.host is not None:
             return np.asarray(a.host)
-        seen = self.inner.to_numpy(self._value(a, "a value was looked at"))
+        seen = self.inner.to_numpy(self._value(a, "a value was read"))
         if seen.flags.writeable:
             seen = seen.view()
             seen.flags.writeable = False
@@ -284,7 +284,7 @@ class Deferring(Backend):
     def item(self, a: Any) -> Any:
         if type(a) is Deferred and a.host is not None:
             return a.host
-        return self.inner.item(self._value(a, "a value was looked at"))
+        return self.inner.item(self._value(a, "a value was read"))
 
     def from_dlpack(self, x: Any) -> Any:
         return self._home.from_dlpack(x)

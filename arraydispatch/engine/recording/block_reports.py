@@ -11,7 +11,7 @@ from ..host_blocks.blocks import Block, Planned, Short
 
 __all__ = ["ANOTHER", "END", "LOOKED", "MEMORY", "PLACE", "SHARED", "measured", "tell"]
 
-LOOKED = "a value was looked at"
+LOOKED = "a value was read"
 PLACE = "it was computed into its place"
 MEMORY = "memory that it has to do with was to be written, or let out"
 SHARED = "others may write what it reads"

@@ -134,13 +134,16 @@ def _may_take(own: Tape, node: Node, v: np.ndarray[Any, Any], row: bool, fortran
     if any(other is not own for other in views.waiting.get(id(memory), ())):
         return False
     same = v.__array_interface__["data"], v.strides, v.shape, v.dtype
-    shifted = {id(x) for each in own.nodes for x in each.args[elsewhere(each.form.func) :]}
-    for buffer in own.buffers.values():
-        x = buffer.array
-        if memory_of(x) is not memory or not np.may_share_memory(x, v):
-            continue
-        if id(buffer) in shifted or (x.__array_interface__["data"], x.strides, x.shape, x.dtype) != same:
-            return False
+    looked = 0
+    while looked < len(own.buffers):  # a signal handler may record meanwhile, and add some
+        looked = len(own.buffers)
+        shifted = {id(x) for each in own.nodes for x in each.args[elsewhere(each.form.func) :]}
+        for buffer in list(own.buffers.values()):
+            x = buffer.array
+            if memory_of(x) is not memory or not np.may_share_memory(x, v):
+                continue
+            if id(buffer) in shifted or (x.__array_interface__["data"], x.strides, x.shape, x.dtype) != same:
+                return False
     return True
 
 

@@ -283,7 +283,7 @@ def _info(argv: list[str]) -> int:
 
     parser = Parser(
         prog="arraydispatch info", allow_abbrev=False,
-        description="Backends, devices and defaults, and what would make runs faster here.",
+        description="Show backends, devices and defaults, and what would make runs faster here.",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(argv)
@@ -308,7 +308,7 @@ def _coverage(argv: list[str]) -> int:
 
     parser = Parser(
         prog="arraydispatch coverage", allow_abbrev=False,
-        description="Every NumPy function, ufunc, method and creation function, and its class on each installed backend.",
+        description="Show how each NumPy function, ufunc, method and creation function runs on each installed backend.",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
     options = parser.parse_args(argv)
@@ -379,7 +379,9 @@ def _examples(argv: list[str]) -> int:
         prog="arraydispatch examples", allow_abbrev=False,
         description="Copy the example scripts to a folder, or list them. They are plain NumPy, for arraydispatch run.",
     )  # fmt: skip
-    parser.add_argument("folder", metavar="FOLDER", nargs="?", help="where to copy them; without it they are listed")
+    parser.add_argument(
+        "folder", metavar="FOLDER", nargs="?", help="where to copy the scripts; without FOLDER they are listed"
+    )
     parser.add_argument("--force", action="store_true", help="overwrite files that exist")
     options = parser.parse_args(argv)
 

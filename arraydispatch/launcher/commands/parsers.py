@@ -18,9 +18,9 @@ arraydispatch run [options] [--] SCRIPT [ARGS...]
        arraydispatch run [options] -m MODULE [ARGS...]"""
 _EPILOG = """\
 Everything after the script (or - for standard input, or a folder with a __main__.py) belongs to the script.
-Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else what there is: a library
-for the accelerator here; on a CPU NumPy computes, with fused execution. The report says which and why.
-Exit codes: the script's own; 2 when the command line is wrong. ARRAYDISPATCH_TRACEBACK=full keeps this program's own
+Without --backend the environment variable ARRAYDISPATCH_BACKEND decides, else a library that sees an accelerator here.
+Without an accelerator NumPy computes, with fused execution. The report says which was chosen and why.
+Exit code: the script's own, or 2 if the command line is wrong. ARRAYDISPATCH_TRACEBACK=full keeps this program's own
 frames in a script's traceback."""
 _CELL_USAGE = """\
 %%arraydispatch [options]       all later cells
@@ -86,14 +86,14 @@ def run_parser() -> argparse.ArgumentParser:
         "--trace", metavar="FILE", help="write each call with its time to FILE.json, in Chrome's trace-event format"
     )
     parser.add_argument("--compare", action="store_true",
-        help="run the program by plain Python first, without its output, and say how many times as fast this run is")  # fmt: skip
+        help="run the program with plain Python first, discard its output, and say how many times as fast this run is")  # fmt: skip
     parser.add_argument("--simulated", action="store_true",
-        help="a CPU passes for as many devices as --mesh names, for a trial")  # fmt: skip
+        help="for a trial, simulate the devices of --mesh on a CPU")  # fmt: skip
     parser.add_argument("--processes", metavar="N",
         help="run the script in N processes on this machine, which share a mesh of their devices; auto: this process is one of those "
              "that torchrun, mpirun or srun started")  # fmt: skip
     parser.add_argument("--all-ranks", action="store_true",
-        help="each process prints and writes files, not the first alone")  # fmt: skip
+        help="with --processes: every process prints and writes files, not only the first")  # fmt: skip
     parser.add_argument("-m", dest="module", metavar="MODULE", help="run a module, as python -m does")
     return parser
 
@@ -112,30 +112,30 @@ def _options(**about: str) -> argparse.ArgumentParser:
     add("--backend", metavar="B", help=f"one of: {', '.join(loader.KNOWN)}")
     add("--device", metavar="D", help="a device of the backend, such as cpu or cuda:0 (see: arraydispatch info)")
     add("--mesh", metavar="M",
-        help="split large arrays over several devices: auto (all there are), a number of them, or a mesh such as 2x4; "
-             "execution is then compiled, if --execution is not given")  # fmt: skip
+        help="split large arrays over several devices: auto (all devices), a number of devices, or a mesh such as 2x4; "
+             "execution is then compiled if --execution is not given")  # fmt: skip
     add("--precision", metavar="P", type=str.lower, choices=PRECISIONS,
         help="bits of fresh floating results: 64, 32, 16, bf16, or none (NumPy's rules)")  # fmt: skip
     add("--execution", metavar="E",
-        help="fused: on a CPU, NumPy runs calls on large arrays as blocks, in several threads (the default where no library is named "
-             "or has an accelerator); compiled: calls on the library's arrays are recorded and run as programs of its compiler "
-             "(the default of a library, but on a CPU of one whose compiler is slow, if none of --device, --precision, --min-size and "
-             "--verify is given); eager: the library itself runs each call (else NumPy may, on the library's memory, where it is faster)")  # fmt: skip
+        help="fused: on a CPU, NumPy runs calls on large arrays as blocks, in several threads (the default without a named library or an "
+             "accelerator); compiled: the library's compiler runs recorded calls as programs (the default with a library, on a CPU only if its "
+             "compiler is fast, and not with --device, --precision, --min-size or --verify); eager: the library itself runs each "
+             "call. By default, NumPy may run a call on the library's memory where that is faster")  # fmt: skip
     add("--min-size", metavar="N", type=_elements, default=None,
-        help="NumPy computes on arrays of fewer elements, in the host's memory; 0: the library computes on all "
-             f"(default {LIBRARY_FROM}; on a CPU {FUSED_FROM} where calls are fused, or a library computes them one by one)")  # fmt: skip
+        help="NumPy computes on arrays of fewer than N elements, in the host's memory; 0: the library computes on all arrays "
+             f"(default {LIBRARY_FROM}; on a CPU {FUSED_FROM} where calls are fused or a library computes them one by one)")  # fmt: skip
     add("--exact", action="store_true",
-        help="on a CPU, what the library compiles rounds each product and each sum as NumPy does (what is fused does so anyway)")  # fmt: skip
+        help="on a CPU, make the library's compiled programs round each product and each sum as NumPy does (fused execution always does)")  # fmt: skip
     add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
         help="more user code: a file, a folder, a glob or an installed package (repeatable)")  # fmt: skip
     add("--on-fallback", metavar="POLICY", choices=("warn", "error", "silent"), default="warn",
-        help="what numeric work does that has to run on the host: warn (once a line), error, or silent; strings, dates, "
-        "objects, files and pandas' own work are none")  # fmt: skip
+        help="what happens if numeric work has to run on the host: warn (once a line), error, or silent; strings, dates, "
+        "objects, files and pandas' own work do not count")  # fmt: skip
     add("--rng", metavar="WHERE", choices=("numpy", "device"), default="numpy",
         help="random numbers: numpy's own bits, or the library's generator on the device")  # fmt: skip
     add("--threads", metavar="N", type=_threads, default=None,
-        help="threads of one operation on the CPU (default: as many as processors are free)")  # fmt: skip
+        help="threads of one operation on the CPU (default: one for each available processor)")  # fmt: skip
     add("--report", metavar="FILE", nargs="?", const="", default=None,
-        help="the long report; with FILE.html, FILE.json or FILE.csv it is written there")  # fmt: skip
+        help="print the long report, or write it to FILE.html, FILE.json or FILE.csv")  # fmt: skip
     add("--verify", action="store_true", help="run each call on NumPy too and name the lines whose results differ")
     return parser

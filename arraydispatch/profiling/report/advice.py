@@ -108,7 +108,7 @@ def _scalar_reads(profile: Profile, transfers: list[Transfer]) -> Iterator[Advic
     for (file, line), count in looks.items():
         if count >= _LOOKS:
             text = (
-                f"a value is looked at {count:,} times, and each look waits for the device.{_DO}Look at every n-th, or keep "
+                f"a value is read {count:,} times, and each read waits for the device.{_DO}Read every n-th, or keep "
                 "the values in an array until the loop is over."
             )
             yield Advice("scalar reads", text, file, line, count)

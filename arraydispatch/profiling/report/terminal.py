@@ -21,11 +21,11 @@ _LONG = 40
 MEANINGS = {
     "native": "one function of the library",
     "override": "one function of the library",
-    "composed": "NumPy's behaviour out of several functions of the library",
-    "view": "no work: it says where values lie",
-    "hosted": "NumPy, on values in the host's memory, or what no device does (text, files, dates, objects)",
-    "fused": "recorded, to be run by NumPy in a block, in pieces and threads",
-    "block": "a block of such calls, at the line where it ended; its time is filed under the lines that recorded it",
+    "composed": "NumPy's behaviour, computed by several functions of the library",
+    "view": "no work: a view only says where values lie",
+    "hosted": "NumPy, on values in the host's memory, or on data that no device supports (text, files, dates, objects)",
+    "fused": "recorded; NumPy runs them later in a block, in pieces and threads",
+    "block": "recorded calls that NumPy ran together, at the line where the block ended; their time is at the lines that recorded them",
     "program": "a compiled block: recorded calls that the library's compiler ran as one program, at the line where it ended",
     "host kernel": "NumPy on the library's own memory, where that is faster",
     "host": "NumPy on a copy, because the library cannot",
@@ -238,7 +238,7 @@ def _split(axes: list[int]) -> str:
     return f"split along axis {' and '.join(map(str, axes))}"
 
 
-_REMARKS = {"left_numpy": "left NumPy", "syncs": "syncs", "casts": "dtype changes", "compilations": "compilations"}
+_REMARKS = {"left_numpy": ("array", " left NumPy"), "syncs": ("sync", ""), "casts": ("dtype change", ""), "compilations": ("compilation", "")}  # fmt: skip
 
 
 def _print_tables(data: dict[str, Any], console: _Output) -> None:
@@ -255,7 +255,7 @@ def _print_tables(data: dict[str, Any], console: _Output) -> None:
     table = Table("line", "calls", "classes", "seconds", "moved", "", box=None, pad_edge=False, padding=(0, 2))
     for row in data["lines"][:_LONG]:
         classes = ", ".join(f"{n:,} {name}" for name, n in row["classes"].items())
-        remarks = [f"{row[key]:,} {text}" for key, text in _REMARKS.items() if row[key]]
+        remarks = [number(row[key], noun) + rest for key, (noun, rest) in _REMARKS.items() if row[key]]
         moved = row["bytes_to_device"] + row["bytes_to_host"]
         table.add_row(
             _escape(where(row["file"], row["line"])), f"{row['calls']:,}", classes, f"{row['seconds']:.4f}",

@@ -44,7 +44,7 @@ def _constant(x: Any, like: Affine) -> Any:
 
 
 class _Pool:
-    """Elements of several arrays with a common numbering, in which 0 is a zero."""
+    """Numbering of the elements of several arrays from 1 on; 0 stands for the number zero."""
 
     def __init__(self, like: Affine) -> None:
         self.like = like
