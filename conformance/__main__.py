@@ -21,7 +21,7 @@ from .array_api_suite import ArrayApiSuite
 from .expected import Expectations
 from .numpy_suite import MODULES, NumpySuite
 from .runs import ModuleResult, run_module
-from .suites import HERE, PLAIN, Settings, Suite, Usage
+from .suites import EXECUTIONS, HERE, PLAIN, Settings, Suite, Usage
 
 _EPILOG = """\
 Exit codes: 0, all as expected; 1, a failure that the backend's data file does not list, or one that it lists and that
@@ -70,8 +70,8 @@ def _parser() -> _Parser:
     numpy = suites.add_parser("numpy", help="NumPy's own test modules, under the launcher")
     numpy.add_argument("--backend", metavar="B", required=True, help=f"a backend, or {PLAIN}: NumPy without us")
     numpy.add_argument("--device", metavar="D", help="a device of the backend")
-    numpy.add_argument("--execution", choices=["eager", "fused"], default="eager",
-        help="have the library run every call, or record all that can be (eager)")  # fmt: skip
+    numpy.add_argument("--execution", choices=list(EXECUTIONS), default="eager",
+        help="have the library run every call, record all that can be, compile it, or do as a run without options (eager)")  # fmt: skip
     _add_common(numpy, f"modules ({MODULES[0]}, …) or groups (lib, …)", seconds=120.0)
 
     scipy = suites.add_parser("scipy", help="SciPy's own test modules, under the launcher")
@@ -137,7 +137,7 @@ def _suite(options: argparse.Namespace) -> tuple[Suite, Settings]:
         device = options.device
         if device is not None and options.backend == PLAIN:
             raise Usage(f"--device: {PLAIN} has none; leave it out.")
-        if execution == "fused" and options.backend == PLAIN:
+        if execution != "eager" and options.backend == PLAIN:
             raise Usage(f"--execution: {PLAIN} has one way; leave it out.")
         suite: Suite = NumpySuite() if options.suite == "numpy" else scipy_suite.ScipySuite()
     else:
@@ -268,7 +268,7 @@ def _main(options: argparse.Namespace) -> int:
     modules = suite.chosen(options.module)
     in_part = options.select is not None or bool(options.module)
     if options.write_xfails and (
-        options.select is not None or settings.backend == PLAIN or settings.execution == "fused"
+        options.select is not None or settings.backend == PLAIN or settings.execution != "eager"
     ):
         raise Usage("--write-xfails needs whole modules, each call the library's; leave out -k and --execution.")
     if options.keep and (in_part or not suite.pinned):
@@ -291,7 +291,7 @@ def _main(options: argparse.Namespace) -> int:
     if not any(result.tests for result in found) and not verdict.broken:
         raise Usage("-k: no test matches; check the expression.")
     data = results.as_json(found, suite, settings, known, plain)
-    how = ", fused" if settings.execution == "fused" else ""
+    how = "" if settings.execution == "eager" else f", {settings.execution}"
     results.show(console, f"{suite.title()} on {settings.backend}{how}", data, verdict)
     for target, text in zip(targets, (results.dump(data), results.as_html(data)), strict=True):
         if target is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .suites import HERE, PLAIN, Settings, Suite, Usage
+from .suites import EXECUTIONS, HERE, PLAIN, Settings, Suite, Usage
 
 __all__ = ["MODULES", "NumpySuite"]
 
@@ -52,7 +52,7 @@ class NumpySuite(Suite):
     def pytest_options(self, settings: Settings) -> list[str]:
         """What ``numpy.test("full")`` passes to pytest."""
         options = ["-c", str(HERE / "numpy.ini")]
-        if settings.execution == "fused":
+        if settings.execution in ("fused", "compiled"):
             # It has a warnings.catch_warnings about each test, where calls that may warn are not recorded.
             return [*options, "-p", "no:warnings"]
         return [*options, "-W", "ignore:the matrix subclass is not", "-W", "ignore:Importing from numpy.matlib is"]
@@ -62,9 +62,9 @@ class NumpySuite(Suite):
         if settings.backend == PLAIN:
             return [sys.executable]
         device = ["--device", settings.device] if settings.device else []
-        how = ["--execution", "fused", "--min-size", "1"] if settings.execution == "fused" else ["--min-size", "0"]
         launcher = [
-            "run", "--backend", settings.backend, *device, *how, "--on-fallback", "silent", "--include", str(path),
+            "run", "--backend", settings.backend, *device, *EXECUTIONS[settings.execution],
+            "--on-fallback", "silent", "--include", str(path),
         ]  # fmt: skip
         return [sys.executable, "-m", "arraydispatch", *launcher]
 

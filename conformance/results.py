@@ -195,7 +195,8 @@ def keep(data: dict[str, Any]) -> None:
         host = dict(list(row["host"].items())[:_HOST_REASONS])
         failures = [failure for failure in row["failures"] if failure["expected"] is None]
         kept[module] = {**row, "host": host, "failures": failures}
-    how = "-fused" if data.get("execution") == "fused" else ""
+    execution = data.get("execution", "eager")
+    how = "" if execution == "eager" else f"-{execution}"
     path = RESULTS / f"{data['suite']}-{data['backend']}{how}.json"
     path.write_text(dump({**data, "modules": kept}), encoding="utf-8")
 

@@ -8,11 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["HERE", "PLAIN", "Settings", "Suite", "Usage"]
+__all__ = ["EXECUTIONS", "HERE", "PLAIN", "Settings", "Suite", "Usage"]
 
 HERE = Path(__file__).parent
 PLAIN = "plain"
 """The backend that is none: NumPy without us."""
+
+EXECUTIONS = {
+    "eager": ("--min-size", "0"),
+    "fused": ("--execution", "fused", "--min-size", "1"),
+    "compiled": ("--execution", "compiled", "--min-size", "0"),
+    "default": (),
+}
+"""Execution -> the launcher's options: every call is the library's; every call that can be is recorded, and computed by NumPy, or by
+the library's compiler; or as a run without options."""
 
 
 class Usage(Exception):
@@ -30,7 +39,7 @@ class Settings:
     device, select : str or None
         The launcher's ``--device`` and pytest's ``-k``.
     execution : str
-        ``eager``, where every call is the library's, or ``fused``, where every call that can be is recorded.
+        One of :data:`EXECUTIONS`.
     timeout, test_timeout : float
         Seconds for a module and for one test.
     """

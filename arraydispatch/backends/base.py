@@ -156,6 +156,11 @@ against it.
 """
 
 
+def _own_of_numpy(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return NumPy's one object for a dtype in place of an equal one, which may have metadata, and no format for a buffer."""
+    return np.dtype(dtype.str) if dtype.kind in "biufc" and dtype.isnative and dtype.isbuiltin < 2 else dtype
+
+
 class Backend:
     """Protocol of an array library. An instance is also a context manager: ``with ad.backend("torch"):``.
 
@@ -300,14 +305,15 @@ class Backend:
         """Return the flyweight for (self, dtype)."""
         kind = self._kinds.get(dtype)
         if kind is None:
-            kind = self._kinds.setdefault(dtype, Kind(self, dtype))  # if several threads create one, the first is kept
+            # if several threads create one, the first is kept
+            kind = self._kinds.setdefault(dtype, Kind(self, _own_of_numpy(dtype)))
         return kind
 
     def standard_kind(self, dtype: np.dtype[Any]) -> Kind:
         """Return the `Kind` of this dtype for arrays of an array-API namespace."""
         kind = self._standard_kinds.get(dtype)
         if kind is None:
-            kind = self._standard_kinds.setdefault(dtype, Kind(self, dtype, True))
+            kind = self._standard_kinds.setdefault(dtype, Kind(self, _own_of_numpy(dtype), True))
         return kind
 
     @property

@@ -400,3 +400,29 @@ def test_a_write_that_ends_in_an_error_is_seen(backend: str, zygotes: Zygotes, t
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
     ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
     assert ours.stdout == theirs.stdout, ours.stderr
+
+
+REPEATED = """
+import numpy as np
+a = np.arange(24.0)
+np.quantile(a, 0.5, overwrite_input=True)
+a.fill(1.5)
+a.view("u1")[:8] = 0
+b = np.arange(24.0) * 2
+b[:] = 3
+b.view("i8")[1] = 0
+c = np.broadcast_to(np.arange(3.0), (4, 3)) + 0
+c.fill(1)
+print(a, b, c.view("f4").sum(), (np.zeros(24) + 2).view("u1")[:9])
+"""
+
+
+def test_an_array_of_one_value_is_reread_by_its_bytes(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """PyTorch keeps such a value once (``expand``), and has no bytes of each element."""
+    (tmp_path / "main.py").write_text(REPEATED)
+    plain = zygotes.plain.run("main.py", cwd=tmp_path)
+    for least in ("20", "1"):
+        ours = zygotes.of(backend).run(
+            "main.py", cwd=tmp_path, options=("--execution", "compiled", "--min-size", least)
+        )
+        assert (ours.code, ours.stdout) == (0, plain.stdout), ours.stderr

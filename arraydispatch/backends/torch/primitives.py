@@ -79,7 +79,12 @@ def view_dtype(a: Tensor, dtype: DType) -> Tensor:
     to = FROM_NUMPY[dtype]
     if a.ndim and not a.numel():  # torch requires strides that an empty array need not have
         return a.new_empty((*a.shape[:-1], a.shape[-1] * a.element_size() // to.itemsize), dtype=to)
-    return a.resolve_conj().resolve_neg().view(to)
+    a = a.resolve_conj().resolve_neg()
+    if (
+        a.ndim and a.stride(-1) != 1 and a.element_size() != to.itemsize
+    ):  # a value repeated by `expand`, which has no memory of its own
+        a = a.contiguous()
+    return a.view(to)
 
 
 # -- shape -------------------------------------------------------------------------------------------------------------

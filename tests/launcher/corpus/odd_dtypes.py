@@ -1,5 +1,8 @@
 import numpy as np
 
+metres = np.dtype(float, metadata={"unit": "m"})  # equal to np.dtype(float), but no type of Python's buffers
+print(np.zeros(3, metres).sum(), memoryview(np.ones(3)).nbytes, np.zeros(2, np.dtype(np.int16).newbyteorder("=")), memoryview(np.ones(2, np.int16)).format)
+
 names = np.array(["b", "a", "c"])
 print(names[np.argsort(names)], np.unique(names), names == "a", np.char.upper(names), np.where(names == "a", 1, 2))
 dates = np.array(["2024-01-01", "2024-03-01"], dtype="datetime64[D]")
