@@ -102,7 +102,7 @@ def _caller(func: Any, spec: Any) -> Any:
         if options is None:
             return DECLINED
         if not found:
-            made = wrapped(run(*hosts, **options)) if computes_alone else None  # of numbers, and sequences of them
+            made = wrapped(func(*args, **kwargs)) if computes_alone else None  # of numbers, and sequences of them
             return DECLINED if made is None else made
         if waiting and lends and _are_read(found):
             return DECLINED  # the general call lends their memory
