@@ -9,7 +9,7 @@ import pytest
 
 from tests.launched import Zygotes
 
-LOOKUPS = """
+HEAD = """
     import warnings
     import numpy as np
 
@@ -20,9 +20,11 @@ LOOKUPS = """
         try:
             made = call()
         except Exception as error:
-            return type(error).__name__, str(error)
+            return type(error).__name__, str(error) if {texts} else ""
         return type(made).__name__, getattr(made, "dtype", None), np.shape(made), np.asarray(made).tolist()
+"""
 
+LOOKUPS = """
     n = 400
     tables = [
         np.sort(rng.random(n)), rng.integers(0, 9, n), rng.random((20, 20)), np.sort(rng.random(n)).astype("f4"), np.zeros(n, bool),
@@ -48,19 +50,6 @@ LOOKUPS = """
 """
 
 PARTS = """
-    import warnings
-    import numpy as np
-
-    warnings.simplefilter("ignore")
-    rng = np.random.default_rng({seed})
-
-    def shown(call):
-        try:
-            made = call()
-        except Exception as error:
-            return (type(error).__name__,)
-        return type(made).__name__, getattr(made, "dtype", None), np.shape(made), np.asarray(made).tolist()
-
     def added(x, key, value):
         x[key] += value
         return x[key]
@@ -109,7 +98,8 @@ def _source(text: str, **values: object) -> str:
 @pytest.mark.parametrize("program", [LOOKUPS, PARTS], ids=["lookups", "parts"])
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "tensorflow"])
 def test_results_and_errors_are_numpys(backend: str, program: str, zygotes: Zygotes, tmp_path: Path, seed: int) -> None:
-    (tmp_path / "main.py").write_text(_source(program, seed=seed))
+    texts = program is LOOKUPS  # a library may name another of several indices that are out of bounds
+    (tmp_path / "main.py").write_text(_source(HEAD + program, seed=seed, texts=texts))
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
     ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", "100"))
     assert ours.code == 0, ours.stderr[-2000:]

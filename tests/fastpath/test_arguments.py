@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.launched import Zygotes
 
 SCRIPT = '''
 import warnings
@@ -165,14 +165,10 @@ for line in ("np.clip(x, 0, 1, out=x)", "x.cumsum(out=x)", "np.add(y, y, x)", "n
 '''
 
 
-def test_arguments_that_hold_arrays(tmp_path: Path, backend: str) -> None:
+def test_arguments_that_hold_arrays(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
-
-    def printed(*how: str) -> list[str]:
-        made = subprocess.run([sys.executable, *how, "script.py"], cwd=tmp_path, capture_output=True, text=True)
-        assert made.returncode == 0, made.stderr
-        return made.stdout.splitlines()
-
-    ours = ("-m", "arraydispatch", "run", "--backend", backend, "--on-fallback", "silent")
-    assert printed(*ours) == printed()
-    assert printed(*ours, "--execution", "fused", "--min-size", "1") == printed()
+    plain = zygotes.plain.run("script.py", cwd=tmp_path)
+    assert plain.code == 0, plain.stderr
+    for options in ((), ("--execution", "fused", "--min-size", "1")):
+        ours = zygotes.of(backend).run("script.py", cwd=tmp_path, options=options)
+        assert (ours.code, ours.stdout) == (0, plain.stdout), ours.stderr

@@ -5,9 +5,9 @@ NumPy's ``choice`` and ``permutation`` call other methods of the generator, whic
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
+
+from tests.launched import Zygotes
 
 SCRIPT = """
 import numpy as np
@@ -38,12 +38,9 @@ print({0: "a", 1: "b"}[np.random.default_rng(0).choice(2)], ["a", "b"][np.random
 """
 
 
-def test_draws_are_numpys(tmp_path: Path, backend: str) -> None:
+def test_draws_are_numpys(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
-
-    def printed(*how: str) -> list[str]:
-        made = subprocess.run([sys.executable, *how, "script.py"], cwd=tmp_path, capture_output=True, text=True)
-        assert made.returncode == 0, made.stderr
-        return made.stdout.splitlines()
-
-    assert printed("-m", "arraydispatch", "run", "--backend", backend) == printed()
+    plain = zygotes.plain.run("script.py", cwd=tmp_path)
+    assert plain.code == 0, plain.stderr
+    ours = zygotes.of(backend).run("script.py", cwd=tmp_path)
+    assert (ours.code, ours.stdout) == (0, plain.stdout), ours.stderr

@@ -80,10 +80,8 @@ def view_dtype(a: Tensor, dtype: DType) -> Tensor:
     if a.ndim and not a.numel():  # torch requires strides that an empty array need not have
         return a.new_empty((*a.shape[:-1], a.shape[-1] * a.element_size() // to.itemsize), dtype=to)
     a = a.resolve_conj().resolve_neg()
-    if (
-        a.ndim and a.stride(-1) != 1 and a.element_size() != to.itemsize
-    ):  # a value repeated by `expand`, which has no memory of its own
-        a = a.contiguous()
+    if a.ndim and a.stride(-1) != 1 and a.element_size() != to.itemsize:
+        a = a.contiguous()  # a value that `expand` repeats has no bytes of each element
     return a.view(to)
 
 
