@@ -61,14 +61,14 @@ class Zygote:
         options: tuple[str, ...] = (),
         stdin: str = "",
         below: tuple[str, ...] | None = None,
-        reported: bool = True,
+        reported: bool = False,
         way: str = "run",
     ) -> Done:
         """``arraydispatch run --backend B *options *argv``, or ``python *argv``; of ``libraries`` ``python -W option *argv``.
 
         ``below``: on a library that is watched from below, with what is named here wrong on purpose: see library_control.py.
         ``way``: ``install`` or ``import``: ``python *argv`` after ``ad.install``, or after ``ad.use`` of the backend.
-        ``reported``: with ``--report``, for which each call is timed, and goes the general way.
+        ``reported``: with ``--report``, for which each call is timed and takes the general path; users run without it.
         """
         job = argv, cwd, options, stdin, below, reported, way
         if job not in self._done:

@@ -62,7 +62,7 @@ EAGER = ("--execution", "eager", "--min-size", "0")
 @every_example
 def test_example_prints_by_default_what_plain_python_prints(script: Path, backend: str, zygotes: Zygotes) -> None:
     need(backend)
-    done = zygotes.of(backend).run(script.name, cwd=script.parent)
+    done = zygotes.of(backend).run(script.name, cwd=script.parent, reported=True)
     assert done.code == 0, done.stderr
     assert done.stdout == plain(script, zygotes)
 

@@ -19,12 +19,12 @@ from ..backends import loader
 from ..common import events
 from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
-from ..common.sentinels import UNSET
+from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_results, wrapping
 from ..memory import views
 from ..runtime import settings
 from .methods import method_of
-from .results import DEEPEST, array_of, is_plain, path, values_of
+from .results import DEEPEST, array_of, is_numpys, is_plain, path, values_of
 
 __all__ = [
     "at_once",
@@ -39,6 +39,7 @@ __all__ = [
     "takes",
     "unless_foreign",
     "wrapped",
+    "wrapped_all",
 ]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
@@ -199,7 +200,7 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
 def wrapped(value: Any) -> Any:
     """Wrap what NumPy has made of plain arguments, and count the call; None where the general function decides."""
     if type(value) is not ndarray:
-        if type(value) not in PLAIN:
+        if type(value) not in PLAIN and type(value) not in SCALARS:
             return None
         path.calls += 1
         return value
@@ -212,6 +213,42 @@ def wrapped(value: Any) -> Any:
     return None
 
 
+def wrapped_all(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a NumPy function with numbers and NumPy's own arrays, and wrap its result; :data:`DECLINED` where the general function decides.
+
+    The function writes nothing, so that the general call may follow.
+    """
+    if _float_kind is None:
+        return DECLINED
+    result = func(*args, **kwargs) if kwargs else func(*args)
+    if type(result) is not tuple and type(result) is not list:
+        return _wrapped_part(result, args, kwargs)
+    before, parts = path.calls, []
+    for x in result:
+        part = _wrapped_part(x, args, kwargs)
+        if part is DECLINED:
+            return DECLINED
+        parts.append(part)
+    path.calls = before + 1
+    return type(result)(parts)
+
+
+def _wrapped_part(value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    if type(value) is ndarray and (
+        value.base is not None or _is_among(value, args) or (kwargs and _is_among(value, kwargs.values()))
+    ):
+        return DECLINED  # it may share memory with an argument
+    made = wrapped(value)
+    return DECLINED if made is None else made
+
+
+def _is_among(value: Any, args: Any) -> bool:
+    for x in args:  # noqa: SIM110 -- compiled, a loop takes no generator
+        if x is value or ((type(x) is tuple or type(x) is list) and _is_among(value, x)):
+            return True
+    return False
+
+
 def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any]:
     """Make ``np.array`` and its like: NumPy makes the array of a sequence of numbers, ``general`` any other."""
     itself = real in (np.asarray, np.asanyarray)
@@ -221,10 +258,10 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
             inside = x if type(x) in SCALARS or (type(x) in _SEQUENCES and plain_sequence(x)) else _values_of(x)
             if inside is not None:
                 value: ndarray = real(inside) if dtype is None else real(inside, dtype)
-                if value is inside:
+                if value is inside and type(x) is not ndarray:
                     return x
                 kind = _kinds.get(value.dtype)
-                if kind is not None and value.size < path.least and value.base is None:
+                if kind is not None and value.size < path.least and value.base is None and value is not x:
                     path.calls += 1
                     return array_of(value, kind)
         if more:
@@ -243,8 +280,10 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
 
 def _values_of(x: Any) -> Any:
     """Return what NumPy makes an array of in place of an array, or of a sequence of arrays; None where the general function decides."""
-    if type(x) is not path.array_class and type(x) not in _SEQUENCES:
+    if type(x) is not path.array_class and type(x) not in _SEQUENCES and type(x) is not ndarray:
         return None
+    if is_numpys(x):
+        return x
     found: list[Any] = []
     inside = values_of((x,), found)
     if inside is None or not found:

@@ -18,8 +18,9 @@ from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
 from ..engine.recording import call_nodes
 from ..functions.registry import Written, spec_of
+from ..runtime.execution_policy import shapes
 from ..ufuncs.facts import INSTRUCTIONS
-from .creation import wrapped
+from .creation import wrapped_all
 from .results import (
     DEEPEST,
     array_of,
@@ -27,6 +28,7 @@ from .results import (
     computed_onto,
     into,
     is_computed,
+    is_numpys,
     is_plain,
     is_read,
     keywords_of,
@@ -42,6 +44,7 @@ from .results import (
 __all__ = ["array_function", "array_ufunc", "callers", "with_twins", "of_function", "of_ufunc", "ufunc"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
+_kept = shapes.kept
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------
@@ -59,7 +62,7 @@ def _caller(func: Any, spec: Any) -> Any:
     names = frozenset([parameter.name for parameter in written])
     before, lends = min(places, default=sys.maxsize), spec is not None and spec.mode == "function"
     place_of_out = next((parameter.at for parameter in written if parameter.name == "out"), None)
-    computes_alone = lends or (spec is not None and spec.mode == "arrays")
+    computes_alone = spec is None or lends or spec.mode in ("arrays", "like")
     alone, tables = before > 0, () if spec is None else spec.tables
     of_any_size = 0 in tables
     views = spec is not None and spec.mode in ("view", "attribute", "meta") and spec.views.part is None
@@ -102,22 +105,18 @@ def _caller(func: Any, spec: Any) -> Any:
         if options is None:
             return DECLINED
         if not found:
-            made = wrapped(func(*args, **kwargs)) if computes_alone else None  # of numbers, and sequences of them
-            return DECLINED if made is None else made
+            return wrapped_all(func, args, kwargs) if computes_alone else DECLINED
         if waiting and lends and _are_read(found):
             return DECLINED  # the general call lends their memory
         if options and (out := kwargs.get("out")) is not None:
             return computed_onto(run, hosts, options, out, found)
-        start = perf_counter() if views else 0.0
+        start = perf_counter() if views or _kept else 0.0
         result = run(*hosts, **options) if options else run(*hosts)
         if answers:
             return result
-        if type(result) in PLAIN:
-            path.calls += 1
-            return result
-        made = made_of(result, found)
+        made = result if type(result) in PLAIN else made_of(result, found)
         if is_computed(made):
-            if views and _are_large(hosts):
+            if (views or _kept) and _are_large(hosts):
                 host_values.tell(func, found, result, hosts, perf_counter() - start)
             else:
                 path.calls += 1
@@ -248,6 +247,14 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     return made_of(func(*hosts), found)
 
 
+def _of_numpys(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """Compute a ufunc of NumPy's own small arrays, and numbers; :data:`DECLINED` where the general path does."""
+    for x in inputs:  # an array of ours is mostly the first
+        if not is_numpys(x) and type(x) not in SCALARS:
+            return DECLINED
+    return wrapped_all(func, inputs, {})
+
+
 def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
     """Run ``func.at`` on an array, and return whether it was done."""
     if (
@@ -268,8 +275,10 @@ def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
 
 def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     """Compute a ufunc into an array; :data:`DECLINED` where the general path does."""
-    if len(inputs) != func.nin:
+    if len(inputs) != func.nin or func.nout != 1:
         return DECLINED
+    if type(out) is not path.array_class:
+        return _onto_numpys(func, inputs, out)
     if len(inputs) == 2:
         return out if into(func, inputs[0], inputs[1], out, False) else DECLINED
     if len(inputs) == 1:
@@ -287,6 +296,17 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
     func(*hosts, out=place)
     written(made)
     return out
+
+
+def _onto_numpys(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
+    """Compute a ufunc into a small array of NumPy's own, which no pending call reads."""
+    if waiting or not is_numpys(out):
+        return DECLINED
+    hosts = values_of(inputs, [])
+    if hosts is None:
+        return DECLINED
+    path.calls += 1
+    return func(*hosts, out=out)
 
 
 def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
@@ -345,6 +365,11 @@ def _is_ours(x: Any) -> bool:
 
 def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
     """Make the function that a user calls as the ufunc ``func``, as :func:`of_function` does."""
+
+    def alone(inputs: tuple[Any, ...]) -> Any:
+        made = _of_numpys(func, inputs)
+        return general(inputs, {}) if made is DECLINED else made
+
     if func.nin == func.nout == 1:
 
         def unary(x: Any = UNSET, /, *more: Any, **kwargs: Any) -> Any:
@@ -356,9 +381,9 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                     return made
             elif type(x) in SCALARS and not more and not kwargs:
                 return func(x)
-            elif (
-                len(kwargs) == 1 and x is not UNSET and not more and type(out := kwargs.get("out")) is path.array_class
-            ):
+            elif type(x) is ndarray and not more and not kwargs:
+                return alone((x,))
+            elif len(kwargs) == 1 and x is not UNSET and not more and (out := kwargs.get("out")) is not None:
                 made = onto(func, (x,), out)
                 if made is not DECLINED:
                     return made
@@ -373,6 +398,8 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                     return made
             elif type(x) in SCALARS:
                 return func(x)
+            elif type(x) is ndarray:
+                return alone((x,))
             return general((x,), {})
 
         def one_onto(x: Any, out: Any) -> Any:
@@ -387,7 +414,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if len(args) != nin:  # an operand too few, or `out` by position
-            if len(args) == nin + 1 and not kwargs and type(args[nin]) is path.array_class:
+            if len(args) == nin + 1 and not kwargs:
                 made = onto(func, args[:nin], args[nin])
                 if made is not DECLINED:
                     return made
@@ -400,7 +427,8 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                 made = call_nodes.record(func, args)
                 if made is not None:
                     return made
-        elif len(kwargs) == 1 and type(out := kwargs.get("out")) is path.array_class:
+            return alone(args)
+        elif len(kwargs) == 1 and ((out := kwargs.get("out")) is not None):
             made = onto(func, args, out)
             if made is not DECLINED:
                 return made
@@ -417,7 +445,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
             made = call_nodes.record(func, (x, y))
             if made is not None:
                 return made
-        return general((x, y), {})
+        return alone((x, y))
 
     def pair_onto(x: Any, y: Any, out: Any) -> Any:
         if type(out) is path.array_class and func.nout == 1 and into(func, x, y, out, False):
@@ -448,7 +476,7 @@ def array_ufunc(general: Any) -> Any:
             if type(inputs[0]) is ndarray:
                 inputs = with_scalar(inputs)
             made = ufunc(func, inputs)
-        elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1 and type(out[0]) is path.array_class:
+        elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1:
             made = onto(func, inputs, out[0])
         return general(self, func, method, *inputs, **kwargs) if made is DECLINED else made
 
@@ -459,10 +487,10 @@ def array_function(general: Any) -> Any:
     """Make the thin form of ``__array_function__``."""
 
     def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        if len(types) == 1:
-            made = callers[func](args, kwargs)
-            if made is not DECLINED:
-                return made
-        return general(self, func, types, args, kwargs)
+        for cls in types:
+            if cls is not path.array_class and cls is not ndarray:
+                return general(self, func, types, args, kwargs)
+        made = callers[func](args, kwargs)
+        return general(self, func, types, args, kwargs) if made is DECLINED else made
 
     return __array_function__

@@ -21,8 +21,10 @@ from .results import (
     computed_onto,
     into,
     is_computed,
+    is_numpys,
     is_plain,
     keywords_of,
+    of_kept,
     of_one,
     of_two,
     path,
@@ -264,8 +266,11 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
         if type(value) is ndarray:
             x: ndarray = value
             kind: Kind = self._kind
-            if kind.standard or (computes and x.size >= path.least):
+            if kind.standard:
                 return general(self, *args, **kwargs)
+            if computes and x.size >= path.least:
+                made = of_kept(numpys, (self, *args)) if not kwargs and is_plain(args, kwargs) else DECLINED
+                return general(self, *args, **kwargs) if made is DECLINED else made
             if is_plain(args, kwargs):
                 return _answered(self, numpys(x, *args, **kwargs) if kwargs else numpys(x, *args), kind)
             made = with_arrays(self, args, kwargs)
@@ -294,7 +299,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             kind: Kind = self._kind
             if not (kind.standard or (computes and x.size >= path.least)):
                 return _answered(self, numpys(x), kind)
-        return general(self)
+        return method(self)
 
     def with_one(self: Handle, given: Any) -> Any:
         if type(self._v) is ndarray:
@@ -302,6 +307,8 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             kind: Kind = self._kind
             if not (kind.standard or (computes and x.size >= path.least)):
                 if _is_plain(given):
+                    return _answered(self, numpys(x, given), kind)
+                if operand and is_numpys(given):
                     return _answered(self, numpys(x, given), kind)
                 if operand and type(given) is path.array_class and type(given._v) is ndarray:
                     their: ndarray = given._v

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from .._core.handles import Handle
 from ..backends.kinds import Kind
 from ..common import events
 from ..common.arguments import PLAIN, SCALARS
+from ..common.members import MEMBERS
 from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..dispatch import host_results, host_values
@@ -19,10 +21,11 @@ from ..engine.recording import call_nodes
 from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import settings
+from ..runtime.execution_policy import shapes
 from ..ufuncs import rows
 
 __all__ = [
-    "DEEPEST", "array_of", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "is_computed", "is_plain", "is_read", "keywords_of", "made_of",
+    "DEEPEST", "array_of", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "is_computed", "is_numpys", "is_plain", "is_read", "keywords_of", "made_of",
     "of_one", "of_two", "path", "result_of", "values_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
@@ -32,6 +35,8 @@ waiting = views.waiting
 _waiting = waiting
 """The same, a C value where this module is compiled."""
 _rows = rows.LEAST
+_kept = shapes.kept
+_UFUNCS = {row.operator: row.func for row in MEMBERS.values() if row.operator is not row.func}
 
 
 class Path:
@@ -77,6 +82,45 @@ def calls() -> int:
 # -- ufuncs ------------------------------------------------------------------------------------------------------------
 
 
+_HELD = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
+"""The dtypes of which every library has arrays."""
+
+
+def is_numpys(x: Any) -> bool:
+    """Whether an operand is a small ndarray of NumPy's own, with which NumPy computes as with the value of an array.
+
+    A script gets such arrays from code that is not dispatched: the data of a sparse matrix, a column of a table.
+    """
+    if type(x) is ndarray:
+        value: ndarray = x
+        return bool(value.size < _path.least and value.dtype in _HELD)
+    return False
+
+
+def is_kept(a: Handle, value: ndarray) -> bool:
+    """Whether NumPy computes with a large array although a library is named: the compiler gains nothing at its shape, or its root's."""
+    if not _kept or process.execution != "compiled" or not settings.on_cpu(a._kind.backend.name):
+        return False
+    if value.shape in _kept:
+        return True
+    base: Handle | None = a._base
+    return base is not None and type(base._v) is ndarray and base._v.shape in _kept
+
+
+def of_kept(op: Any, inputs: tuple[Any, ...]) -> Any:
+    """Compute a ufunc, or an operator, of large arrays that are NumPy's; :data:`DECLINED` where the general path does."""
+    if not _kept or waiting:
+        return DECLINED
+    found: list[Any] = []
+    hosts = values_of(inputs, found)
+    if hosts is None or not found:
+        return DECLINED
+    start = perf_counter()
+    result = op(*hosts)
+    host_values.tell(_UFUNCS.get(op, op), found, result, hosts, perf_counter() - start)
+    return made_of(result, found)
+
+
 def _is_large(x: Any, y: Any) -> bool:
     """Whether the second operand is large, or both are together: each repeated along axes of the other."""
     if y.size >= _path.least or x.shape == y.shape:
@@ -105,7 +149,9 @@ def of_one(op: Any, x: Any) -> Any:
         if type(a._v) is ndarray:
             value: ndarray = a._v
             kind: Kind = a._kind
-            if value.size < _path.least and not kind.standard:
+            if value.size >= _path.least:
+                return of_kept(op, (x,))
+            if not kind.standard:
                 result = op(value) if value.ndim < 2 or not in_rows(value, 0) else rows.call(op, value)
                 return _computed(result, kind)
     return DECLINED
@@ -124,17 +170,20 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool) -> Any:
         kind: Kind = a._kind
         size = left.size
         if size >= _path.least or kind.standard:
-            return DECLINED
-        if type(y) is _path.array_class:
-            b: Handle = y
-            if type(b._v) is not ndarray:
-                return DECLINED
-            right: ndarray = b._v
+            return of_kept(op, (x, y))
+        if type(y) is _path.array_class or is_numpys(y):
+            if type(y) is ndarray:
+                right: ndarray = y
+            else:
+                b: Handle = y
+                if type(b._v) is not ndarray:
+                    return DECLINED
+                right = b._v
+                theirs: Kind = b._kind
+                if theirs is not kind and (theirs.backend is not kind.backend or theirs.standard):
+                    return DECLINED
             if size * right.size >= _path.least and _is_large(left, right):
-                return DECLINED
-            theirs: Kind = b._kind
-            if theirs is not kind and (theirs.backend is not kind.backend or theirs.standard):
-                return DECLINED
+                return of_kept(op, (x, y))
             if not by_rows or left.ndim < 2 > right.ndim or not in_rows(left, right):
                 result = op(left, right)
             else:
@@ -149,7 +198,7 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool) -> Any:
             return DECLINED
         straight = not by_rows or left.ndim < 2 or not in_rows(left, y)
         return _computed(op(left, y) if straight else rows.call(op, left, y), kind)
-    if type(x) not in SCALARS:
+    if type(x) not in SCALARS and not is_numpys(x):
         return DECLINED
     if type(y) is _path.array_class:
         c: Handle = y
@@ -157,11 +206,11 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool) -> Any:
             return DECLINED
         last: ndarray = c._v
         whose: Kind = c._kind
-        if last.size >= _path.least or whose.standard:
-            return DECLINED
+        if last.size >= _path.least or whose.standard or (type(x) is ndarray and _is_large(x, last)):
+            return of_kept(op, (x, y))
         straight = not by_rows or last.ndim < 2 or not in_rows(last, x)
         return _computed(op(x, last) if straight else rows.call(op, x, last), whose)
-    return op(x, y) if type(y) in SCALARS else DECLINED
+    return op(x, y) if type(y) in SCALARS and type(x) is not ndarray else DECLINED
 
 
 def _operand(x: Any, kind: Kind) -> Any:
@@ -172,7 +221,7 @@ def _operand(x: Any, kind: Kind) -> Any:
             theirs: Kind = a._kind
             if theirs is kind or (theirs.backend is kind.backend and not theirs.standard):
                 return a._v
-    elif type(x) in SCALARS:
+    elif type(x) in SCALARS or is_numpys(x):
         return x
     return None
 
@@ -195,8 +244,12 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
         return False
     left = place if x is out else _operand(x, kind)
     right = None if y is DECLINED else _operand(y, kind)
-    if left is None or (right is None and y is not DECLINED) or (x is not out and _are_large(left, right)):
+    if left is None or (right is None and y is not DECLINED):
         return False
+    large = _are_large(left, right)
+    if large and x is not out and call_nodes.least:
+        return False
+    start = perf_counter() if large else 0.0
     before_write(made, place)
     if place.ndim > 1 and (in_rows(left, right) or in_rows(place, 0)):
         if right is None:
@@ -210,6 +263,9 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     else:  # by name: of a third operand np.maximum says that it is deprecated
         op(left, right, out=place)
     written(made)
+    if large:
+        _path.calls -= 1
+        host_values.tell(_UFUNCS.get(op, op), [made], None, (place,), perf_counter() - start)
     return True
 
 
@@ -233,6 +289,8 @@ def written(a: Handle) -> None:
 
 def array_of(value: ndarray, kind: Kind) -> Any:
     """Wrap a new ndarray; ``kind`` is that of an operand."""
+    if _kept and value.size >= _path.least and not kind.standard:
+        return host_results.placed(value, kind.backend)  # it may be the library's
     dtype = value.dtype
     if dtype is not kind.dtype:
         other = kind.last
@@ -356,13 +414,17 @@ def values_of(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: An
                 return None
             value: ndarray = a._v
             kind: Kind = a._kind
-            if (value.size >= _path.least and not of_any_size) or kind.standard:
+            if (value.size >= _path.least and not of_any_size and not is_kept(a, value)) or kind.standard:
                 return None
             if found and (first := found[0]._kind) is not kind and first.backend is not kind.backend:
                 return None
             found.append(a)
             hosts.append(value)
         elif cls in PLAIN:
+            hosts.append(x)
+        elif cls is ndarray:
+            if _waiting or not is_numpys(x):
+                return None
             hosts.append(x)
         elif cls is tuple or cls is list:
             inner = values_of(x, found, depth - 1)

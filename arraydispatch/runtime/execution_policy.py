@@ -111,6 +111,8 @@ class Shapes:
     given_back : dict
         Shape of which arrays begin on the host, since they moved there again and again, or were not worth being recorded -> number of
         questions about it from which they are the library's again.
+    kept : set
+        Shapes that were given back for good: recording a call takes longer than NumPy computes it.
     """
 
     FIRST = 8
@@ -129,10 +131,12 @@ class Shapes:
     """Additions for each recorded call, on average, from which they are: the time of so many is that of recording a call."""
 
     def __init__(self) -> None:
+        self.kept: set[tuple[int, ...]] = set()
         self.clear()
 
     def clear(self) -> None:
         """Forget all shapes."""
+        self.kept.clear()
         self.changing = 0
         self._recurring: set[tuple[int, ...]] = set()
         self._recurring_of: dict[int, int] = defaultdict(int)
@@ -164,6 +168,7 @@ class Shapes:
         if light and min(self._recorded[shape] for shape, _ in calls) >= self.RECORDED:
             for shape, _ in calls:
                 self._give_back(shape, sys.maxsize)
+                self.kept.add(shape)
 
     def moved(self, shape: tuple[int, ...]) -> None:
         """Note that an array moved to the host, since it is read or written in parts; if that is all, others of its shape begin there."""

@@ -452,6 +452,6 @@ def test_a_program_whose_threads_use_everything_for_the_first_time(name: str, tm
     script = tmp_path / "main.py"
     script.write_text(SCRIPT)
     plain = zygotes.plain.run(str(script), cwd=tmp_path)
-    done = zygotes.of(name).run(str(script), cwd=tmp_path, options=("--min-size", "0"))
+    done = zygotes.of(name).run(str(script), cwd=tmp_path, options=("--min-size", "0"), reported=True)
     assert (done.code, done.stdout) == (0, plain.stdout), done.stderr
     assert not done.report["calls_by_class"].get("host", 0), done.report["functions"]

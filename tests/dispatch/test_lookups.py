@@ -133,7 +133,7 @@ def test_small_lookups_in_a_large_table_are_the_hosts(backend: str, zygotes: Zyg
         """)
     )
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, reported=True)
     assert ours.stdout == theirs.stdout, ours.stderr[-2000:]
     looked = dict.fromkeys(("np.searchsorted", "np.interp", "np.take", "__getitem__"), 0)
     for row in ours.report["functions"]:
@@ -159,7 +159,7 @@ def test_small_parts_of_a_large_array_are_the_hosts(backend: str, zygotes: Zygot
         """)
     )
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, reported=True)
     assert ours.stdout == theirs.stdout, ours.stderr[-2000:]
     rows = [row for row in ours.report["functions"] if row["class"] in ("native", "composed", "host kernel")]
     done = {row["function"]: row["count"] for row in rows if row["function"] in ("__getitem__", "__setitem__")}

@@ -250,7 +250,7 @@ def test_arrays_that_move_each_time_begin_on_the_host(backend: str, zygotes: Zyg
 def test_numpy_sorts_what_lies_in_the_hosts_memory(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     """XLA takes twenty to a hundred times as long."""
     (tmp_path / "main.py").write_text(_source(PROGRAMS["functions that sort"]))
-    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"), reported=True)
     assert done.code == 0, done.stderr
     found = {row["function"]: row["class"] for row in done.report["functions"]}
     sorting = ("np.sort", "np.median", "np.percentile", "np.argsort", "np.argmax", "np.unique", "np.partition")
@@ -352,7 +352,7 @@ def test_an_array_on_the_host_is_moved_by_the_block_that_reads_it(
         "print(s.sum(), np.roll(s, 1).ravel()[:99].sum())\n"
     )
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"), reported=True)
     assert ours.stdout == theirs.stdout, ours.stderr[-2000:]
     found = {row["class"] for row in ours.report["functions"] if row["function"] in ("np.roll", "np.tril")}
     assert backend == "numpy" or "hosted" not in found, ours.report["functions"]
@@ -371,7 +371,7 @@ def test_a_shape_of_short_numbers_is_given_back(backend: str, zygotes: Zygotes, 
         "    from arraydispatch.runtime.execution_policy import shapes\n"
         "    print(shape, shape in shapes.given_back)\n"
     )
-    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"), reported=True)
     assert done.code == 0, done.stderr
     given_back = backend != "numpy"
     assert done.stdout.splitlines() == ["200000", f"(500, 400) {given_back}", "200000.0", "(400, 500) False"], (
@@ -383,7 +383,7 @@ def test_a_shape_of_short_numbers_is_given_back(backend: str, zygotes: Zygotes, 
 def test_many_slices_are_reduced_by_numpy(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     """A library calls a function for each slice: XLA compiled a minute and a half for a thousand of them."""
     (tmp_path / "main.py").write_text(_source(PROGRAMS["sums of many slices"]))
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"), reported=True)
     found = {
         row["class"] for row in ours.report["functions"] if row["count"] and row["function"] in ("np.add", "np.maximum")
     }

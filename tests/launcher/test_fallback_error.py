@@ -63,7 +63,9 @@ def test_what_no_device_could_do_goes_on(tmp_path: Path, zygotes: Zygotes, backe
     (tmp_path / "main.py").write_text(PROGRAM)
     plain = zygotes.plain.run("main.py", cwd=tmp_path)
     assert plain.code == 0, plain.stderr
-    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--on-fallback", "error", "--min-size", least))
+    done = zygotes.of(backend).run(
+        "main.py", cwd=tmp_path, options=("--on-fallback", "error", "--min-size", least), reported=True
+    )
     assert done.stderr.partition("arraydispatch: ")[0] == ""
     assert (done.code, done.stdout) == (0, plain.stdout)
     assert done.report["host_fallbacks"] == []

@@ -224,7 +224,7 @@ def test_what_was_timed_is_said_of_each_class(tmp_path: Path, backend: str, zygo
         "import numpy as np\nx = np.arange(3000.0) % 7 * np.ones(3000)\nnp.sqrt(x), np.sort(x)\n"
         "for _ in range(500):\n    np.ones(3) + 1\n"
     )
-    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", "1000"))
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--min-size", "1000"), reported=True)
     figures, report = f"{done.stderr.splitlines()[1]} · ", done.report
     counts, seconds = report["calls_by_class"], report["seconds_by_class"]
     assert counts.get("host kernel", 0) == len({np.sqrt, np.sort} & loader.load(backend).HOST_KERNELS.keys())
@@ -404,7 +404,7 @@ def test_the_advice_on_repeated_uploads_helps(tmp_path: Path, length: int, zygot
     def uploads(folder: str, more: str) -> list[str]:
         (tmp_path / folder).mkdir()
         script = _script(tmp_path / folder, more)
-        done = zygotes.of(name).run(script.name, cwd=script.parent, options=("--min-size", "200000"))
+        done = zygotes.of(name).run(script.name, cwd=script.parent, options=("--min-size", "200000"), reported=True)
         assert done.stdout == f"{9 * 20 * length}.0\n", done.stderr
         return [row["text"] for row in done.report["advice"] if row["kind"] == "repeated uploads"]
 
@@ -426,13 +426,13 @@ def test_modules_that_are_neither_the_users_nor_installed_are_named(tmp_path: Pa
         f"import sys; sys.path += [{str(tmp_path / 'lib')!r}, {str(tmp_path / 'site-packages')!r}]\n"
         "import of_work, of_lib, of_site, plain\nprint(of_work.make(3).sum(), of_lib.make(3).sum(), of_site.make(3).sum())\n"
     )
-    done = zygotes.of("numpy").run(str(script), cwd=tmp_path, options=())
+    done = zygotes.of("numpy").run(str(script), cwd=tmp_path, options=(), reported=True)
     (advice,) = [row for row in done.report["advice"] if row["kind"] == "module"]
     lib = tmp_path / "lib"
     assert (advice["file"], advice["count"]) == (str(lib / "of_lib.py"), 1)
     assert f"of_lib.py in {lib} is not under the script's folder" in advice["text"]
     assert f"--include {lib} takes it along" in advice["text"]
-    done = zygotes.of("numpy").run(str(script), cwd=tmp_path, options=("--include", str(lib)))
+    done = zygotes.of("numpy").run(str(script), cwd=tmp_path, options=("--include", str(lib)), reported=True)
     assert not [row for row in done.report["advice"] if row["kind"] == "module"]
 
 
@@ -459,13 +459,13 @@ def test_lines_where_ndarrays_do_the_work_are_named(tmp_path: Path, zygotes: Zyg
     begin = f"import sys; sys.path.append({str(package)!r})\n"
     script.write_text(begin + _UNSEEN)
     few = ("--min-size", "4096")
-    done = zygotes.of(name).run(str(script), cwd=tmp_path, options=few)
+    done = zygotes.of(name).run(str(script), cwd=tmp_path, options=few, reported=True)
     (advice,) = [row for row in done.report["advice"] if row["kind"] == "ndarray"]
     assert (advice["file"], advice["line"], advice["count"]) == (str(script), 7, 2), done.stderr
     assert advice["text"].startswith("X never came to the backend, so here and in line 9 NumPy itself works.")
     script = tmp_path / "followed.py"
     script.write_text(begin + _UNSEEN.replace("Y = X", "X = np.asarray(X); Y = X"))
-    followed = zygotes.of(name).run(str(script), cwd=tmp_path, options=few)
+    followed = zygotes.of(name).run(str(script), cwd=tmp_path, options=few, reported=True)
     assert [row for row in followed.report["advice"] if row["kind"] == "ndarray"] == []
     assert followed.stdout == done.stdout
 
@@ -496,7 +496,7 @@ def test_of_windows_it_is_said_what_makes_arrays_of_them(tmp_path: Path, zygotes
     script.write_text(_WINDOWS)
     told = {}
     for word in ("none", "asarray", "follow"):
-        done = zygotes.of(name).run(str(script), word, cwd=tmp_path, options=("--min-size", "4096"))
+        done = zygotes.of(name).run(str(script), word, cwd=tmp_path, options=("--min-size", "4096"), reported=True)
         told[word] = [row["text"] for row in done.report["advice"] if row["kind"] == "ndarray"]
         assert done.stdout.split() == ["9000.0"] * 4 + ["18000.0"]
     (text,) = told["none"]
@@ -508,7 +508,7 @@ def test_of_windows_it_is_said_what_makes_arrays_of_them(tmp_path: Path, zygotes
 def test_a_program_that_met_no_array_hears_why(tmp_path: Path, zygotes: Zygotes) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "main.py").write_text("import numpy\nprint(numpy.pi)\n")
-    done = zygotes.of("numpy").run("../main.py", cwd=tmp_path / "sub", options=("--rng", "device"))
+    done = zygotes.of("numpy").run("../main.py", cwd=tmp_path / "sub", options=("--rng", "device"), reported=True)
     assert "no NumPy call met an array" in done.stderr
     assert "np.asarray" not in done.stderr  # there is no ndarray to make an array of
     assert "random arrays, where the program draws any" in done.stderr
@@ -531,7 +531,7 @@ def test_what_compiled_code_asks_for_is_counted_and_stops_nothing(tmp_path: Path
         script.write_text(f"{WORK}{more}print({does})\n")
 
         options = ("--min-size", "0", "--on-fallback", "error")
-        done = zygotes.of(name).run(str(script), cwd=tmp_path, options=options)
+        done = zygotes.of(name).run(str(script), cwd=tmp_path, options=options, reported=True)
         assert (done.code, done.stdout) == (0, "[0 0]\n")
         told = [row["why"] for row in done.report["transfers"] if row["line"] == 7]
         assert any("asked for an ndarray" in why for why in told), done.report["transfers"]

@@ -22,7 +22,7 @@ print(np.sum(x) > 0)
 def test_what_numpy_computes_is_not_compared(backend: str, least: int | None, zygotes: Zygotes, tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(SCRIPT)
     options = ("--verify", *(() if least is None else ("--min-size", str(least))))
-    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=options)
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=options, reported=True)
     assert (done.code, done.stdout) == (0, "True\n"), done.stderr
     found = done.report["verification"]
     if least == 0:  # there are no values on the host, and NumPy's backend is compared too
