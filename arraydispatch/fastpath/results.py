@@ -289,7 +289,7 @@ def written(a: Handle) -> None:
 
 def array_of(value: ndarray, kind: Kind) -> Any:
     """Wrap a new ndarray; ``kind`` is that of an operand."""
-    if _kept and value.size >= _path.least and not kind.standard:
+    if _kept and value.size >= _path.least and not kind.standard and value.shape not in _kept:
         return host_results.placed(value, kind.backend)  # it may be the library's
     dtype = value.dtype
     if dtype is not kind.dtype:
