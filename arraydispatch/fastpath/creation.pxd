@@ -2,7 +2,7 @@ from .._core.ndarrays cimport ndarray
 from .._core cimport handles, machine
 from .._core.handles cimport Handle
 from .._core.frames cimport FrameType
-from .results cimport Path, array_of, is_plain, values_of
+from .results cimport Path, array_of, is_numpys, is_plain, values_of
 
 cdef Path path
 cdef bint _compiled
@@ -11,6 +11,9 @@ cdef object PLAIN, SCALARS, _float_kind, _users, _visited
 cdef bint _draws_on_device
 cpdef fresh(ndarray value)
 cpdef wrapped(value)
+cpdef wrapped_all(func, tuple args, dict kwargs)
+cdef _wrapped_part(value, tuple args, dict kwargs)
+cdef bint _is_among(value, args) except -1
 cdef _values_of(x)
 cpdef bint plain_sequence(x, Py_ssize_t depth=*) except -1
 cdef bint _draws() except -1

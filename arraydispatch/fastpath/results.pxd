@@ -8,9 +8,13 @@ cdef class Path:
     cdef public object array_class
     cdef public Py_ssize_t calls, least
 
-cdef object DECLINED, PLAIN, SCALARS, _waiting
+cdef object DECLINED, PLAIN, SCALARS, _HELD, _waiting
+cdef set _kept
 cdef Path _path
 cdef Py_ssize_t _rows
+cpdef bint is_numpys(x) except -1
+cpdef bint is_kept(Handle a, ndarray value) except -1
+cpdef of_kept(op, tuple inputs)
 cdef bint _is_large(ndarray x, ndarray y) except -1
 cdef _computed(result, Kind kind)
 cpdef of_one(op, x)
