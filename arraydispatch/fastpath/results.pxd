@@ -8,7 +8,7 @@ cdef class Path:
     cdef public object array_class
     cdef public Py_ssize_t calls, least
 
-cdef object DECLINED, PLAIN, SCALARS, _waiting
+cdef object DECLINED, PLAIN, SCALARS, _NUMBERS, _waiting
 cdef Path _path
 cdef Py_ssize_t _rows
 cdef bint _is_large(ndarray x, ndarray y) except -1
@@ -16,6 +16,8 @@ cdef _computed(result, Kind kind)
 cpdef of_one(op, x)
 @cython.locals(size=Py_ssize_t, straight=bint)
 cpdef of_two(op, x, y, bint by_rows)
+@cython.locals(straight=bint)
+cdef _beside(op, ndarray left, ndarray right, ndarray other, Kind kind, bint by_rows)
 cdef _operand(x, Kind kind)
 cdef bint _are_large(x, y) except -1
 cpdef bint into(op, x, y, out, bint operator) except -1

@@ -145,11 +145,13 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool) -> Any:
                     _path.calls += 1
                     return handles.new_array(_path.array_class, new, kind, True, None)
             return _computed(result, kind)
+        if type(y) is ndarray:
+            return _beside(op, left, y, y, kind, by_rows)
         if type(y) not in SCALARS:
             return DECLINED
         straight = not by_rows or left.ndim < 2 or not in_rows(left, y)
         return _computed(op(left, y) if straight else rows.call(op, left, y), kind)
-    if type(x) not in SCALARS:
+    if type(x) not in SCALARS and type(x) is not ndarray:
         return DECLINED
     if type(y) is _path.array_class:
         c: Handle = y
@@ -159,9 +161,28 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool) -> Any:
         whose: Kind = c._kind
         if last.size >= _path.least or whose.standard:
             return DECLINED
+        if type(x) is ndarray:
+            return _beside(op, x, last, x, whose, by_rows)
         straight = not by_rows or last.ndim < 2 or not in_rows(last, x)
         return _computed(op(x, last) if straight else rows.call(op, x, last), whose)
-    return op(x, y) if type(y) in SCALARS else DECLINED
+    return op(x, y) if type(x) in SCALARS and type(y) in SCALARS else DECLINED
+
+
+_NUMBERS = frozenset([np.dtype(each) for each in "?bhilqBHILQefdFD"])
+"""Dtypes of the ndarrays of other code with which the thin path computes, in the machine's order of bytes."""
+
+
+def _beside(op: Any, left: ndarray, right: ndarray, other: ndarray, kind: Kind, by_rows: bool) -> Any:
+    """Compute with the value of an array and an ndarray that other code holds, such as the data of a sparse matrix of SciPy's.
+
+    ``other``: that ndarray, ``kind``: the array's.
+    """
+    if other.size >= _path.least or other.dtype not in _NUMBERS:
+        return DECLINED
+    if left.size * right.size >= _path.least and _is_large(left, right):
+        return DECLINED
+    straight = not by_rows or left.ndim < 2 > right.ndim or not in_rows(left, right)
+    return _computed(op(left, right) if straight else rows.call(op, left, right), kind)
 
 
 def _operand(x: Any, kind: Kind) -> Any:
@@ -174,6 +195,9 @@ def _operand(x: Any, kind: Kind) -> Any:
                 return a._v
     elif type(x) in SCALARS:
         return x
+    elif type(x) is ndarray:
+        other: ndarray = x
+        return x if other.dtype in _NUMBERS else None
     return None
 
 
