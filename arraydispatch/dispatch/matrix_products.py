@@ -9,11 +9,12 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..common import events
+from ..common.sentinels import DECLINED
 from ..memory import views
 from ..memory.views import native
 from ..runtime import settings
 from ..runtime.settings import context_rules
-from . import ufuncs, wrapping
+from . import host_values, ufuncs, wrapping
 from .fp_errors import UNTOUCHED, in_force
 
 _defaults = settings.default
@@ -24,6 +25,10 @@ def product(a: Any, b: Any) -> Any:
     """Return ``np.matmul(a, b)``; at least one operand is an `Array`."""
     if type(a) is type(b) and isinstance(a, Handle):
         kind = a._kind
+        if type(a._v) is np.ndarray is type(b._v) and kind.backend.hosted and not host_values.large((a, b)):
+            computed = host_values.computed(np.matmul, (a, b))
+            if computed is not DECLINED:
+                return computed
         if kind.backend.copies_columns and b._kind is kind:
             a, b = _by_rows(a, b)
         run = kind.product

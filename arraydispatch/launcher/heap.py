@@ -12,6 +12,8 @@ import ctypes
 import importlib
 import os
 
+from . import large_pages
+
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """Parameters of ``mallopt``, as malloc.h has them."""
 KEPT = 1 << 30
@@ -23,15 +25,9 @@ LARGE_KEPT = 1 << 29
 """Bytes of these together."""
 _AROUND = 4096
 """Number of bytes that the C library may add to a block."""
-_VARIABLES = (
-    "MALLOC_TRIM_THRESHOLD_",
-    "MALLOC_MMAP_THRESHOLD_",
-    "MALLOC_TOP_PAD_",
-    "MALLOC_MMAP_MAX_",
-    "GLIBC_TUNABLES",
-)
-_LARGE_PAGES = "glibc.malloc.hugetlb=1"
-"""Setting under which all the same freed memory is kept: large blocks in large pages, as docs/explanation/limits.md advises."""
+_VARIABLES = large_pages.CONFIGURED
+_LARGE_PAGES = large_pages.SETTING
+"""Setting under which all the same freed memory is kept: large blocks in large pages (:mod:`.large_pages`)."""
 
 
 def keep() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -227,6 +228,22 @@ def test_shapes_that_always_change_are_not_compiled_for_ever(library: str) -> No
             float((a[:n] * 2 + 1).sum())
     assert counters.programs <= programs.MOST_OF_A_PLACE + 2
     assert counters.refused
+
+
+def test_a_copy_is_made_by_the_first_write(library: str) -> None:
+    values = np.random.default_rng(0).random((8, 8))
+    a = ad.asarray(values) * 2
+    before = counters.calls
+    copies = [a.copy(), np.copy(a), np.copy(a, order="F"), copy.deepcopy(a), a.T.copy().T]
+    assert counters.calls - before <= 2  # to transpose, and back
+    copies[0][1] = 7.0
+    a[2] = 5.0
+    changed, written = values * 2, values * 2
+    changed[1], written[2] = 7.0, 5.0
+    _same(copies[0], changed)
+    _same(a, written)
+    for each in copies[1:]:
+        _same(each, values * 2)
 
 
 def test_what_nobody_wants_is_not_computed(library: str) -> None:

@@ -35,6 +35,7 @@ f, z, b, u = numpys(x.astype("f4") + 1), numpys(x + 1j), v > 1, numpys(np.array(
 big = np.array([1.0, 2.0], ">f8")
 long, day, text = np.array([1, 2], np.longdouble), np.array(["2024-01-01"], "M8[D]"), np.array(["a", "b"])
 mixed = np.array([1, "a", None, 2.5], object)
+half, swapped, words, whole, many = v.astype("f2"), v.astype(">f8"), v.astype("U4"), v.astype(object), np.zeros(1000)
 o, w = np.zeros(4), numpys(np.ones(4))
 for line in """
 x + v
@@ -64,6 +65,21 @@ v[:3] + x
 x & v
 mixed * x
 x[:1] + day
+v @ A.repeat(2, 0).repeat(2, 1)
+x ** j
+np.arctan2(v, x), np.hypot(x, v), np.float64(2) * v, v[0] * x
+np.matmul(V, A, out=A) is A, A
+half + x, half + i, x + half, swapped + x, x + swapped
+words == x
+whole + x
+v[:0] @ x[:0], v[:, None] + x, v[:1].reshape(()) + x, (v - x).base
+v @ x[:3]
+v.reshape(2, 2) + x
+many + v[:1], v[:1] + many, np.broadcast_to(v[:1], 1000)[:4] + x
+A @ sparse.csr_array(A).data[:2]
+inplace(x, j), inplace(i, j), inplace(j, i), inplace(x, swapped)
+inplace(i, v)
+inplace(x, words)
 np.add(x, v)
 np.add(v, x)
 np.add(v, v)
