@@ -320,7 +320,16 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
                     return handles.new_array(path.array_class, value, kind, True, None)
             return told(shape)
 
-        return handles.shortened(made, of_one)
+        def of_two(shape: Any, dtype: Any) -> Any:
+            if _float_kind is not None:
+                value: ndarray = real(shape, dtype)
+                kind = _kinds.get(value.dtype)
+                if kind is not None and (_any_size or value.size < path.least):
+                    path.calls += 1
+                    return handles.new_array(path.array_class, value, kind, True, None)
+            return told(shape, dtype)
+
+        return handles.shortened(made, of_one, of_two)
 
     return decorate
 

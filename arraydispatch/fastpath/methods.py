@@ -367,8 +367,18 @@ def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
             return None
         return general(self, *args, **kwargs)
 
+    def with_one(self: Handle, given: Any) -> None:
+        if type(self._v) is ndarray and _is_plain(given):
+            x: ndarray = self._v
+            if x.size < path.least or not computes:
+                before_write(self, x)
+                numpys(x, given)
+                written(self)
+                return None
+        return method(self, given)
+
     method.__doc__ = general.__doc__
-    return method
+    return handles.shortened(method, None, with_one)
 
 
 def view_property(name: str, general: Any) -> Any:

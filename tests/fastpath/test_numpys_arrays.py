@@ -75,7 +75,7 @@ whole + x
 v[:0] @ x[:0], v[:, None] + x, v[:1].reshape(()) + x, (v - x).base
 v @ x[:3]
 v.reshape(2, 2) + x
-many + v[:1], v[:1] + many, np.broadcast_to(v[:1], 1000)[:4] + x
+(many + v[:1]).sum(), (v[:1] + many)[-3:], np.broadcast_to(v[:1], 1000)[:4] + x
 A @ sparse.csr_array(A).data[:2]
 inplace(x, j), inplace(i, j), inplace(j, i), inplace(x, swapped)
 inplace(i, v)
