@@ -1,6 +1,7 @@
 """Short forms of ``Array``'s members, for small host values (the thin path) and for recording.
 
-A call on small values in the host state reaches NumPy after one test, and its result is wrapped by one constructor. Each form is made
+A call on small values in the host state reaches NumPy after one test, and its result is wrapped by one constructor. Operands may be small
+arrays of NumPy's own, and large ones whose shape is NumPy's for good (:data:`arraydispatch.runtime.execution_policy.shapes`). Each form is made
 from the general one, which it calls where its test fails: for values of the library, large ones, operands of other types and results
 that NumPy alone has. The thin path is in force only while the values alone decide: no precision or other rule is set, and nothing
 listens to single calls. Calls are then counted and not reported.
