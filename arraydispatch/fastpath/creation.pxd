@@ -11,6 +11,8 @@ cdef object PLAIN, SCALARS, _float_kind, _users, _visited
 cdef bint _draws_on_device
 cpdef fresh(ndarray value)
 cpdef wrapped(value)
+cdef bint _any_size
+cdef bint _are_many(x, y) except -1
 cpdef wrapped_all(func, tuple args, dict kwargs)
 cdef _wrapped_part(value, tuple args, dict kwargs)
 cdef bint _is_among(value, args) except -1

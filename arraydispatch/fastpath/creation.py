@@ -151,6 +151,8 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                     for x in args:
                         if type(x) not in PLAIN and not (type(x) in _SEQUENCES and plain_sequence(x)):
                             break
+                        if type(x) is int and _are_many(x, None):
+                            break
                     else:
                         if not kwargs or is_plain((), kwargs):
                             found = wrapped(real(*args, **kwargs))
@@ -170,7 +172,7 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
 
         def of_one(x: Any) -> Any:
             if path.least:
-                if type(x) in PLAIN:
+                if type(x) in PLAIN and not _are_many(x, None):
                     found = wrapped(real(x))
                     if found is not None:
                         return found
@@ -179,14 +181,14 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
             return made(x)
 
         def of_two(x: Any, y: Any) -> Any:
-            if path.least and type(x) in PLAIN and type(y) in PLAIN:
+            if path.least and type(x) in PLAIN and type(y) in PLAIN and not _are_many(x, y):
                 found = wrapped(real(x, y))
                 if found is not None:
                     return found
             return made(x, y)
 
         def of_three(x: Any, y: Any, z: Any) -> Any:
-            if path.least and type(x) in PLAIN and type(y) in PLAIN and type(z) in PLAIN:
+            if path.least and type(x) in PLAIN and type(y) in PLAIN and type(z) in PLAIN and not _are_many(y, z):
                 found = wrapped(real(x, y, z))
                 if found is not None:
                     return found
@@ -195,6 +197,17 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
         return handles.shortened(made, of_one, of_two, of_three)
 
     return decorate
+
+
+def _are_many(x: Any, y: Any) -> bool:
+    """Whether one of two arguments is an integer, mostly the number of elements, for which NumPy would make an array in vain."""
+    if _any_size:
+        return False
+    return (type(x) is int and path.least <= x < _MOST) or (type(y) is int and path.least <= y < _MOST)
+
+
+_MOST = 1 << 40
+"""Integers from here on are no numbers of elements that fit into memory."""
 
 
 def wrapped(value: Any) -> Any:
@@ -297,6 +310,8 @@ _PLACED = frozenset({"dtype", "order"})
 
 def filled_at_once(real: Any) -> Callable[[Any], Any]:
     """Decorate ``zeros`` and its like, as :func:`at_once` does, without a loop over arguments."""
+    fills = real is np.ones
+    make: Any = np.empty if fills else real  # memory is reserved at once, and written only where the array is NumPy's
 
     def decorate(general: Any) -> Any:
         told = at_once(real)(general)
@@ -304,9 +319,11 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
         @wraps(general)
         def made(*args: Any, **options: Any) -> Any:  # as given, for a class that answers `like`
             if _float_kind is not None and args and (not options or _PLACED.issuperset(options)):
-                value: ndarray = real(*args, **options)
+                value: ndarray = make(*args, **options)
                 kind = _kinds.get(value.dtype)
                 if kind is not None and (_any_size or value.size < path.least):
+                    if fills:
+                        value.fill(1)
                     path.calls += 1
                     return handles.new_array(path.array_class, value, kind, True, None)
             return told(*args, **options) if args or options else real()
@@ -314,17 +331,21 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
         def of_one(shape: Any) -> Any:
             kind = _float_kind
             if kind is not None:
-                value: ndarray = real(shape)
+                value: ndarray = make(shape)
                 if _any_size or value.size < path.least:
+                    if fills:
+                        value.fill(1)
                     path.calls += 1
                     return handles.new_array(path.array_class, value, kind, True, None)
             return told(shape)
 
         def of_two(shape: Any, dtype: Any) -> Any:
             if _float_kind is not None:
-                value: ndarray = real(shape, dtype)
+                value: ndarray = make(shape, dtype)
                 kind = _kinds.get(value.dtype)
                 if kind is not None and (_any_size or value.size < path.least):
+                    if fills:
+                        value.fill(1)
                     path.calls += 1
                     return handles.new_array(path.array_class, value, kind, True, None)
             return told(shape, dtype)
