@@ -140,7 +140,7 @@ def _ordered(made: Any, order: Any, source: Any = None) -> Any:
 def events_left(dtype: np.dtype[Any]) -> None:
     """Report that an array is kept on the host because no device has its dtype."""
     if events.tap is not None:
-        events.tap.left(f"an array of dtype {dtype}", dtypes.only_on_host(dtype))
+        events.tap.left(dtypes.array_of(dtype), dtypes.only_on_host(dtype))
 
 
 def _moved(host: Any, copy: bool = False) -> Any:

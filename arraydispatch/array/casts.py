@@ -32,7 +32,7 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
         if dtypes.category(wanted) != "other":
             host_results.allow("ndarray.astype", backend, f"{backend.name} has no arrays of dtype {wanted}")
         if events.tap is not None:
-            events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
+            events.tap.left(dtypes.array_of(wanted), dtypes.only_on_host(wanted))
         return a._host("astype").astype(wanted, order)
     warn_of_cast(have, wanted)
     if a._root is not None and not backend.mutable:

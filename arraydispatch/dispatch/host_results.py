@@ -94,7 +94,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
         held = conversion.beginning(host.shape, wanted)
     if dtypes.category(wanted) == "other" or not held.holds(wanted):
         if events.tap is not None:
-            events.tap.left(f"an array of dtype {wanted}", dtypes.only_on_host(wanted))
+            events.tap.left(dtypes.array_of(wanted), dtypes.only_on_host(wanted))
         return host
     host = host.astype(wanted, copy=False)
     if held.native_is_ndarray:

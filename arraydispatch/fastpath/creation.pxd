@@ -15,11 +15,12 @@ cdef bint _any_size
 cdef bint _are_many(x, y) except -1
 cpdef wrapped_all(func, tuple args, dict kwargs)
 cdef _wrapped_part(value, tuple args, dict kwargs)
-cdef bint _is_among(value, args) except -1
+cdef bint _lends(memory, args) except -1
 cdef _values_of(x)
 cpdef bint plain_sequence(x, Py_ssize_t depth=*) except -1
 cdef bint _draws() except -1
 cdef bint _is_few(x, large) except -1
+cdef tuple _few_of(tuple args, large, Py_ssize_t first, bint reads)
 cdef set _drawing
 cdef bint _is_within() except -1
 cdef _drawn(draw, tuple args, dict kwargs, moved)

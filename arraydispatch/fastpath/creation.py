@@ -22,6 +22,7 @@ from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_results, wrapping
 from ..memory import views
+from ..memory.roots import memory_of
 from ..runtime import settings
 from .methods import method_of
 from .results import DEEPEST, array_of, is_numpys, is_plain, path, values_of
@@ -88,6 +89,8 @@ def fresh(value: ndarray) -> Any:
 
 
 _SEQUENCES = frozenset({list, tuple})
+_SINGLE = SCALARS | {range, str, bytes, type(None)}
+"""Types of the data, without sequences, that hold no array."""
 
 
 def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
@@ -247,17 +250,28 @@ def wrapped_all(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
 
 
 def _wrapped_part(value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if type(value) is ndarray and (
-        value.base is not None or _is_among(value, args) or (kwargs and _is_among(value, kwargs.values()))
-    ):
-        return DECLINED  # it may share memory with an argument
+    if type(value) is ndarray:
+        new: ndarray = value
+        memory = new if new.base is None else memory_of(new)
+        if _lends(memory, args) or (kwargs and _lends(memory, kwargs.values())):
+            return DECLINED
+        if new.base is not None:  # np.nonzero makes one array of all places
+            kind = _kinds.get(new.dtype) if new.size < path.least else None
+            if kind is None:
+                return DECLINED
+            path.calls += 1
+            return array_of(new, kind)
     made = wrapped(value)
     return DECLINED if made is None else made
 
 
-def _is_among(value: Any, args: Any) -> bool:
-    for x in args:  # noqa: SIM110 -- compiled, a loop takes no generator
-        if x is value or ((type(x) is tuple or type(x) is list) and _is_among(value, x)):
+def _lends(memory: Any, args: Any) -> bool:
+    """Whether an ndarray among some arguments has this memory."""
+    for x in args:
+        if type(x) is ndarray:
+            if x is memory or memory_of(x) is memory:
+                return True
+        elif (type(x) is tuple or type(x) is list) and _lends(memory, x):
             return True
     return False
 
@@ -268,7 +282,7 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
 
     def made(x: Any = UNSET, dtype: Any = None, *more: Any, **options: Any) -> Any:
         if _float_kind is not None and not options and not more:
-            inside = x if type(x) in SCALARS or (type(x) in _SEQUENCES and plain_sequence(x)) else _values_of(x)
+            inside = x if type(x) in _SINGLE or (type(x) in _SEQUENCES and plain_sequence(x)) else _values_of(x)
             if inside is not None:
                 value: ndarray = real(inside) if dtype is None else real(inside, dtype)
                 if value is inside and type(x) is not ndarray:
@@ -277,6 +291,8 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
                 if kind is not None and value.size < path.least and value.base is None and value is not x:
                     path.calls += 1
                     return array_of(value, kind)
+                if kind is None and inside is x and type(x) is not ndarray and type(value) is ndarray:
+                    return new(value)  # of text, of objects: NumPy's own
         if more:
             return general(x, dtype, *more, **options)
         if dtype is not None:
@@ -299,8 +315,10 @@ def _values_of(x: Any) -> Any:
         return x
     found: list[Any] = []
     inside = values_of((x,), found)
-    if inside is None or not found:
+    if inside is None:
         return None
+    if not found:
+        return x
     first: Handle = found[0]
     return inside[0] if _kinds.get(first._kind.dtype) is first._kind else None
 
@@ -376,36 +394,38 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool)
     """
     if not _compiled:
         return general
+    reads = draw.__name__ not in _WRITING
 
     def drawn(*args: Any, **kwargs: Any) -> Any:
         if _is_within():
             return draw(*args, **kwargs)
-        if not _draws():
+        hosts = _few_of(args, large, int(method), reads) if _draws() else None
+        if hosts is None:
             return general(*args, **kwargs)
-        for x in args[1:] if method else args:
-            if not _is_few(x, large):
+        options = kwargs
+        if kwargs:
+            values = _few_of(tuple(kwargs.values()), large, 0, reads and "out" not in kwargs)
+            if values is None:
                 return general(*args, **kwargs)
-        for x in kwargs.values():
-            if not _is_few(x, large):
-                return general(*args, **kwargs)
-        return _drawn(draw, args, kwargs, moved)
+            options = dict(zip(kwargs, values, strict=True))
+        return _drawn(draw, hosts, options, moved)
 
     def by_one(a: Any) -> Any:
         if _is_within():
             return draw(a)
-        return _drawn(draw, (a,), None, moved) if _draws() and (method or _is_few(a, large)) else general(a)
+        return _drawn(draw, (a,), None, moved) if _draws() and (method or _is_few(a, large)) else drawn(a)
 
     def by_two(a: Any, b: Any) -> Any:
         if _is_within():
             return draw(a, b)
         few = _draws() and (method or _is_few(a, large)) and _is_few(b, large)
-        return _drawn(draw, (a, b), None, moved) if few else general(a, b)
+        return _drawn(draw, (a, b), None, moved) if few else drawn(a, b)
 
     def by_three(a: Any, b: Any, c: Any) -> Any:
         if _is_within():
             return draw(a, b, c)
         few = _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large)
-        return _drawn(draw, (a, b, c), None, moved) if few else general(a, b, c)
+        return _drawn(draw, (a, b, c), None, moved) if few else drawn(a, b, c)
 
     def by_four(a: Any, b: Any, c: Any, d: Any) -> Any:
         if _is_within():
@@ -413,7 +433,7 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool)
         few = (
             _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large) and _is_few(d, large)
         )
-        return _drawn(draw, (a, b, c, d), None, moved) if few else general(a, b, c, d)
+        return _drawn(draw, (a, b, c, d), None, moved) if few else drawn(a, b, c, d)
 
     return handles.shortened(drawn, by_one, by_two, by_three, by_four)
 
@@ -423,7 +443,28 @@ def _draws() -> bool:
     return bool(path.least) and not _draws_on_device
 
 
+_WRITING = frozenset({
+    "permuted", "random", "seed", "set_state", "shuffle", "standard_exponential", "standard_gamma", "standard_normal",
+})  # fmt: skip
+"""Draws that may write an argument: ``out``, by position too."""
+
+
+def _few_of(args: tuple[Any, ...], large: Any, first: Any, reads: Any) -> tuple[Any, ...] | None:
+    """Replace small arrays from ``first`` on by ndarrays; None where an argument may ask for a large draw, or be written."""
+    hosts = []
+    for i, x in enumerate(args):
+        if i < first or _is_few(x, large):
+            hosts.append(x)
+            continue
+        inside = values_of((x,), []) if reads and type(x) is not tuple else None
+        if inside is None:
+            return None
+        hosts.append(inside[0])
+    return tuple(hosts)
+
+
 def _is_few(x: Any, large: Any) -> bool:
+    """Whether an argument asks for no large draw."""
     if type(x) is int:
         return bool(x < large.LEAST)
     if type(x) is not tuple:

@@ -34,9 +34,16 @@ class OnlyOnHost(str):
 
 
 @lru_cache(maxsize=256)
+@lru_cache(maxsize=256)
 def only_on_host(dtype: DType) -> OnlyOnHost:
     """Return the :class:`OnlyOnHost` reason for a dtype."""
     return OnlyOnHost(f"dtype {dtype} exists only on the host")
+
+
+@lru_cache(maxsize=256)
+def array_of(dtype: DType) -> str:
+    """Name an array of a dtype in a report."""
+    return f"an array of dtype {dtype}"
 
 
 @lru_cache(maxsize=1)
