@@ -65,7 +65,10 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         return x
 
     if not hasattr(type(args[0]) if args else None, name_of(target).rpartition(".")[2]):  # which NumPy would call
-        args, kwargs = wrapping.asked(args), {key: x if key == "out" else wrapping.asked(x) for key, x in kwargs.items()}
+        args, kwargs = (
+            wrapping.asked(args),
+            {key: x if key == "out" else wrapping.asked(x) for key, x in kwargs.items()},
+        )
     filled = {"out"}
     if writes and kwargs and target is func:
         filled |= {name for i, name in enumerate(parameters_of(func).names) if i in writes}
