@@ -126,7 +126,7 @@ class Handover:
         """Return an array's memory, or a copy, that may be written: one ndarray for an array that is given twice."""
         if id(a) not in self._shared:
             host = self._values(a)
-            self._shared[id(a)] = a, host if host.flags.writeable and host.flags.owndata else self._copied(a, host)
+            self._shared[id(a)] = a, host if host.flags.owndata and host.flags.writeable else self._copied(a, host)
         return self._shared[id(a)][1]
 
     def fill(self, a: Any) -> np.ndarray[Any, Any]:
