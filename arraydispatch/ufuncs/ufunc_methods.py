@@ -310,6 +310,9 @@ class Bound:
             key = [slice(0, n, 1) for n in shape]
             key[axis] = slice(begin, max(end, begin + 1), 1)
             part = prim.slice(a, tuple(key))
+            if end - begin <= 1:  # one element is the result: nothing starts with the identity
+                parts.append(prim.astype(part, to))
+                continue
             parts.append(
                 self.reduce(part, axis=axis, dtype=None if ufunc_facts(self.ufunc).logical else to, keepdims=True)
             )
