@@ -288,7 +288,8 @@ def test_values_are_those_from_before_the_write(
     if execution == "compiled":
         if backend == "numpy":
             pytest.skip("inapplicable: NumPy has no compiler")
-        monkeypatch.setattr(ad.backend(backend).transforms, "compiler", "eager", raising=False)  # PyTorch's takes seconds
+        # PyTorch's own takes seconds for each.
+        monkeypatch.setattr(ad.backend(backend).transforms, "compiler", "eager", raising=False)
     if least == 0:
         rows = [row for row in rows if row[0].label not in _HOSTS and row[0].call not in _WITHOUT_OUT]
     if least == 0 or execution is None:
