@@ -150,6 +150,9 @@ class TorchBackend(Backend):
     def followed(self, a: Tensor) -> bool:
         return a.requires_grad
 
+    def is_staging(self) -> bool:
+        return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None
+
     def on_cpu(self, a: Tensor) -> bool:
         """Whether the value is on the CPU; False while a gradient is recorded: a NumPy scalar would cut it."""
         return a.is_cpu and not a.requires_grad and concrete(a)
