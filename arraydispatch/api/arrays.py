@@ -181,7 +181,7 @@ def from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any) 
     """Convert a sequence that contains arrays; raise :class:`Unsupported` if it also contains host-only values."""
     held = wrapping.backend_among(obj) or target
     with held.within():
-        rows = wrapping.to_native(obj, held, wrapping.device_among(obj, held))
+        rows = wrapping.to_native(wrapping.asked(obj), held, wrapping.device_among(obj, held))
         stacked = held.xp.asarray(rows)
         have = held.dtype_of(stacked)
         to = conversion.precise(have if wanted is None else wanted)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..backends import loader
-from ..common import callers, events
+from ..common import buffers, callers, events
 from ..common.process_state import process
 from ..common.signal_safety import imported
 from ..common.user_warnings import real_of
@@ -104,7 +104,7 @@ _NOT_INSTALLED = "SciPy's functions take arrays after arraydispatch.interop.inst
 
 
 def _read_only(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    if found.flags.writeable:
+    if buffers.is_writeable(found):
         found = found.view()
         found.flags.writeable = False
     return found
@@ -210,7 +210,7 @@ def _may_be_written(a: Handle) -> bool:
 
 def _its_own(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     # Compiled code of libraries often asks for memory it may write, and only reads: it gets a copy of its own.
-    return found if found.flags.writeable and found.flags.owndata else found.copy()
+    return found if found.flags.owndata and found.flags.writeable else found.copy()
 
 
 def _asked_by_library() -> bool:

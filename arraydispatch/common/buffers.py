@@ -13,6 +13,14 @@ import numpy as np
 _shows: dict[type, bool] = {range: False, np.ndarray: False}
 
 
+_WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE
+
+
+def is_writeable(x: np.ndarray[Any, Any]) -> bool:
+    """Whether an ndarray may be written. For a result of ``np.broadcast_arrays`` NumPy warns if ``flags.writeable`` is read."""
+    return bool(x.flags.num & _WRITEABLE)
+
+
 def seen(x: Any) -> Any:
     """Return an ndarray on the memory that an object exposes or of the numbers of a range; else the object itself."""
     kind = type(x)

@@ -160,6 +160,8 @@ def _is_looked_up_on_host(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
 def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     if len(args) > entry.typed and isinstance(dtype := args[entry.typed], Handle | np.ndarray):
         np.dtype(dtype)  # type: ignore[arg-type]  # which refuses it, where a body would take that of the native array
+    if spec.overwrites is not None and host_fallback.overwrites_read_only(spec, args, kwargs):
+        raise Unsupported(_READ_ONLY)
     plain = _unwrapped(entry, args, kwargs, backend) if entry.plain else None
     if plain is None:
         return _by_every_rule(entry, spec, args, kwargs, backend)
@@ -265,6 +267,7 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
     if spec.in_place and scipy_calls.may_overwrite(spec.func, args, kwargs) and _all_in_host_memory(args, kwargs):
         raise Unsupported(_IN_PLACE)
     args, kwargs, out = _without_out(spec, args, kwargs)
+    args, kwargs = wrapping.asked(args), {name: wrapping.asked(x) for name, x in kwargs.items()}
     if out is not None and "made" in spec.into:
         kwargs = _as_out(spec, kwargs, out)
     elif out is not None and "accumulates" in spec.into:
@@ -286,6 +289,7 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
     return _write(spec.into, out, result, backend, kwargs.get("casting", "same_kind"))
 
 
+_READ_ONLY = dtypes.OnlyOnHost("it may overwrite an array that is read-only, which NumPy refuses for some layouts")
 _IN_PLACE = dtypes.OnlyOnHost("it may overwrite its arguments, in whose memory SciPy computes")
 
 
@@ -515,6 +519,7 @@ def _updated(
     if target._kind.backend is not backend:
         return host_fallback.call(spec.func, args, kwargs, backend, "the array written to is held by NumPy")
     dtype = target._kind.dtype
+    args, kwargs = wrapping.asked(args), {name: wrapping.asked(x) for name, x in kwargs.items()}
     given = tuple([x if x is target else wrapping.numbers(x, dtype) for x in args])
     named = {name: x if x is target else wrapping.numbers(x, dtype) for name, x in kwargs.items()}
     natives, keywords = _natives(given, named, backend, None, 16)

@@ -6,6 +6,8 @@ methods of its :class:`Handover`:
 
 ``read``
     A view that cannot be written: code that writes without having been declared to raises.
+``show``
+    The same in the strides that NumPy's own array has, for code that writes to one layout and copies another.
 ``share``
     The array's memory where NumPy may write it, otherwise a copy that may be written; the same ndarray each time it is given.
 ``fill``
@@ -111,11 +113,20 @@ class Handover:
         host.flags.writeable = False  # not read first: for a result of np.broadcast_arrays that is a warning
         return host
 
+    def show(self, a: Any) -> np.ndarray[Any, Any]:
+        """Return a read-only ndarray of an array's values, in the strides of NumPy's own array."""
+        values, g = self.read(a), views.ghost(a)
+        if not g.size or values.dtype != g.dtype or values.strides == g.strides:
+            return values
+        host = self._laid_out(a, g, values)
+        host.flags.writeable = False
+        return host
+
     def share(self, a: Any) -> np.ndarray[Any, Any]:
         """Return an array's memory, or a copy, that may be written: one ndarray for an array that is given twice."""
         if id(a) not in self._shared:
             host = self._values(a)
-            self._shared[id(a)] = a, host if host.flags.writeable and host.flags.owndata else self._copied(a, host)
+            self._shared[id(a)] = a, host if host.flags.owndata and host.flags.writeable else self._copied(a, host)
         return self._shared[id(a)][1]
 
     def fill(self, a: Any) -> np.ndarray[Any, Any]:
@@ -137,11 +148,16 @@ class Handover:
             g = views.ghost(a)
             if not g.size or values.dtype != g.dtype:
                 return self.share(a)
-            memory, start = self._memory_of(views.owner(a))
-            host = np.ndarray(g.shape, g.dtype, memory, address_of(g) - start, g.strides)
-            host[...] = values
+            host = self._laid_out(a, g, values)
             self._lent.append((a, host, values))
         self._shared[id(a)] = a, host
+        return host
+
+    def _laid_out(self, a: Any, g: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return an ndarray of these values that lies in memory as the ghost of the array does."""
+        memory, start = self._memory_of(views.owner(a))
+        host = np.ndarray(g.shape, g.dtype, memory, address_of(g) - start, g.strides)
+        host[...] = values
         return host
 
     def _memory_of(self, root: Any) -> tuple[np.ndarray[Any, Any], int]:

@@ -22,7 +22,8 @@ from ..common.pytrees import tree_leaves
 from ..common.signal_safety import imported
 from ..common.signatures import parameters_of
 from ..common.user_warnings import reporting
-from ..functions.registry import HOST, SCIENTIFIC, SPECS
+from ..functions.registry import HOST, SCIENTIFIC, SPECS, Spec
+from ..memory import views
 from ..runtime import conversion, dtypes
 from . import host_results, wrapping
 from .handover import Handover, handed
@@ -48,8 +49,9 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         writes = declared.writes
     if isinstance(target, np.ufunc) and func is not target and func.__name__ == "at":
         writes = (0,)
-    if spec is not None and any(each.name != "out" and each.asked(args, kwargs) for each in spec.written):
-        writes = (0,)  # `overwrite_input`
+    locked = spec is not None and overwrites_read_only(spec, args, kwargs)
+    if spec is not None and spec.overwrites is not None and spec.overwrites.asked(args, kwargs) and not locked:
+        writes = (0,)
     outs = kwargs.get("out")
     into_numpys = bool(writes) and len(args) > writes[0] and isinstance(args[writes[0]], np.ndarray)
     if spec is not None and spec.out is not None and len(args) > spec.out:
@@ -62,11 +64,17 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
             return conversion.download(backend, x)
         return x
 
+    if not hasattr(type(args[0]) if args else None, name_of(target).rpartition(".")[2]):  # which NumPy would call
+        args, kwargs = (
+            wrapping.asked(args),
+            {key: x if key == "out" else wrapping.asked(x) for key, x in kwargs.items()},
+        )
     filled = {"out"}
     if writes and kwargs and target is func:
         filled |= {name for i, name in enumerate(parameters_of(func).names) if i in writes}
-    hosted = [handed(x, hand.fill if i in writes else hand.read, natives) for i, x in enumerate(args)]
-    keywords = {key: handed(x, hand.fill if key in filled else hand.read, natives) for key, x in kwargs.items()}
+    read = hand.show if locked else hand.read
+    hosted = [handed(x, hand.fill if i in writes else read, natives) for i, x in enumerate(args)]
+    keywords = {key: handed(x, hand.fill if key in filled else read, natives) for key, x in kwargs.items()}
     if isinstance(target, np.ufunc):
         name = func.__name__ if func.__name__.startswith(("reduce", "accumulate")) else target.__name__
         result = reporting(lambda: func(*hosted, **keywords), name)
@@ -85,6 +93,14 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
     if isinstance(outs, Handle | np.ndarray | tuple):  # anything else is the answer of an operand that is no array
         return outs[0] if isinstance(outs, tuple) and len(outs) == 1 else outs
     return host_results.to_device(result, backend, device)
+
+
+def overwrites_read_only(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call lets NumPy overwrite its first argument, and that is an array which may not be written."""
+    if spec.overwrites is None or not spec.overwrites.asked(args, kwargs):
+        return False
+    first = args[0] if args else kwargs.get("a", kwargs.get("x"))
+    return isinstance(first, Handle) and not views.writeable(first)
 
 
 def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend
-from ..common import events
+from ..common import buffers, events
 from ..common.arguments import SCALARS
 from ..common.pytrees import first, leaves, mapped
 from ..common.sentinels import DECLINED
@@ -267,7 +267,7 @@ def _given_back(result: Any, found: list[Handle], lent: dict[int, np.ndarray[Any
         if result is seen:
             return a._v
         if seen is not None and memory_of(result) is memory_of(seen):
-            result.flags.writeable = a._v.flags.writeable
+            result.flags.writeable = buffers.is_writeable(a._v)
     return result
 
 

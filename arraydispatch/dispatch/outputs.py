@@ -9,7 +9,8 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends.base import Backend, Unsupported
 from ..common.errors import listed
-from ..runtime import dtypes, settings
+from ..runtime import settings
+from ..ufuncs import ufunc_methods
 from . import wrapping
 
 
@@ -67,17 +68,12 @@ def check_core(
 
 
 def mask_of(where: Any, backend: Backend, like: Any) -> Any:
-    """Return ``where=`` as a native mask, or True if there is none. Arrays must be boolean; other objects count by their truth."""
+    """Return ``where=`` as a native mask, or True if there is none."""
     if where is True:
         return True
-    if not isinstance(where, Handle | np.ndarray) and not backend.is_native(where):
-        where = np.asarray(where, dtype=bool)
-    mask = backend.xp.asarray(wrapping.to_native(where, backend, backend.device_of(like)))
-    if backend.dtype_of(mask) != dtypes.BOOL:
-        raise TypeError(
-            f"Cannot cast array data from {backend.dtype_of(mask)!r} to dtype('bool') according to the rule 'safe'"
-        )
-    return mask
+    if isinstance(where, Handle | np.ndarray):
+        where = wrapping.to_native(where, backend, backend.device_of(like))
+    return ufunc_methods.mask_of(where, backend, like)
 
 
 def masked(result: Any, mask: Any, outs: tuple[Any, ...], backend: Backend) -> Any:

@@ -32,7 +32,7 @@ def _has_native_view(a: Handle, key: Any) -> bool:
     """Whether the library's own ``a[key]`` is the view; a read-only array makes read-only views, which ghosts know of."""
     if not a._kind.backend.native_views or a._root is not None:
         return False
-    if a._ghost is not None and not a._ghost.flags.writeable:
+    if a._ghost is not None and not buffers.is_writeable(a._ghost):
         return False
     if type(key) is not tuple:
         return type(key) is not slice or key.step is None or key.step > 0

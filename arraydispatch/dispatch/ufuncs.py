@@ -245,6 +245,7 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     backend = wrapping.find_backend((*inputs, *outs, where))
     if backend is None:
         return NotImplemented
+    inputs = wrapping.asked(inputs)
     if method == "at" and wrapping.admit is not None and isinstance(inputs[0], Handle):
         wrapping.admit(inputs[0], inputs[1:])
     if backend.hosted or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.hosted):

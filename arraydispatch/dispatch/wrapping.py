@@ -166,6 +166,27 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
     return backend.value_of(x) if backend.is_native(x) else x
 
 
+_CONVERSIONS = ("__array__", "__array_interface__", "__array_struct__")
+_PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array_wrap__")
+
+
+def asked(x: Any) -> Any:
+    """Return an argument, or a tuple of arguments, with arrays in place of the objects that NumPy asks for one.
+
+    Ask them before the arrays of the call are read, as NumPy does: their code may write these.
+    """
+    return mapped(_array_of, x, dicts=False)
+
+
+def _array_of(x: Any) -> Any:
+    cls = type(x)
+    if cls in PLAIN or issubclass(cls, Handle | np.ndarray | np.generic | type):
+        return x
+    if not any(hasattr(cls, name) for name in _CONVERSIONS) or any(hasattr(cls, name) for name in _PROTOCOLS):
+        return x  # or it has a say in the call itself
+    return x if loader.backend_of(x) is not None else np.asarray(x)
+
+
 def first_array(values: Iterable[Any], backend: Backend) -> Native | None:
     """Return the first native array of the backend among the values, which determines the device."""
 

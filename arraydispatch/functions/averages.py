@@ -27,7 +27,7 @@ def _count(xp: XP, a: Native, axis: Any, keepdims: bool, where: Any) -> Any:
     """Count the elements that each result averages: an int, or an int64 array with ``where``."""
     shape = xp.shape_of(a)
     if where is not NoValue and where is not True:
-        mask = xp.prim.broadcast_to(xp.prim.astype(xp.asarray(where, like=a), dtypes.BOOL), shape)
+        mask = xp.prim.broadcast_to(xp.asarray(where, like=a), shape)  # NumPy adds up the numbers of one, too
         return xp.add.reduce(mask, axis=axis, dtype=dtypes.INTP, keepdims=keepdims)
     if axis is None:
         return math.prod(shape)

@@ -18,9 +18,9 @@ from ..common.errors import listed
 from ..common.user_warnings import real_of
 from ..memory.views import native
 from ..runtime import dtypes
+from ..ufuncs.ufunc_methods import mask_of
 from . import joining, layouts
 from .operands import (
-    BOOL,
     along,
     arrays,
     cast_into,
@@ -101,10 +101,7 @@ def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: An
     value = xp.prim.broadcast_to(xp.prim.reshape(value, value_shape), shape)
     if where is True:
         return value
-    plain = not xp.is_array(where) and not isinstance(where, np.ndarray)
-    mask = xp.asarray(where, BOOL if plain else None, like=dst)
-    if xp.dtype_of(mask) != BOOL:
-        raise TypeError(f"Cannot cast array data from {xp.dtype_of(mask)!r} to {BOOL!r} according to the rule 'safe'")
+    mask = mask_of(where, xp.backend, dst)
     if np.broadcast_shapes(xp.shape_of(mask), shape) != shape:
         raise ValueError(f"could not broadcast where mask from shape {xp.shape_of(mask)} into shape {shape}")
     return xp.prim.where(mask, value, dst)

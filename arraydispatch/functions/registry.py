@@ -96,7 +96,10 @@ def implements(*funcs: Any, **facts: Any) -> Callable[[B], B]:
                 raise ValueError(f"{func.__module__}.{func.__name__} is registered twice")
             out, order, axis = (position_of(func, name) for name in ("out", "order", "axis"))
             written = _written(func, facts.get("uncopied", False))
-            SPECS[func] = Spec(func=func, body=body, out=out, written=written, order=order, axis=axis, **facts)
+            overwrites = next((each for each in written if each.name in ("overwrite_input", "copy")), None)
+            SPECS[func] = Spec(
+                func=func, body=body, out=out, written=written, overwrites=overwrites, order=order, axis=axis, **facts
+            )
         return body
 
     return register

@@ -156,6 +156,8 @@ class Spec(Facts):
         Position of ``out`` in NumPy's signature.
     written : tuple of Written
         Parameters of NumPy's signature by which a call may write into its arguments.
+    overwrites : Written or None
+        The one by which a function of NumPy's may write into its first argument: ``overwrite_input``, ``copy``.
     order, axis : int or None
         Position of ``order``, and of ``axis``, in NumPy's signature.
     kind : {"composed", "native"}
@@ -206,6 +208,7 @@ class Spec(Facts):
     body: Body
     out: int | None
     written: tuple[Written, ...]
+    overwrites: Written | None
     order: int | None
     axis: int | None
     kind: Literal["native", "composed"] = "composed"

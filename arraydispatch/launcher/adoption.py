@@ -28,7 +28,7 @@ from .. import fastpath
 from .._core.callable_proxy import StandIn, by_name
 from ..api.public import from_protocol
 from ..backends import loader
-from ..common import events, tracing, user_warnings
+from ..common import buffers, events, tracing, user_warnings
 from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
@@ -131,7 +131,7 @@ def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
     value = conversion.upload(backend, fresh, device, what, copy=False)
     made = views.wrapper(value, backend.kind(wanted), backend.hosted and fresh.base is None)
     made = views.keep_order(made, fresh)
-    if not host.flags.writeable:  # np.broadcast_to(1.0, 3)
+    if not buffers.is_writeable(host):  # np.broadcast_to(1.0, 3)
         views.ghost(made).flags.writeable = False
     return made
 
@@ -219,7 +219,7 @@ def _is_view(result: np.ndarray[Any, Any], values: Sequence[Any]) -> bool:
     """Whether NumPy's result is a view of memory that it does not own: of a writable buffer, or of a foreign object among the arguments."""
     memory = memory_of(result)
     guests = (value for value in values if isinstance(value, _ndarray))
-    return (result.flags.writeable and is_window(result)) or any(memory_of(guest) is memory for guest in guests)
+    return (buffers.is_writeable(result) and is_window(result)) or any(memory_of(guest) is memory for guest in guests)
 
 
 def not_of_others(x: Any) -> Any:
@@ -395,7 +395,7 @@ class Function(Stand):
     def _viewing(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if any(isinstance(value, _ndarray) for value in (*args, *kwargs.values())):
             result = self.real(*args, **kwargs)
-            fresh = type(result) is _ndarray and result.base is None and result.flags.writeable
+            fresh = type(result) is _ndarray and result.base is None and buffers.is_writeable(result)
             if fresh and not any(map(partial(operator.is_, result), args)):
                 return move(result, self._what)
             left(self._what, "the result may be a view of a NumPy array")

@@ -21,6 +21,7 @@ import numpy as np
 
 from .. import fastpath
 from .._core.handles import Handle
+from ..common import buffers
 from ..common.patching import Exchange, Exchanges
 from ..common.pytrees import mapped, tree_leaves
 from ..dispatch import host_fallback, host_values
@@ -175,7 +176,7 @@ def _asked_by(method: Callable[..., Any]) -> Callable[..., Any]:
         if not isinstance(made, Handle) or _NAME in sys._getframe(1).f_code.co_names:
             return made
         host = np.asarray(made)
-        if not host.flags.writeable:
+        if not buffers.is_writeable(host):
             host = host.copy("K")
             _copies[id(host)] = host
         return host

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..array.exports import shares_with_host
-from ..common import events
+from ..common import buffers, events
 from ..memory import reshaping, views
 from .adoption import left
 
@@ -24,7 +24,7 @@ def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
         reshaping.settle(a, "its memory is shared on the host")
     found: np.ndarray[Any, Any] = a._host(events.AT_A_DOOR)
     if not a._writeable():
-        if found.flags.writeable:
+        if buffers.is_writeable(found):
             found = found.view()
             found.flags.writeable = False
         return found

@@ -24,7 +24,7 @@ from ..api.public import from_protocol
 from ..array import exports
 from ..backends import loader
 from ..backends.kinds import Kind
-from ..common import callers
+from ..common import buffers, callers
 from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
@@ -269,7 +269,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         values, seen = self._host("pickled"), views.ghost(self)
         if protocol < 5 or not seen.transpose(np.argsort([-s for s in seen.strides], kind="stable")).flags.c_contiguous:
             return values.__reduce__()
-        return (values if values.flags.writeable else values.copy("K")).__reduce_ex__(protocol)
+        return (values if buffers.is_writeable(values) else values.copy("K")).__reduce_ex__(protocol)
 
 
 def _for_user(a: Any) -> bool:
@@ -435,15 +435,17 @@ def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
 
 def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None) -> Any:
     """Return NumPy's conversion of an object, moved to the backend with its read-only flag; a view of memory that may change stays."""
-    if (made.flags.writeable or copy is False) and is_window(made):
-        kept = on_memory(made) if made.flags.writeable and type(made) is _real else None
+    if (buffers.is_writeable(made) or copy is False) and is_window(made):
+        kept = on_memory(made) if buffers.is_writeable(made) and type(made) is _real else None
         if kept is not None:
             return kept
-        left(name, "it is a window on a writable buffer" if made.flags.writeable else "copy=False: it is a window")
+        left(
+            name, "it is a window on a writable buffer" if buffers.is_writeable(made) else "copy=False: it is a window"
+        )
         return made
     # NumPy takes any nonzero byte for True, but some libraries take only 1; Pillow writes 255.
     moved = move(np.asarray(made.view(np.uint8) != 0) if made.dtype == bool else made, name)
-    if isinstance(moved, ad.Array) and not made.flags.writeable:
+    if isinstance(moved, ad.Array) and not buffers.is_writeable(made):
         views.ghost(moved).flags.writeable = False
     return moved
 
@@ -474,7 +476,7 @@ def _not_copied(seen: np.ndarray[Any, Any], x: np.ndarray[Any, Any], name: str) 
 
     Return None if that is impossible: an accelerator shares no memory with the host, and another precision needs a copy.
     """
-    if type(seen) is not _real or (seen.flags.writeable and is_window(x)):
+    if type(seen) is not _real or (buffers.is_writeable(seen) and is_window(x)):
         left(name, "it is a window on other memory")
         return seen
     return host_values.sharing(seen)

@@ -130,20 +130,25 @@ def _is_halfway(frame: FrameType | None, within_handler: int) -> bool:
 
 
 def _within_a_call(frame: FrameType | None) -> bool:
-    """Whether a handler interrupts Python code of a library that this package has called, or that traces, or a turn at a tape."""
+    """Whether a handler interrupts Python code of a library that this package has called, or that traces, or a turn at a tape.
+
+    Code of ours traces too, without a frame of the library's: PyTorch gives shapes to code that runs on tensors without values.
+    """
     if tapes.is_in_between():
         return True
     libraries = [backend for backend in loader.loaded() if backend.name != "numpy"]
     folders = tuple(folder for backend in libraries for folder in _folders(backend))
-    seen = False
+    seen = within = False
     while frame is not None and libraries:
         file = frame.f_code.co_filename
         if file.startswith(folders):
             seen = True
-        elif seen and callers.is_ours(file):
-            return True
+        elif callers.is_ours(file):
+            if seen:
+                return True
+            within = True
         elif callers.is_users(frame):  # code of ours that is compiled has no frame
-            return seen and any(backend.is_staging() for backend in libraries)
+            return (seen or within) and any(backend.is_staging() for backend in libraries)
         frame = frame.f_back
     return False
 

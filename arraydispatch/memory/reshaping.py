@@ -12,6 +12,7 @@ from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Unsupported
 from ..backends.kinds import Kind
+from ..common import buffers
 from ..runtime import conversion
 from . import views
 from .ghosts import memory_order, stand_in
@@ -110,7 +111,7 @@ def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
         a._writes += 1
     if fortran and not backend.mutable:
         a._ghost = stand_in(shape, a._kind.dtype, "F")
-    if not before.flags.writeable:
+    if not buffers.is_writeable(before):
         ghost(a).flags.writeable = False
 
 
@@ -152,7 +153,7 @@ def _share_all(root: Handle) -> None:
         g = ghost(each)
         offset = g.__array_interface__["data"][0] - start
         seen = np.ndarray(g.shape, g.dtype, line, offset if g.size else 0, g.strides)
-        seen.flags.writeable = g.flags.writeable
+        seen.flags.writeable = buffers.is_writeable(g)
         _put_on_host(each, seen, loader.hosted(root._kind.backend.home.name).kind(g.dtype))
 
 

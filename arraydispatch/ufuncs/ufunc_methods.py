@@ -27,6 +27,17 @@ NoValue = np._NoValue
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
 
+def mask_of(where: Any, backend: Backend, like: Any) -> Any:
+    """Return ``where=`` as a native mask beside ``like``. Arrays must be boolean; other objects count by their truth."""
+    if not isinstance(where, np.ndarray) and not backend.is_native(where):
+        where = np.asarray(where, dtype=bool)
+    mask = backend.xp.asarray(where, like=like)
+    if (have := backend.dtype_of(mask)) != dtypes.BOOL:
+        what = "array data" if backend.shape_of(mask) else "scalar"
+        raise TypeError(f"Cannot cast {what} from {have!r} to dtype('bool') according to the rule 'safe'")
+    return mask
+
+
 class Bound:
     """Ufunc bound to a backend, on native arrays and scalars, with NumPy's promotion and no precision policy."""
 
@@ -165,7 +176,7 @@ class Bound:
                 f"reduction operation '{ufunc.__name__}' does not have an identity, "
                 "so to use a where mask one has to specify 'initial'"
             )
-        mask, shape = backend.xp.asarray(where, like=a), backend.shape_of(a)
+        mask, shape = mask_of(where, backend, a), backend.shape_of(a)
         if len(backend.shape_of(mask)) > len(shape):
             raise ValueError("input operand has more dimensions than allowed by the axis remapping")
         if backend.shape_of(mask) == shape:
@@ -299,6 +310,9 @@ class Bound:
             key = [slice(0, n, 1) for n in shape]
             key[axis] = slice(begin, max(end, begin + 1), 1)
             part = prim.slice(a, tuple(key))
+            if end - begin <= 1:  # one element is the result: nothing starts with the identity
+                parts.append(prim.astype(part, to))
+                continue
             parts.append(
                 self.reduce(part, axis=axis, dtype=None if ufunc_facts(self.ufunc).logical else to, keepdims=True)
             )

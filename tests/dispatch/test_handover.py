@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 import arraydispatch as ad
 from arraydispatch.api import creation
@@ -194,3 +195,30 @@ def test_a_function_writes_on_the_host_to_an_argument_given_by_name(
     given = {name: x if value is None else value for name, value in keywords.items()}
     host_fallback.call(function, (), given, x._kind.backend, "it is a test")
     assert x.tolist() == [[7, 7, 7], [7, 7, 7]]
+
+
+BROADCAST = [
+    lambda a: a[0],
+    lambda a: a[0, 1:],
+    lambda a: np.sort(a, axis=1),
+    lambda a: np.einsum("kij->i", a),
+    lambda a: np.cov(a[0]),
+    np.ascontiguousarray,
+    lambda a: a.tolist(),
+    lambda a: np.frombuffer(a.tobytes()),
+    lambda a: np.correlate(a[0, 0], a[0, 1]),
+    lambda a: np.apply_along_axis(lambda row: row + 1, 0, a),
+    lambda a: linalg.eigh(a[0])[0],
+    lambda a: linalg.expm_frechet(a[0], a[1])[0],
+    lambda a: linalg.solve_continuous_are(*[a[0]] * 4),
+]
+
+
+@pytest.mark.filterwarnings("error")
+def test_reading_broadcast_arrays_warns_of_nothing(backend: str) -> None:
+    """NumPy warns who asks a result of ``np.broadcast_arrays`` whether it may be written."""
+    theirs, _ = np.broadcast_arrays(2 * np.eye(3), np.ones((4, 3, 3)))
+    ours, _ = np.broadcast_arrays(ad.asarray(2 * np.eye(3), backend=backend), np.ones((4, 3, 3)))
+    with ad.fallback("silent"):
+        for read in BROADCAST:
+            np.testing.assert_allclose(np.asarray(read(ours)), np.asarray(read(theirs)), atol=1e-12)

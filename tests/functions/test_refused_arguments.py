@@ -36,6 +36,31 @@ KEYWORDS: list[str] = [
     "i.resize(np.array([2, 2]), refcheck=False)", "i.resize([2, 2], refcheck=0)",
 ]  # fmt: skip
 
+MASKS: list[str] = [
+    *(f"r=np.{f}(x, initial=0.0, where={mask})" for f in ("sum", "prod", "max", "min", "nansum", "nanprod", "nanmax", "nanmin")
+      for mask in ("x", "np.arange(4)", "c", "[2.0, 0.0, 1.0, 1.0]", "2.0", "np.int64(0)", "np.array(1)", "None")),
+    *(f"r=np.{f}(x, where={mask})" for f in ("any", "all", "mean", "nanmean")
+      for mask in ("x", "np.arange(4)", "[2.0, 0.0, 1.0, 1.0]", "3", "np.array(1)")),
+    *(f"np.{f}(x, where={mask})" for f in ("std", "var", "nanstd", "nanvar") for mask in ("x", "np.arange(4)", "np.array(1)")),
+    *(f"r=x.{f}(where={mask})" for f in ("sum", "any", "mean") for mask in ("x", "[1, 0, 1, 1]", "2.5")),
+    *(f"r=np.add(x, 1, out=x, where={mask})" for mask in ("x", "[1, 0, 1, 1]", "2.5", "np.array(1)")),
+    *(f"np.copyto(x, 7, where={mask})" for mask in ("x", "[1, 0, 1, 1]", "2.5", "np.array(1)")),
+]  # fmt: skip
+"""An array that is a mask is of booleans; the numbers of lists are masks by their truth."""
+
+OVERWRITTEN: list[str] = [
+    *(f"a={array}; a.flags.writeable=False; r=np.{call}" for array in ("x.copy()", "x[:, ::2]", "x[1]", "x.T", "e", "i")
+      for call in ("median(a, None, None, True)", "median(a, -1, overwrite_input=True)", "nanmedian(a, overwrite_input=True)",
+                   "nanmedian(a, 0, None, True)", "percentile(a, 40, None, None, True)", "quantile(a, 0.4, 0, overwrite_input=True)",
+                   "nanpercentile(a, 40, overwrite_input=True)", "nanquantile(a, 0.4, 0, None, True)")),
+    *(f"a={array}; a.flags.writeable=False; r=np.nan_to_num({call})" for array in ("x", "z")
+      for call in ("a, copy=False", "a, False", "x=a, copy=False", "a")),
+    "a=x.T; a.flags.writeable=False; r=np.median(a, axis=(0, 1), overwrite_input=True)", "r=np.median(a=i, overwrite_input=True)",
+    "a=t[:, ::2]; a.flags.writeable=False; r=np.quantile(a, 0.5, axis=(0, 1), overwrite_input=True)",
+    "i.flags.writeable=False; r=np.median(overwrite_input=True, a=i)", "i.flags.writeable=False; r=np.median(i)",
+]  # fmt: skip
+"""NumPy refuses to overwrite a read-only array, if it would not overwrite a copy of it."""
+
 AS_DTYPES: list[str] = [
     "r=x.astype(i)", "r=x.view(i)", "r=x.getfield(i)", "r=np.dtype(x).str", "r=np.sum(x, dtype=i)", "r=x.sum(0, i)", "r=np.mean(x, 0, i)",
     "r=np.std(x, None, i)", "r=np.cumsum(x, 0, i)", "r=np.trace(x, 0, 0, 1, i)", "r=np.zeros_like(x, i)", "r=np.full_like(x, 1, i)",
@@ -61,6 +86,17 @@ asked_for_a_dtype = pytest.mark.skipif(
 @each("program", KEYWORDS)
 def test_keywords(backend: str, program: str) -> None:
     differential.check(program, backend)
+
+
+@each("program", MASKS)
+def test_masks(backend: str, program: str) -> None:
+    differential.check(program, backend)
+
+
+@each("program", OVERWRITTEN)
+def test_read_only_arrays_are_not_overwritten(backend: str, program: str) -> None:
+    with ad.fallback("error"):
+        differential.check(program, backend)
 
 
 @asked_for_a_dtype

@@ -458,3 +458,58 @@ def test_bytes_are_taken_wherever_the_stack_of_c_stands(backend: str) -> None:
             at(50)
     assert len(taken) > 1000
     assert all(taken)
+
+
+class Writer:
+    """Writes into an array while NumPy converts it, as a lazy object may that shares a buffer."""
+
+    def __init__(self, into: Any) -> None:
+        self.into = into
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        self.into[:2] = 100.0
+        return np.full(4, 2.0)
+
+
+WRITTEN: dict[str, Callable[[Any, Any], Any]] = {
+    "out": lambda z, w: np.add(z, w, z),
+    "reduced": lambda z, w: np.add.reduce([w, z], axis=0, out=z),
+    "reversed": lambda z, w: np.subtract(w, z, z),
+    "operator": lambda z, w: z + w,
+    "in place": operator.iadd,
+    "masked": lambda z, w: np.multiply(z, w, out=z, where=[True, False, True, False]),
+    "in a list": lambda z, w: np.add(z, [w, w]),
+    "at": lambda z, w: np.add.at(z, [0, 1, 2, 3], w),
+    "outer": np.multiply.outer,
+    "matmul": np.matmul,
+    "where": lambda z, w: np.where(z > 1, w, z),
+    "copyto": lambda z, w: np.copyto(z, w, where=z > 2),
+    "put": lambda z, w: np.put(z, [3], w),
+    "putmask": lambda z, w: np.putmask(z, z > 50, w),
+    "place": lambda z, w: np.place(z, np.asarray([False, False, False, True]), w),
+    "concatenate": lambda z, w: np.concatenate([z, w]),
+    "dot": np.dot,
+    "einsum": lambda z, w: np.einsum("i,i->i", z, w, out=z),
+    "average": lambda z, w: np.average(z, weights=w),
+    "interp": lambda z, w: np.interp(w, z, z),
+    "take": lambda z, w: np.take(w, np.asarray([0, 1, 2, 3]), out=z),
+    "append": np.append,
+    "linspace": lambda z, w: np.linspace(z, w, 3),
+    "cumsum": lambda z, w: np.cumsum(w, out=z),
+    "assigned": lambda z, w: z.__setitem__(slice(None), w),
+    "part assigned": lambda z, w: z.__setitem__(slice(1, None), np.asarray(w)[1:]),
+    "mask is none": lambda z, w: np.sum(z, where=w),
+    "norm of a difference": lambda z, w: np.linalg.norm(z - w),
+    "on the host": np.correlate,
+}
+
+
+@pytest.mark.parametrize("way", WRITTEN)
+def test_arrays_are_read_after_objects_that_write_them(way: str, backend: str) -> None:
+    def run(z: Any) -> Any:
+        view = z[1:3]
+        made = outcome(lambda: WRITTEN[way](z, Writer(z)))
+        return made, outcome(lambda: z), outcome(lambda: view)
+
+    with ad.fallback("silent"):
+        assert run(ad.asarray(VALUES, backend=backend)) == run(np.array(VALUES))

@@ -6,8 +6,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
+
+import arraydispatch as ad
+from arraydispatch.launcher import signal_handlers
 
 ROOT = Path(__file__).parents[2]
 ALARMS = Path(__file__).parent / "alarms.py"
@@ -189,6 +195,30 @@ def test_a_handler_that_waits_is_called_once_and_is_the_programs_own(tmp_path: P
             "True True", "not yet 1", "not yet 2", "True True", "not yet 3", "not yet 3", "3", *["handled True True"] * 5
         ]
     )  # fmt: skip
+
+
+def test_a_handler_waits_for_code_that_runs_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """PyTorch gives shapes to code of ours between two of its own steps, and what a handler computed there had no values."""
+    torch = ad.backend("torch")
+    staging: list[bool] = []
+
+    def given_shapes(natives: list[Any]) -> list[Any]:
+        staging.append(torch.is_staging())
+        return natives
+
+    torch.transforms.abstract(given_shapes, [((2,), np.dtype(float))], None)
+    assert staging == [True]
+    assert not torch.is_staging()
+
+    def frame(file: str, back: Any) -> Any:
+        return SimpleNamespace(f_code=SimpleNamespace(co_filename=file), f_back=back, f_globals={})
+
+    users = frame("/home/somebody/main.py", None)
+    body = frame(str(Path(ad.__file__).parent / "functions" / "linalg.py"), users)
+    assert not signal_handlers._within_a_call(body)
+    monkeypatch.setattr(type(torch), "is_staging", lambda self: True)
+    assert signal_handlers._within_a_call(body)
+    assert not signal_handlers._within_a_call(users)
 
 
 _EVERY_THIRD = """

@@ -446,3 +446,18 @@ def test_parts_of_numbers_are_exact_for_subnormal_ones_too(backend: str, dtype: 
     np.testing.assert_array_equal(ad.to_numpy(fraction), expected[0], strict=True)
     np.testing.assert_array_equal(ad.to_numpy(exponent), expected[1], strict=True)
     np.testing.assert_array_equal(np.signbit(ad.to_numpy(fraction)), np.signbit(expected[0]))
+
+
+@pytest.mark.parametrize("name", [*LIBRARIES, "numpy"])
+def test_reduceat_leaves_a_single_element_as_it_is(name: str) -> None:
+    """``hypot`` of one number would be its absolute value, and the sum of one negative zero a positive one."""
+    x = np.array([[-3.0, -0.0, 2.0], [1.5, -0.0, -4.0]])
+    ufuncs = np.hypot, np.add, np.multiply, np.subtract, np.maximum, np.logaddexp, np.logical_and
+    with ad.backend(name):
+        for ufunc, axis in itertools.product(ufuncs, (0, 1)):
+            theirs = ufunc.reduceat(x, [1, 0, 1], axis=axis)
+            ours = np.asarray(ufunc.reduceat(ad.asarray(x), [1, 0, 1], axis=axis))
+            assert ours.dtype == theirs.dtype
+            single = np.take(ours, [0], axis), np.take(theirs, [0], axis)
+            assert single[0].tobytes() == single[1].tobytes(), ufunc
+            np.testing.assert_allclose(ours, theirs, 1e-12)

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.utils import _pytree as pytree
 
 from ...backends.kinds import Kind
-from ...common import tracing
+from ...common import buffers, tracing
 from ...common.errors import SettingError
 from ...common.lazy_attributes import lazy
 from ...common.pytrees import mapped
@@ -150,6 +150,9 @@ class TorchBackend(Backend):
     def followed(self, a: Tensor) -> bool:
         return a.requires_grad
 
+    def is_staging(self) -> bool:
+        return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None
+
     def on_cpu(self, a: Tensor) -> bool:
         """Whether the value is on the CPU; False while a gradient is recorded: a NumPy scalar would cut it."""
         return a.is_cpu and not a.requires_grad and concrete(a)
@@ -198,7 +201,7 @@ class TorchBackend(Backend):
             device = torch.get_default_device()
         moves = device is not None and torch.device(device).type != "cpu"
         itemsize = x.dtype.itemsize
-        if (copy and not moves) or not x.flags.writeable or any(s < 0 or s % itemsize for s in x.strides):
+        if (copy and not moves) or not buffers.is_writeable(x) or any(s < 0 or s % itemsize for s in x.strides):
             x = np.array(x, order="K", copy=True, subok=False)
         if x.dtype.char in "qQ":  # C's long long, which torch does not recognize as int64
             x = x.view(np.dtype(x.dtype.str))
