@@ -25,6 +25,9 @@ CALLS: dict[Any, Any] = {
     np.argsort: np.argsort,
     np.argmax: np.argmax,
     np.argmin: lambda x: np.argmin(x.reshape(2, -1), axis=1),
+    np.isnan: np.isnan,
+    np.isinf: np.isinf,
+    np.isfinite: np.isfinite,
     np.cumsum: np.cumsum,
     np.partition: lambda x: np.partition(x, 5)[5],
     np.argpartition: lambda x: x[np.argpartition(x, 5)[5]],
@@ -126,6 +129,46 @@ def test_bytes_compared_with_a_number(compare: Any, dtype: Any) -> None:
         np.testing.assert_array_equal(np.asarray(compare(ours, number)), compare(theirs, number))
         np.testing.assert_array_equal(np.asarray(compare(number, ours)), compare(number, theirs))
         np.testing.assert_array_equal(np.asarray(compare(ours.T, number)), compare(theirs.T, number))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("compare", [np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal])
+def test_numbers_are_compared_by_numpy_while_they_fit_the_cache(
+    compare: Any, dtype: Any, execution: str | None
+) -> None:
+    pytest.importorskip("torch")
+    for size in (1000, 1 << 17, 1 << 19):
+        theirs = np.resize(np.array([0.5, np.nan, -0.0, 0.0, np.inf, 0.1], dtype), size)
+        ours = ad.asarray(theirs, backend="torch")
+        flipped, others = theirs[::-1], ad.asarray(theirs[::-1].copy(), backend="torch")
+        for one, other, expected in (
+            (ours, 0.1, compare(theirs, 0.1)),
+            (0.5, ours, compare(0.5, theirs)),
+            (ours, others, compare(theirs, flipped)),
+            (ours[::2], others[::2], compare(theirs[::2], flipped[::2])),
+            (ours.reshape(2, -1), others[: size // 2], compare(theirs.reshape(2, -1), flipped[: size // 2])),
+        ):
+            with ad.profile() as profile:
+                got = compare(one, other)
+            assert type(got) is ad.Array and got.dtype == bool
+            np.testing.assert_array_equal(np.asarray(got), expected)
+            if one is ours:
+                by_numpy = execution is None and size == 1 << 17
+                assert ("host kernel" in profile.calls_by_class()) == by_numpy
+
+
+@pytest.mark.parametrize("combine", [np.logical_and, np.logical_or, np.logical_xor])
+def test_masks_are_combined_by_numpy(combine: Any, execution: str | None) -> None:
+    pytest.importorskip("torch")
+    theirs = np.arange(1 << 18) % 3 == 0, np.arange(1 << 18) % 5 == 0
+    ours = [ad.asarray(mask, backend="torch") for mask in theirs]
+    with ad.profile() as profile:
+        got = combine(*ours)
+    np.testing.assert_array_equal(np.asarray(got), combine(*theirs))
+    assert ("host kernel" in profile.calls_by_class()) == (execution is None)
+    out = ad.asarray(np.zeros(1 << 18, bool), backend="torch")
+    assert combine(*ours, out=out) is out
+    np.testing.assert_array_equal(np.asarray(out), combine(*theirs))
 
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])

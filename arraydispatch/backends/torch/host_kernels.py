@@ -27,10 +27,21 @@ HOST_KERNELS: dict[Any, str] = {
     **dict.fromkeys(
         (np.sort, np.argsort, np.partition, np.argpartition), "in host memory NumPy sorts ten times as fast as torch"
     ),
+    **dict.fromkeys(
+        (np.isnan, np.isinf, np.isfinite), "in host memory NumPy finds NaN and infinity five times as fast as torch"
+    ),
+    **dict.fromkeys(
+        (np.argmax, np.argmin), "in host memory NumPy finds the place of an extremum five times as fast as torch"
+    ),
 }
 """NumPy function -> reason why NumPy runs it in host memory."""
 
 _REAL = frozenset({torch.float32, torch.float64})
+_WITH_MASKS = _REAL | {torch.bool}
+_MASKED_FASTER = range(1 << 17, 1 << 19)
+"""Numbers of elements for which NumPy compares faster, four times if they are in the cache; of more, memory is what both wait for, and torch has
+threads."""
+_FOUND_FASTER = 1 << 10
 _COMPLEX = frozenset({torch.complex64, torch.complex128})
 _SORTED = _REAL | {torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64}
 _KEPT_WIDER = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.complex64})
@@ -95,6 +106,45 @@ def absolute(a: Tensor) -> Tensor:
     """Return absolute values: of complex numbers NumPy's, which take a third of the time of torch's."""
     out = _on_host(np.absolute, a) if a.dtype in _COMPLEX else None
     return torch.abs(a) if out is None else out
+
+
+def finding(ufunc: np.ufunc, plain: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
+    """Make a kernel that looks for NaN or infinity."""
+
+    def kernel(a: Tensor) -> Tensor:
+        out = _on_host(ufunc, a) if a.dtype in _REAL and a.numel() >= _FOUND_FASTER else None
+        return plain(a) if out is None else out
+
+    return kernel
+
+
+def comparing(ufunc: np.ufunc, plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make a kernel that compares numbers, or combines truth values: exact, so that it does not matter who computes."""
+
+    def kernel(a: Any, b: Any, out: Tensor | None = None) -> Tensor:
+        made = None
+        if out is None:
+            made = _compared(ufunc, a, b) if isinstance(a, Tensor) else _compared(ufunc, b, a, mirrored=True)
+        return plain(a, b, out=out) if made is None else made
+
+    return kernel
+
+
+def _compared(ufunc: np.ufunc, a: Tensor, b: Any, mirrored: bool = False) -> Tensor | None:
+    if a.dtype not in _WITH_MASKS or a.numel() not in _MASKED_FASTER:
+        return None
+    if isinstance(b, Tensor):
+        if b.dtype is not a.dtype or not (b.is_cpu and concrete(b)) or b.requires_grad or b.is_neg():
+            return None
+        b = b.numpy()
+    elif type(b) is not float:
+        return None
+    return _on_host((lambda x: ufunc(b, x)) if mirrored else lambda x: ufunc(x, b), a)
+
+
+def position(function: Callable[..., Any], a: Tensor, axis: int) -> Tensor | None:
+    """Find the place of an extremum along an axis; None if torch must do it."""
+    return _on_host(function, a, axis) if a.dtype in _SORTED and a.numel() >= _FOUND_FASTER else None
 
 
 def _begins_with_zero(ufunc: np.ufunc, a: Tensor, axis: int) -> bool:

@@ -310,13 +310,15 @@ def argsort(a: Tensor, axis: int, stable: bool = True) -> Tensor:
 def argmax(a: Tensor, axis: int) -> Tensor:
     if a.dtype.is_complex:
         raise Unsupported("torch does not order complex numbers")
-    return torch.argmax(_found(a), axis)
+    on_host = host_kernels.position(np.argmax, a, axis)
+    return torch.argmax(_found(a), axis) if on_host is None else on_host
 
 
 def argmin(a: Tensor, axis: int) -> Tensor:
     if a.dtype.is_complex:
         raise Unsupported("torch does not order complex numbers")
-    return torch.argmin(_found(a), axis)
+    on_host = host_kernels.position(np.argmin, a, axis)
+    return torch.argmin(_found(a), axis) if on_host is None else on_host
 
 
 def _found(a: Tensor) -> Tensor:

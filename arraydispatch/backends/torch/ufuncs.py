@@ -18,7 +18,7 @@ from torch import Tensor
 
 from . import host_kernels
 from .dtype_tables import UNSIGNED, concrete, derived, innermost_transform
-from .host_kernels import sqrt
+from .host_kernels import comparing, finding, sqrt
 from .hyperbolic import cosh, sinh
 from .powers import float_power, power, real_power
 from .reductions import ACCUMULATE, REDUCE
@@ -519,20 +519,20 @@ UFUNCS: dict[Any, Kernel] = {
     np.rad2deg: _degrees,
     np.degrees: _degrees,
     # order
-    np.equal: torch.eq,
-    np.not_equal: torch.ne,
-    np.less: _comparison(torch.lt, torch.gt),
-    np.less_equal: _comparison(torch.le, torch.ge),
-    np.greater: _comparison(torch.gt, torch.lt),
-    np.greater_equal: _comparison(torch.ge, torch.le),
+    np.equal: comparing(np.equal, torch.eq),
+    np.not_equal: comparing(np.not_equal, torch.ne),
+    np.less: comparing(np.less, _comparison(torch.lt, torch.gt)),
+    np.less_equal: comparing(np.less_equal, _comparison(torch.le, torch.ge)),
+    np.greater: comparing(np.greater, _comparison(torch.gt, torch.lt)),
+    np.greater_equal: comparing(np.greater_equal, _comparison(torch.ge, torch.le)),
     np.maximum: _extremum(_maximum, torch.ge, _propagate),
     np.minimum: _extremum(_minimum, torch.le, _propagate),
     np.fmax: _extremum(_fmax, torch.ge, _ignore),
     np.fmin: _extremum(_fmin, torch.le, _ignore),
     # logic and bits
-    np.logical_and: torch.logical_and,
-    np.logical_or: torch.logical_or,
-    np.logical_xor: torch.logical_xor,
+    np.logical_and: comparing(np.logical_and, torch.logical_and),
+    np.logical_or: comparing(np.logical_or, torch.logical_or),
+    np.logical_xor: comparing(np.logical_xor, torch.logical_xor),
     np.logical_not: torch.logical_not,
     np.bitwise_and: torch.bitwise_and,
     np.bitwise_or: torch.bitwise_or,
@@ -540,9 +540,9 @@ UFUNCS: dict[Any, Kernel] = {
     np.invert: torch.bitwise_not,
     np.left_shift: torch.bitwise_left_shift,
     np.right_shift: right_shift,
-    np.isnan: torch.isnan,
-    np.isinf: torch.isinf,
-    np.isfinite: torch.isfinite,
+    np.isnan: finding(np.isnan, torch.isnan),
+    np.isinf: finding(np.isinf, torch.isinf),
+    np.isfinite: finding(np.isfinite, torch.isfinite),
 }
 
 RING = frozenset(
@@ -554,10 +554,10 @@ RING = frozenset(
 """Ufuncs without an unsigned kernel in torch whose bits (or truth) are the same in the signed type of the same size."""
 
 _ORDER: dict[Any, Kernel] = {
-    np.less: torch.lt,
-    np.less_equal: torch.le,
-    np.greater: torch.gt,
-    np.greater_equal: torch.ge,
+    np.less: comparing(np.less, torch.lt),
+    np.less_equal: comparing(np.less_equal, torch.le),
+    np.greater: comparing(np.greater, torch.gt),
+    np.greater_equal: comparing(np.greater_equal, torch.ge),
     np.maximum: _maximum,
     np.minimum: _minimum,
     np.fmax: _fmax,
@@ -621,9 +621,11 @@ def kernel_for(ufunc: Any, dtype: np.dtype[Any], scalars: bool) -> Kernel | None
 
 _COMPUTED_INTEGERS = frozenset(np.dtype(t) for t in (np.int8, np.int16, np.int32, np.int64, np.uint8))
 
-INPLACE: frozenset[Any] = frozenset(
-    ufunc for ufunc, kernel in UFUNCS.items() if isinstance(kernel, type(torch.add))
-) - {np.positive, np.isnan, np.isinf, np.isfinite} | frozenset(_ORDER)
+INPLACE: frozenset[Any] = (
+    frozenset(ufunc for ufunc, kernel in UFUNCS.items() if isinstance(kernel, type(torch.add))) - {np.positive}
+    | {np.equal, np.not_equal, np.logical_and, np.logical_or, np.logical_xor}
+    | frozenset(_ORDER)
+)
 """Ufuncs whose kernel accepts ``out=``, a tensor of the loop's output dtype, which may be one of the operands."""
 
 SCALARS: frozenset[Any] = frozenset(
