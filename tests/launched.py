@@ -136,6 +136,8 @@ class Zygotes:
 
     def of(self, backend: str) -> Zygote:
         """Where scripts run on a backend."""
+        if backend in loader.KNOWN:
+            loader.check(backend)  # conftest.py skips the test
         return self._made_of(backend, *(self._quickly if backend == "jax" else ()))
 
     def _make(self, backend: str, *libraries: str) -> Zygote:

@@ -165,7 +165,7 @@ def _needs(page: Path) -> tuple[str, ...]:
     found = pages.NEEDS.search(page.read_text(encoding="utf-8"))
     said = found[1] if found else ""
     if page.name == "README.md":
-        return ("jax,torch", "scikit-learn")
+        return ("jax",)
     extras = ",".join(pages.EXTRAS.findall(said))
     return (extras, *sorted(name.lower() for name in pages.packages_in(said)))
 

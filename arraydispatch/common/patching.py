@@ -90,7 +90,7 @@ NEEDS: dict[str, Need] = {
     "sys:excepthook": Need(
         "(exctype, value, traceback, /)", "Python 3.8 to 3.14", "the error that ends a child process, shown without our frames"
     ),
-    "threading:excepthook": Need("", "Python 3.8 to 3.14", "errors that end a thread, shown without our frames"),
+    "threading:excepthook": Need(("", "(args, /)"), "Python 3.8 to 3.14", "errors that end a thread, shown without our frames"),
     "traceback:StackSummary._extract_from_extended_frame_gen": Need(
         "(frame_gen, *, limit=None, lookup_lines=True, capture_locals=False)", "Python 3.11 to 3.14",
         "the frames of every traceback that is shown, ours among them",

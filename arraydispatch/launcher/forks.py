@@ -1,4 +1,4 @@
-"""Support for forks of a process that runs a script.
+"""Support for forks of a process that runs a script, or has imported ``arraydispatch.numpy``.
 
 A fork inherits everything but threads, so a library with its own threads would wait for them forever in the child. Therefore
 the child's arrays are moved to the host, where NumPy computes; the parent prints that once.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -128,7 +129,8 @@ def test_a_reduction_of_no_elements_is_not_recorded(reduce: Any, monkeypatch: py
 def test_what_nobody_holds_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum of what only it sees needs no memory for that; what a name holds is there afterwards."""
     assert recorded._alone["method"] is not None
-    assert recorded._alone["function"] is not None
+    tells = recorded._alone["function"] is not None
+    assert tells or sys.version_info >= (3, 14)  # where a call borrows a name's reference, as if nobody held the array
     monkeypatch.setattr(tape, "IN_THREADS", 0)  # what is not planned has a value of its own at each step
     made: list[tuple[int, ...]] = []
     memory = blocks._memory
@@ -143,7 +145,8 @@ def test_what_nobody_holds_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     ):
         made.clear()
         assert outcome(call, x) == outcome(call, GIVEN["square"])
-        assert (70, 61) not in made or "std" in call.__code__.co_names
+        names = call.__code__.co_names
+        assert (70, 61) not in made or "std" in names or ("np" in names and not tells)
     for hold in (lambda z: z.sum(axis=1), lambda z: np.sum(z, axis=1), lambda z: z.mean()):
         made.clear()
         held = x * 3

@@ -299,7 +299,7 @@ def test_every_import_of_the_stand_in_gives_the_launchers_module(tmp_path: Path)
         "import arraydispatch as ad, arraydispatch.numpy.polynomial.chebyshev as ch, arraydispatch.numpy.testing as t\n"
         "from arraydispatch.numpy.random import default_rng\n"
         "from arraydispatch.launcher import facade\n"
-        "ad.use('torch')\n"
+        f"ad.use({OTHER!r})\n"
         "x = np.ones(3)\n"
         "print(np is by_name.np is in_between.np is facade.substitute(numpy), la is np.linalg, t is np.testing)\n"
         "print(type(x) is np.ndarray, x.backend, default_rng(0).normal(size=2).backend, ch is numpy.polynomial.chebyshev)\n"
@@ -312,8 +312,8 @@ def test_every_import_of_the_stand_in_gives_the_launchers_module(tmp_path: Path)
     )
     assert said.splitlines() == [
         "True True True",
-        "True torch torch True",
-        "torch torch torch <class 'numpy.ndarray'>",
+        f"True {OTHER} {OTHER} True",
+        f"{OTHER} {OTHER} {OTHER} <class 'numpy.ndarray'>",
         "True",
         "numpy",
         "No module named 'arraydispatch.numpy.nothing'",
@@ -323,7 +323,7 @@ def test_every_import_of_the_stand_in_gives_the_launchers_module(tmp_path: Path)
 def test_sitecustomize_installs_for_the_program(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
-    (site / "sitecustomize.py").write_text("import arraydispatch as ad\nad.install('torch', min_size=0)\n")
+    (site / "sitecustomize.py").write_text(f"import arraydispatch as ad\nad.install({OTHER!r}, min_size=0)\n")
     (tmp_path / "helper.py").write_text("import numpy as np\nmade = np.ones(2)\n")
     script = tmp_path / "script.py"
     script.write_text(
@@ -334,7 +334,7 @@ def test_sitecustomize_installs_for_the_program(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, str(script)], env=env, capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.stdout == "torch torch\nTrue True\n", done.stderr
+    assert done.stdout == f"{OTHER} {OTHER}\nTrue True\n", done.stderr
     assert "ZeroDivisionError" in done.stderr
 
 

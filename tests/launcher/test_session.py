@@ -534,7 +534,9 @@ def test_what_compiled_code_asks_for_is_counted_and_stops_nothing(tmp_path: Path
         done = zygotes.of(name).run(str(script), cwd=tmp_path, options=options, reported=True)
         assert (done.code, done.stdout) == (0, "[0 0]\n")
         told = [row["why"] for row in done.report["transfers"] if row["line"] == 7]
-        assert any("asked for an ndarray" in why for why in told), done.report["transfers"]
+        # Arrays of JAX and TensorFlow, which are immutable, go to the host with all views of their memory.
+        known = "asked for an ndarray", "its memory is shared on the host"
+        assert any(why.endswith(known) for why in told), done.report["transfers"]
 
 
 def _installed(name: str) -> bool:

@@ -182,7 +182,7 @@ def test_a_cell_leaves_the_settings_as_they_were(shell: Any, end: str) -> None:
 def test_a_cell_that_cannot_start_changes_nothing(shell: Any, capsys: pytest.CaptureFixture[str]) -> None:
     before = _settings()
     for options, says in (
-        ("--precision 8", "'none'"),
+        ("--precision 8", "invalid choice: '8'"),
         ("--backend nothing", "no backend named"),
         ("--include no_such", "--include"),
     ):
