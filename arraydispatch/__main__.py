@@ -8,8 +8,6 @@ import os
 import sys
 import threading
 
-from .launcher import large_pages
-
 SPIN = "20"
 """OpenBLAS's threads look for work for so long after a call, 2^20 cycles or a third of a millisecond, before they sleep: by themselves they do for
 2^26, in which the processors that they run on are wanted for the blocks that come next. It reads the variable when it is loaded."""
@@ -20,7 +18,6 @@ def main() -> int:
 
     Either way the process then dies of it, as Python's own do.
     """
-    large_pages.ask()
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", SPIN)
     gc.disable()  # until the program begins: a start makes nothing but what stays (see `runner.run`)
     try:

@@ -130,7 +130,7 @@ class Choices:
     def apply(self) -> None:
         """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does."""
         self._use(whole=True)
-        heap.keep()
+        heap.keep(settings.default.backend != "numpy")
         # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.
         loader.when_loaded(
             settings.default.backend,
