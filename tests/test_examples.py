@@ -62,7 +62,7 @@ EAGER = ("--execution", "eager", "--min-size", "0")
 @every_example
 def test_example_prints_by_default_what_plain_python_prints(script: Path, backend: str, zygotes: Zygotes) -> None:
     need(backend)
-    done = zygotes.of(backend).run(script.name, cwd=script.parent, reported=True)
+    done = zygotes.of(backend).run(script.name, cwd=script.parent)
     assert done.code == 0, done.stderr
     assert done.stdout == plain(script, zygotes)
 
@@ -73,7 +73,9 @@ def test_example_prints_by_default_what_plain_python_prints(script: Path, backen
 def test_example_prints_what_plain_python_prints(script: Path, backend: str, zygotes: Zygotes) -> None:
     need(backend)
     watched = () if backend == "torch" else None  # as below, so that it is run once
-    done = zygotes.with_compiler(backend).run(script.name, cwd=script.parent, options=EAGER, below=watched)
+    done = zygotes.with_compiler(backend).run(
+        script.name, cwd=script.parent, options=EAGER, below=watched, reported=True
+    )
     assert done.code == 0, done.stderr
     assert done.stdout == plain(script, zygotes)
     assert done.report["host_fallbacks"] == []

@@ -184,6 +184,8 @@ def _array_of(x: Any) -> Any:
         return x
     if not any(hasattr(cls, name) for name in _CONVERSIONS) or any(hasattr(cls, name) for name in _PROTOCOLS):
         return x  # or it has a say in the call itself
+    if cls.__module__.partition(".")[0] == "numpy":
+        return x  # NumPy's functions ask whether they have a poly1d
     return x if loader.backend_of(x) is not None else np.asarray(x)
 
 

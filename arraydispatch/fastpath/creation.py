@@ -456,7 +456,8 @@ def _few_of(args: tuple[Any, ...], large: Any, first: Any, reads: Any) -> tuple[
         if i < first or _is_few(x, large):
             hosts.append(x)
             continue
-        inside = values_of((x,), []) if reads and type(x) is not tuple else None
+        known = reads and (type(x) is path.array_class or type(x) is ndarray or type(x) is list)
+        inside = values_of((x,), []) if known else None
         if inside is None:
             return None
         hosts.append(inside[0])

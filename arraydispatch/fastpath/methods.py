@@ -299,7 +299,10 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             kind: Kind = self._kind
             if not (kind.standard or (computes and x.size >= path.least)):
                 return _answered(self, numpys(x), kind)
-        return method(self)
+            made = of_kept(numpys, (self,))
+            if made is not DECLINED:
+                return made
+        return general(self)  # by no other function of ours: recording counts who holds the array
 
     def with_one(self: Handle, given: Any) -> Any:
         if type(self._v) is ndarray:
@@ -375,7 +378,7 @@ def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
                 numpys(x, given)
                 written(self)
                 return None
-        return method(self, given)
+        return general(self, given)
 
     method.__doc__ = general.__doc__
     return handles.shortened(method, None, with_one)

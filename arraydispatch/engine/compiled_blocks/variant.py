@@ -552,9 +552,7 @@ class _Entries(dict[Any, Entry]):
         def in_parts(*args: Any, **kwargs: Any) -> Any:
             return run(variant.xp, *args, **kwargs)
 
-        if (
-            func is np.copy
-        ):  # nothing to record: a deferred value is its own copy, which a write to either array leaves as it is
+        if func is np.copy:  # nothing to record: a write to either array leaves the deferred value as it is
             return replace(found, run=lambda xp, *args, **kwargs: in_parts(*args, **kwargs), bound=in_parts)
         if found.spec is not None and found.spec.mode in ("arrays", "meta", "attribute"):
             return replace(found, bound=in_parts)
