@@ -178,3 +178,13 @@ def zygotes(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureReq
     made = Zygotes(tmp_path_factory, quickly=not request.config.option.whole)
     yield made
     made.end()
+
+
+def prints_as_plainly(zygotes: Zygotes, backend: str, script: str, folder: Path, *ways: tuple[str, ...]) -> None:
+    """Hold what a script prints on a backend, run with each of some options, against what plain Python prints."""
+    (folder / "script.py").write_text(script)
+    plain = zygotes.plain.run("script.py", cwd=folder)
+    assert plain.code == 0, plain.stderr
+    for options in ways:
+        ours = zygotes.of(backend).run("script.py", cwd=folder, options=options)
+        assert (ours.code, ours.stdout) == (0, plain.stdout), ours.stderr

@@ -357,18 +357,7 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
                     return handles.new_array(path.array_class, value, kind, True, None)
             return told(shape)
 
-        def of_two(shape: Any, dtype: Any) -> Any:
-            if _float_kind is not None:
-                value: ndarray = make(shape, dtype)
-                kind = _kinds.get(value.dtype)
-                if kind is not None and (_any_size or value.size < path.least):
-                    if fills:
-                        value.fill(1)
-                    path.calls += 1
-                    return handles.new_array(path.array_class, value, kind, True, None)
-            return told(shape, dtype)
-
-        return handles.shortened(made, of_one, of_two)
+        return handles.shortened(made, of_one)
 
     return decorate
 

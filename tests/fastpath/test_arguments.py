@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.launched import Zygotes
+from tests.launched import Zygotes, prints_as_plainly
 
 SCRIPT = '''
 import warnings
@@ -166,9 +166,4 @@ for line in ("np.clip(x, 0, 1, out=x)", "x.cumsum(out=x)", "np.add(y, y, x)", "n
 
 
 def test_arguments_that_hold_arrays(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SCRIPT)
-    plain = zygotes.plain.run("script.py", cwd=tmp_path)
-    assert plain.code == 0, plain.stderr
-    for options in ((), ("--execution", "fused", "--min-size", "1")):
-        ours = zygotes.of(backend).run("script.py", cwd=tmp_path, options=options)
-        assert (ours.code, ours.stdout) == (0, plain.stdout), ours.stderr
+    prints_as_plainly(zygotes, backend, SCRIPT, tmp_path, (), ("--execution", "fused", "--min-size", "1"))

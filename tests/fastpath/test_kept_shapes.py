@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.launched import Zygotes
+from tests.launched import Zygotes, prints_as_plainly
 
 SCRIPT = '''
 import warnings
@@ -77,10 +77,4 @@ print(kept.tolist(), shown.tolist(), float(x[3, 3]))
 
 
 def test_kept_shapes_compute_as_plainly(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text(SCRIPT)
-    plain = zygotes.plain.run("script.py", cwd=tmp_path)
-    assert plain.code == 0, plain.stderr
-    ours = zygotes.of(backend).run(
-        "script.py", cwd=tmp_path, options=("--execution", "compiled", "--min-size", "30"), reported=True
-    )
-    assert (ours.code, ours.stdout) == (0, plain.stdout), ours.stderr
+    prints_as_plainly(zygotes, backend, SCRIPT, tmp_path, ("--execution", "compiled", "--min-size", "30"))
