@@ -10,7 +10,7 @@ import numpy as np
 from .._core.handles import Handle
 from ..array import Array, casts
 from ..backends import loader
-from ..backends.base import Backend, Unsupported
+from ..backends.base import Backend, LeftToNumPy
 from ..backends.devices import Device
 from ..common.errors import NoBackendFoundError
 from ..common.pytrees import each_leaf
@@ -95,7 +95,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     if isinstance(obj, list | tuple) and _holds_arrays(obj):
         try:
             return wrapping.beside_writers(from_sequence, obj, target, place, wanted)
-        except (Unsupported, ValueError):  # strings or objects beside the arrays, or ragged shapes: left to NumPy
+        except (LeftToNumPy, ValueError):  # strings or objects beside the arrays, or ragged shapes: left to NumPy
             obj = at_host(obj)
     given = obj if isinstance(obj, np.ndarray | list | tuple) else from_protocol(obj, wanted)
     if isinstance(given, Handle):

@@ -17,7 +17,7 @@ import numpy as np
 from .. import fastpath
 from .._core.handles import Handle
 from ..array import Array
-from ..backends.base import Backend, Unsupported
+from ..backends.base import Backend, LeftToNumPy
 from ..common import arguments, events
 from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
@@ -220,7 +220,7 @@ def _by_body(func: Any, body: Callable[..., Any], size: Any, dtype: Any, args: t
         with backend.within():
             made = wrapping.beside_writers(lambda: body(backend.xp, *args, device=device, **options))
             return _wrapped(made, backend)
-    except Unsupported:  # as of one of many shapes, for each of which the library would compile
+    except LeftToNumPy:  # as of one of many shapes, for each of which the library would compile
         return _moved(func(*args, **options))
 
 
@@ -551,7 +551,7 @@ def array(
             return host_values.call(np.array, (object, dtype), options)
         try:
             made = wrapping.beside_writers(from_sequence, object, held_by, None, wanted)
-        except (Unsupported, ValueError):  # strings or objects beside the arrays, or ragged shapes: left to NumPy
+        except (LeftToNumPy, ValueError):  # strings or objects beside the arrays, or ragged shapes: left to NumPy
             return _moved(np.array(at_host(object), dtype, **options))
     else:
         if not isinstance(object, np.ndarray | list | tuple):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._core.handles import Handle
-from ..backends.base import Unsupported
+from ..backends.base import LeftToNumPy
 from ..common import events
 from ..common.sentinels import DECLINED
 from ..common.user_warnings import warn_of_cast
@@ -83,7 +83,7 @@ def reread(a: Any, how: Any, wanted: np.dtype[Any], *args: Any) -> Any:
                 seen.flags.writeable = False  # any bits but 0 read as 1: writing them back would change others
             try:
                 return views.derive(a, seen)
-            except Unsupported as unsupported:
+            except LeftToNumPy as unsupported:
                 reason = unsupported.args[0]
     made = host_fallback.call(how, (a, wanted, *args), {}, backend, reason or f"{a.dtype} is reread as {wanted}")
     return read_only(made) if isinstance(made, Handle) else made

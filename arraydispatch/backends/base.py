@@ -53,8 +53,18 @@ def bytes_in(said: str) -> int:
     return int(float(found[1]) * 1024 ** "bKMGT".index(found[2][0]))
 
 
-class Unsupported(Exception):
-    """Raised by a primitive or a kernel that the library cannot compute; the message is the reason."""
+class LeftToNumPy(Exception):
+    """Raised where NumPy runs a call, although the library may have a way to; the message is the reason.
+
+    Only what hands a call to the host catches it.
+    """
+
+
+class Unsupported(LeftToNumPy):
+    """Raised by a primitive or a kernel that the library cannot compute; the message is the reason.
+
+    What knows another way to compute the call catches it.
+    """
 
 
 PRIMITIVES: dict[str, str] = {
@@ -201,7 +211,7 @@ class Backend:
     native_is_ndarray: ClassVar[bool] = False
     """Whether native arrays are ndarrays, for which NumPy itself decides what is a view."""
 
-    REFUSALS: ClassVar[tuple[type[Exception], ...]] = (Unsupported,)
+    REFUSALS: ClassVar[tuple[type[Exception], ...]] = (LeftToNumPy,)
     """Exceptions that mean that the library does not run a call: NumPy then runs it, or reports the error in its own words."""
     hosted: ClassVar[bool] = False
     """Whether this is the host state of the arrays of another backend, :attr:`home`."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._core.handles import Handle
-from ..backends.base import Backend, Unsupported
+from ..backends.base import Backend, LeftToNumPy
 from ..common import callers, events, names
 from ..common.errors import HostFallbackError, HostFallbackWarning
 from ..common.pytrees import mapped
@@ -35,7 +35,7 @@ def allow(func: Any, backend: Backend, reason: str, inside: Callable[[str], bool
 
 def refusal(error: Exception) -> str:
     """Return the reason from a library's error for a call that it does not run."""
-    if isinstance(error, Unsupported):
+    if isinstance(error, LeftToNumPy):
         return error.args[0]
     said = str(getattr(error, "message", error))
     return said.rpartition("}} ")[2].partition(" [Op:")[0].partition("\n")[0]
@@ -65,7 +65,7 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
             if backend.hosted and not held.hosted:  # the host is no device of the library
                 device = conversion.default_device(held)
             value = conversion.upload(held, result, device, "the result of a host call", copy=result.base is not None)
-        except Unsupported as unsupported:
+        except LeftToNumPy as unsupported:
             if events.tap is not None:
                 events.tap.left(f"a result of dtype {result.dtype}", str(unsupported))
             return result

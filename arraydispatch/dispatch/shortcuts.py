@@ -15,7 +15,7 @@ import numpy as np
 from .._core import machine
 from .._core.handles import Handle
 from .._core.machine import address_of
-from ..backends.base import Unsupported
+from ..backends.base import LeftToNumPy
 from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
@@ -75,7 +75,7 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
                 tap.call(ufunc, plan.out.backend.name, plan.kind, "", perf_counter() - start, result, views.frames)
                 if plan.cast is not None:
                     tap.cast(*plan.cast)
-        except Unsupported as unsupported:
+        except LeftToNumPy as unsupported:
             reason = unsupported.args[0]
         except Exception as error:
             backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend

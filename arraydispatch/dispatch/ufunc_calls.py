@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..backends import loader
-from ..backends.base import Backend, Unsupported
+from ..backends.base import Backend, LeftToNumPy, Unsupported
 from ..backends.kinds import Kind
 from ..common import buffers, events, tracing
 from ..common.signal_safety import imported
@@ -104,7 +104,7 @@ def elementwise(
             result = reporting(lambda: ufunc(*natives), ufunc.__name__)
         else:
             result = plan.run(*natives)
-    except Unsupported:
+    except LeftToNumPy:
         raise
     except Exception:
         wrapping.check_operands(tuple(natives), backend, *_other_shapes(outs, where))

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..backends import loader
-from ..backends.base import Unsupported
+from ..backends.base import LeftToNumPy
 from ..backends.kinds import Kind
 from ..common import buffers
 from ..runtime import conversion
@@ -51,7 +51,7 @@ def set_dtype(a: Handle, dtype: Any) -> None:
         raise TypeError(f"an array of {backend.name} cannot be reinterpreted as {dtype} in place")
     try:
         made = views.derive(a, seen)
-    except Unsupported as reason:
+    except LeftToNumPy as reason:
         raise TypeError(f"an array of {backend.name} cannot be reinterpreted as {dtype} in place: {reason}") from None
     if a._base is not None:
         _become(a, made)

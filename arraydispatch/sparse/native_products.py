@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.base import Backend, Native, Unsupported
+from ..backends.base import Backend, LeftToNumPy, Native, Unsupported
 from ..common import tracing
 from ..runtime import conversion
 from ..transforms.custom_derivatives import custom_gradient
@@ -45,7 +45,7 @@ def native(places: Structure, data: Any) -> Native:
         values = native_of(data, backend)
         try:
             return backend.sparse.native(places, _on(places, values, backend), values)
-        except Unsupported as why:
+        except LeftToNumPy as why:
             raise TypeError(f"{why}.") from None
 
 

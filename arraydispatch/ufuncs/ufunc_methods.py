@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from ..backends.base import Backend, Unsupported
+from ..backends.base import Backend, LeftToNumPy, Unsupported
 from ..common import events, tracing
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
@@ -20,6 +20,8 @@ from .plans import PLANS, Plan, check_shapes, plan_for
 
 _FEW_SLICES = 8
 """Number of slices up to which the library reduces each of them."""
+_FEW_STEPS = 64
+"""Number of elements up to which the library goes from one to the next where it has no function for it."""
 _EXTREMA = frozenset({np.maximum, np.minimum})
 
 NoValue = np._NoValue
@@ -72,7 +74,7 @@ class Bound:
             plan = self.plan(tuple(keys), dtype, casting)
         try:
             result = plan.run(*operands)
-        except Unsupported:
+        except LeftToNumPy:
             raise
         except Exception:
             check_shapes(operands, backend)
@@ -213,6 +215,7 @@ class Bound:
         x = prim.transpose(a, order)
         mask = None if where is True else prim.transpose(where, order)
         length, *rest = backend.shape_of(x)
+        self._check_steps(length)
         if initial is NoValue or initial is None:
             result, start = prim.astype(_row(prim, x, 0), to), 1
             result = self._apart(result) if length == 1 else result
@@ -222,6 +225,11 @@ class Bound:
             step = prim.astype(self(result, _row(prim, x, i)), to)
             result = step if mask is None else prim.where(_row(prim, mask, i), step, result)
         return result
+
+    def _check_steps(self, count: int) -> None:
+        """Raise where NumPy goes from element to element, for which the library would call the ufunc; a transform has no other way."""
+        if count > _FEW_STEPS and not tracing.entered():
+            raise LeftToNumPy(f"each step needs the result of the one before: {count} calls of the library")
 
     def _apart(self, a: Any) -> Any:
         """Copy a result that was not computed: NumPy's reductions never return views."""
@@ -253,6 +261,7 @@ class Bound:
                 return made
             except Unsupported:  # as in `_reduced`
                 pass
+        self._check_steps(shape[axis])
         x = prim.transpose(a, (axis, *(i for i in range(len(shape)) if i != axis)))
         running, rows = _rows(prim, x, 0, 1), []
         for i in range(shape[axis]):
@@ -304,6 +313,7 @@ class Bound:
         made = self._reduced_on_host(a, where, axis, to)
         if made is not None:
             return made
+        self._check_steps(where.size)
         stops = [*where[1:].tolist(), shape[axis]]
         parts = []
         for begin, end in zip(where.tolist(), stops):

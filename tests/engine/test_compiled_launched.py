@@ -76,6 +76,17 @@ PROGRAMS = {
             u[n] = part.sum() - part[-1]
             x[n * 700 :] += 1e-3
     """,
+    "steps from element to element": """
+        x = np.linspace(0.5, 2, 70_000)
+        u = np.logaddexp.accumulate(x)[-9:] + np.hypot.accumulate(x * 2.0)[-9:] - np.arctan2.reduce(x + 1.0)
+        u = u + np.add.reduceat(x.reshape(7, 10_000), np.arange(0, 9990, 10), axis=1)[:, -1].sum()
+    """,
+    "running extrema of many shapes": """
+        x = np.linspace(-2, 2, 100_000)
+        u = np.zeros(40)
+        for n in range(40):
+            u[n] = np.exp(x[n:]).sum() + np.maximum.accumulate(np.sin(x * 40)[n:])[-1] + np.minimum.reduce(x[n:])
+    """,
     "functions of SciPy's": """
         import scipy.special
         x = np.linspace(-2, 2, 90_000)

@@ -20,7 +20,7 @@ from ...common.errors import TraceError
 from ...common.lazy_attributes import lazy
 from ...common.process_state import process
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
+from ..base import PRIMITIVES, Backend, LeftToNumPy, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory, processors
 from . import linalg, nests, primitives, ufuncs
 from .core import BFLOAT16, ENUM, FROM_ENUM, EagerTensor, accelerated, dims, host, on_host, raw, taped
@@ -75,7 +75,7 @@ class TensorFlowBackend(Backend):
 
     name = "tensorflow"
     # Most operations support at most 8 dimensions, some fewer.
-    REFUSALS = (Unsupported, tf.errors.UnimplementedError, tf.errors.InvalidArgumentError)
+    REFUSALS = (LeftToNumPy, tf.errors.UnimplementedError, tf.errors.InvalidArgumentError)
     library = "tensorflow"
     install = "pip install 'tensorflow>=2.21'"
     mutable = False

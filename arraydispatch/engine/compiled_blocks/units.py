@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.base import Backend, Unsupported
+from ...backends.base import Backend, LeftToNumPy
 from ...common import tracing
 from ...common.pytrees import mapped
 from ...functions.registry import spec_of
@@ -141,7 +141,7 @@ class Unit:
         """Raise where a large array has a shape for which the library would compile in vain: NumPy runs the call."""
         least = settings.default.min_size
         if least and not all(prod(shape) < least or shapes.recurs(shape) for shape in found):
-            raise Unsupported(OnlyOnHost(CHANGING))
+            raise LeftToNumPy(OnlyOnHost(CHANGING))
 
     def _evaluated(self, args: tuple[Any, ...], kwargs: dict[str, Any], ins: tuple[Aval, ...]) -> Form | None:
         if not ins:
