@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial, wraps
+from math import prod
 from time import perf_counter
 from types import FunctionType, MethodType
 from typing import Any
@@ -61,6 +62,31 @@ def large(values: Any) -> bool:
     return first(is_large, values) is not None
 
 
+def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
+    """Whether a call repeats small arrays along axes of one another and makes a large one of them, as ``x[:, None] - x`` does.
+
+    Under compiled execution it is the library's: the block that reads the result need not make it.
+
+    Parameters
+    ----------
+    inputs : tuple
+        Operands of a ufunc, or of its ``outer``.
+    outer : bool
+        Whether the result has the axes of all of them.
+    """
+    least = settings.default.min_size
+    if not least or call_nodes.least or settings.default.execution != "compiled":
+        return False
+    sizes = [x._v.shape for x in inputs if isinstance(x, Handle) and type(x._v) is np.ndarray]
+    if len(sizes) < 2 or (not outer and sizes.count(sizes[0]) == len(sizes)):
+        return False
+    try:
+        shape = sum(sizes, ()) if outer else np.broadcast_shapes(*sizes)
+    except ValueError:
+        return False
+    return prod(shape) >= least and shape not in shapes.kept and shapes.recurs(shape)
+
+
 def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether the library runs a function on large arrays: it computes new values, and writes into no argument."""
     spec = spec_of(func)
@@ -80,6 +106,8 @@ def belongs_to_library(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         return False
     if spec is not None and (tables := spec.looks_into(args, kwargs)):
         args = tuple([x for i, x in enumerate(args) if i not in tables])
+    if spec is not None and spec.outer and not kwargs and spreads(args, True):
+        return True
     return large(args) or large(kwargs.values())
 
 

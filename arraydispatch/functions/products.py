@@ -127,7 +127,7 @@ def inner(xp: XP, a: Any, b: Any, /) -> Any:
     return _reshape(xp, xp.prim.matmul(a, second), left[:-1] + right[:-1])
 
 
-@implements(np.outer, into=("fills",), returns="scalar")
+@implements(np.outer, into=("fills",), returns="scalar", outer=True)
 def outer(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.outer`."""
     a, b = common_operands(xp, a, b)
@@ -135,7 +135,7 @@ def outer(xp: XP, a: Any, b: Any) -> Any:
     return xp.multiply(xp.prim.reshape(a, (n, 1)), xp.prim.reshape(b, (1, m)))
 
 
-@implements(np.linalg.outer, returns="scalar")
+@implements(np.linalg.outer, returns="scalar", outer=True)
 def linalg_outer(xp: XP, x1: Any, x2: Any, /) -> Any:
     """`numpy.linalg.outer`."""
     x1, x2 = common_operands(xp, x1, x2)
@@ -146,7 +146,7 @@ def linalg_outer(xp: XP, x1: Any, x2: Any, /) -> Any:
     return outer(xp, x1, x2)
 
 
-@implements(np.kron, returns="scalar")
+@implements(np.kron, returns="scalar", outer=True)
 def kron(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.kron`."""
     a, b = common_operands(xp, a, b)

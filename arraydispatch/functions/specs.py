@@ -174,6 +174,8 @@ class Spec(Facts):
         ``output``: a function whose ``output=`` names a dtype, or an array that takes the result, as in ``scipy.ndimage``.
     moves : bool
         It moves values without computing new ones, so the library is no faster on an array held by the host.
+    outer : bool
+        Its result has an element for each pair of elements of its arguments, so it is large where they are small.
     tables : tuple of int
         Positions of the arrays that a call only looks into, unless it is given an axis: its size is that of the other arguments.
     min_bits : int
@@ -216,6 +218,7 @@ class Spec(Facts):
     returns: Returns = "array"
     mode: Mode = "function"
     moves: bool = False
+    outer: bool = False
     tables: tuple[int, ...] = ()
     min_bits: int = 16
     into: frozenset[Into] = frozenset()

@@ -76,6 +76,12 @@ PROGRAMS = {
             u[n] = part.sum() - part[-1]
             x[n * 700 :] += 1e-3
     """,
+    "pairs of small arrays": """
+        x, y = np.linspace(-2, 2, 300), np.linspace(0, 3, 300)
+        d = (x[:, None] - x[None, :]) ** 2 + np.subtract.outer(y, y) ** 2
+        u = (np.exp(-d) * y).sum(1) + np.outer(x, y).sum(0) + np.kron(x, y)[:300] + np.maximum(x[:, None], y).min(0)
+        u = u + np.linalg.outer(x, y)[3] + (x[:, None] * y[None, :, None] > 1).sum() + np.multiply.outer(x, np.ones((20, 30))).sum(2)[:, 0]
+    """,
     "steps from element to element": """
         x = np.linspace(0.5, 2, 70_000)
         u = np.logaddexp.accumulate(x)[-9:] + np.hypot.accumulate(x * 2.0)[-9:] - np.arctan2.reduce(x + 1.0)
