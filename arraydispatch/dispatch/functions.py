@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from time import perf_counter
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..backends.kinds import Kind
 from ..common import events, tracing
 from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError
+from ..common.process_state import process
 from ..common.pytrees import leaves, mapped
 from ..common.sentinels import DECLINED
 from ..engine.compiled_blocks import variant as _variant  # noqa: F401 -- which backends have under compiled execution
@@ -89,6 +90,26 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _run(func, args, kwargs)
 
 
+_LEFT_FROM = 1 << 14
+"""Number of elements from which NumPy runs what a backend leaves to it."""
+
+
+def _is_left(func: Any, backend: Backend) -> bool:
+    """Whether NumPy runs all of a function on large arrays in host memory."""
+    return (
+        func in backend.LEFT_TO_NUMPY
+        and process.execution != "eager"
+        and settings.on_cpu(backend.name)
+        and not tracing.entered()
+    )
+
+
+def _lie_in_memory(values: Iterable[Any], backend: Backend) -> bool:
+    """Whether one of the arrays is large, and all large ones are in host memory, or will be there when a block has run."""
+    large = [x for x in values if isinstance(x, Handle) and x.size >= _LEFT_FROM]  # type: ignore[attr-defined]
+    return bool(large) and all(x._kind.backend.awaited(native(x)) is not None for x in large)
+
+
 def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a dispatched NumPy function: choose the backend, look up its entry, call it in the entry's mode, report the call."""
     backend = wrapping.find_backend((*args, *kwargs.values()) if kwargs else args)
@@ -97,7 +118,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if func in creators:
         return DECLINED  # only the array that was passed as `like=` knows the backend
     if backend.hosted:
-        if not host_values.belongs_to_library(func, args, kwargs):
+        if _is_left(func, backend.home) or not host_values.belongs_to_library(func, args, kwargs):
             return host_values.call(func, args, kwargs)
         backend = backend.home
     backend = settings.computing(backend)
@@ -107,6 +128,8 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     spec = entry.spec
     if entry.run is None or spec is None:
         return host_fallback.call(func, args, kwargs, backend, entry.reason)
+    if _is_left(func, backend) and _lie_in_memory((*args, *kwargs.values()), backend):
+        return host_fallback.call(func, args, kwargs, backend, dtypes.OnlyOnHost(backend.LEFT_TO_NUMPY[func]))
     if spec.tables and settings.default.min_size and _is_looked_up_on_host(spec, args, kwargs):
         return host_values.call(func, args, kwargs)
     perform = _MODES[spec.mode]

@@ -24,7 +24,7 @@ from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory, processors
 from . import direct_use, host_kernels, linalg, primitives, reductions, shardings, ufuncs
-from .host_kernels import HOST_KERNELS, aligned_copy, in_host_memory
+from .host_kernels import HOST_KERNELS, LEFT_TO_NUMPY, aligned_copy, in_host_memory
 from .importing import THREADS, threads_of_devices
 from .jitted_kernels import kernel
 from .shardings import Spread, distributed, fitting, gathered
@@ -71,6 +71,7 @@ class JaxBackend(Backend):
     ACCUMULATE = reductions.ACCUMULATE
     SCALARS = ufuncs.SCALARS
     HOST_KERNELS = HOST_KERNELS
+    LEFT_TO_NUMPY = LEFT_TO_NUMPY
     meshes = shardings
 
     @lazy

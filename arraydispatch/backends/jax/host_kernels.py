@@ -18,6 +18,7 @@ from jax import lax
 
 from ...common import events, tracing
 from ...common.process_state import process
+from ..base import LEFT_ON_CPUS
 from .jitted_kernels import is_concrete, kernel
 from .shardings import distributed, gathered_for, is_split, spread_of
 
@@ -28,22 +29,22 @@ _ADDS = "in host memory NumPy counts and adds at places faster than XLA, which c
 _COMPLEX = "in host memory NumPy multiplies complex matrices by BLAS, for which XLA has no product"
 _PICKS = "the shape of the result is a value, for which XLA would compile; in host memory NumPy need not"
 HOST_KERNELS: dict[Any, str] = {
-    **dict.fromkeys((np.sort, np.argsort, np.partition, np.argpartition, np.lexsort, np.sort_complex), _SORTS),
-    **dict.fromkeys((np.argmax, np.argmin), "in host memory NumPy finds the place of a row's extremum faster than XLA"),
+    **dict.fromkeys((np.sort, np.argsort, np.lexsort, np.sort_complex), _SORTS),
     **dict.fromkeys((np.nonzero, np.flatnonzero, np.argwhere), _PICKS),
     np.bincount: _ADDS,
 }
 """NumPy function -> reason why NumPy runs it in host memory. Functions composed of these, and products of complex matrices, are not listed."""
 
+LEFT_TO_NUMPY: dict[Any, str] = {
+    **LEFT_ON_CPUS,
+    **dict.fromkeys((np.compress, np.extract), _PICKS),
+}
+"""NumPy function -> reason why NumPy runs all of it on large arrays in host memory."""
+
 _COMPILE_AFTER = 32
 """Number of calls of a shape after which compiling a program for it pays."""
 _SORTED_FASTER = 512
 """Number of elements below which a compiled sort is faster than NumPy's with the transfer back (measured: 10 µs against 60)."""
-
-_LONG = 64
-"""Number of elements of a row from which NumPy finds the place of its extremum faster."""
-_FOUND_FASTER = 1 << 14
-"""Number of elements from which it does with the transfer back: at 300,000 it is some twenty times as fast."""
 
 _COUNTED_FASTER = 1 << 17
 """Number of places from which NumPy counts faster (measured: 480,000 in 1.2 ms against 3.3)."""
@@ -161,24 +162,6 @@ def argsort(a: Array, axis: int, stable: bool = True) -> Array:
     return _places_in_order(a, axis, stable)
 
 
-def _extremum_of(
-    on_host: Callable[[np.ndarray[Any, Any], int], Any], on_device: Callable[..., Array]
-) -> Callable[[Array, int], Array]:
-    compiled = kernel(on_device, static=(1,))
-
-    def run(a: Array, axis: int) -> Array:
-        of_long_rows = axis in (-1, a.ndim - 1) and a.shape[axis] >= _LONG and a.size >= _FOUND_FASTER
-        if of_long_rows and a.dtype.kind in "?biufc":
-            if isinstance(a, jax.core.Tracer):
-                tracing.is_quicker_on_host()
-            elif in_host_memory(a):
-                _tell()
-                return jax.device_put(np.asarray(on_host(np.asarray(a), axis), np.int64), a.sharding)
-        return compiled(a, axis)
-
-    return run
-
-
 def _arg_extremum(find: Callable[..., Array], reduce: Callable[..., Array], worst: float) -> Callable[..., Array]:
     def body(a: Array, axis: int) -> Array:
         if a.dtype == np.bool_:
@@ -199,8 +182,8 @@ def _arg_extremum(find: Callable[..., Array], reduce: Callable[..., Array], wors
     return body
 
 
-argmax = _extremum_of(np.argmax, _arg_extremum(lax.argmax, jnp.max, -np.inf))
-argmin = _extremum_of(np.argmin, _arg_extremum(lax.argmin, jnp.min, np.inf))
+argmax = kernel(_arg_extremum(lax.argmax, jnp.max, -np.inf), static=(1,))
+argmin = kernel(_arg_extremum(lax.argmin, jnp.min, np.inf), static=(1,))
 
 
 # -- products and sums -------------------------------------------------------------------------------------------------

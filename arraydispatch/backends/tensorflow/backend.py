@@ -24,7 +24,7 @@ from ..base import PRIMITIVES, Backend, LeftToNumPy, Unsupported, bytes_in, coll
 from ..devices import Device, host_memory, processors
 from . import linalg, nests, primitives, ufuncs
 from .core import BFLOAT16, ENUM, FROM_ENUM, EagerTensor, accelerated, dims, host, on_host, raw, taped
-from .host_kernels import HOST_KERNELS
+from .host_kernels import HOST_KERNELS, LEFT_TO_NUMPY
 
 Tensor = Any
 
@@ -91,6 +91,7 @@ class TensorFlowBackend(Backend):
 
     prim = collect(primitives, linalg)
     HOST_KERNELS = HOST_KERNELS
+    LEFT_TO_NUMPY = LEFT_TO_NUMPY
     UFUNCS = ufuncs.UFUNCS
     REDUCE = ufuncs.REDUCE
     ACCUMULATE = ufuncs.ACCUMULATE

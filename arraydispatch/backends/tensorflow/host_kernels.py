@@ -17,14 +17,13 @@ import tensorflow as tf
 
 from ...common import events, tracing
 from ...common.process_state import process
+from ..base import LEFT_ON_CPUS
 from .core import COMPLEX, EagerTensor, dims, host, on_host, taped
 
 Tensor = Any
 
 _FASTER = 512
 """Number of elements from which NumPy is used (measured: it sorts 512 in 12 µs, TensorFlow in 370; running sums take 24 and 31), and ends a block."""
-_LONG = 64
-"""Number of elements of a row from which that of an extremum is found faster."""
 _COUNTED_FASTER = 1 << 17
 """Number of places from which NumPy counts faster (measured: 480,000 in 1.2 ms against 2.8)."""
 _MULTIPLIED_FASTER = 1 << 18
@@ -32,15 +31,23 @@ _MULTIPLIED_FASTER = 1 << 18
 _DECOMPOSED_FASTER = 1 << 12
 """Number of elements of a matrix from which LAPACK decomposes it faster (measured, 300 x 300: eigenvectors in 9 ms against 23, QR in 5 to 23)."""
 _LAPACK = "in host memory NumPy's LAPACK decomposes in blocks, TensorFlow's Eigen does not"
+_PICKS = "in host memory NumPy picks elements ten times as fast as TensorFlow"
 _SORTS = "in host memory NumPy sorts many times as fast as TensorFlow"
 HOST_KERNELS: dict[Any, str] = {
-    **dict.fromkeys((np.sort, np.argsort, np.partition, np.argpartition, np.lexsort, np.sort_complex), _SORTS),
-    **dict.fromkeys((np.argmax, np.argmin), "in host memory NumPy finds the place of a row's extremum faster"),
+    **dict.fromkeys((np.sort, np.argsort, np.lexsort, np.sort_complex), _SORTS),
     **dict.fromkeys((np.linalg.eigh, np.linalg.eigvalsh, np.linalg.svd, np.linalg.svdvals, np.linalg.qr), _LAPACK),
+    **dict.fromkeys((np.nonzero, np.flatnonzero, np.argwhere), _PICKS),
     np.bincount: "in host memory NumPy counts and adds at places faster than TensorFlow",
     np.cumsum: "in host memory NumPy adds faster than XLA, and keeps the sign of -0.0",
 }
 """NumPy function -> reason why NumPy runs it in host memory. Products of complex matrices are not listed."""
+
+
+LEFT_TO_NUMPY: dict[Any, str] = {
+    **LEFT_ON_CPUS,
+    **dict.fromkeys((np.compress, np.extract), _PICKS),
+}
+"""NumPy function -> reason why NumPy runs all of it on large arrays in host memory."""
 
 
 def memory_of(a: Tensor) -> np.ndarray[Any, Any]:
@@ -126,7 +133,10 @@ def argsort(a: Tensor, axis: int, stable: bool) -> Tensor | None:
     return if_large(np.argsort, a, axis, kind="stable" if stable else None)
 
 
-def place_of_extremum(find: Callable[..., Any], a: Tensor, axis: int) -> Tensor | None:
-    """Return the places of the extrema of long rows; None for others, and if TensorFlow must find them."""
-    shape = dims(a)
-    return if_large(find, a, axis) if axis in (-1, len(shape) - 1) and (shape[-1] or 0) >= _LONG else None
+def positions(a: Tensor) -> Tensor | None:
+    """Return the places of elements that are not zero, a row for each axis; None if TensorFlow must find them."""
+    return if_large(_places, a)
+
+
+def _places(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.array(np.nonzero(x), np.int64)

@@ -342,6 +342,8 @@ def nonzero(a: Tensor) -> tuple[Tensor, ...]:
     if rank == 0:
         a, rank = _reshape(a, ints((1,))), 1
     _check_known(a)
+    if (made := host_kernels.positions(a)) is not None:
+        return tuple(_unpack(made, rank, 0))
     places = _where(_truth(a))
     return (_reshape(places, ints((-1,))),) if rank == 1 else tuple(_unpack(places, rank, 1))
 
@@ -546,13 +548,11 @@ def _arg_extremum(a: Tensor, axis: int, find: Any, reduce: Any, worst: float) ->
 
 def argmax(a: Tensor, axis: int) -> Tensor:
     """Return the index of the maximum; TensorFlow skips NaN or not, depending on its position."""
-    made = host_kernels.place_of_extremum(np.argmax, a, axis)
-    return made if made is not None else _arg_extremum(a, axis, _arg_max, _max, -math.inf)
+    return _arg_extremum(a, axis, _arg_max, _max, -math.inf)
 
 
 def argmin(a: Tensor, axis: int) -> Tensor:
-    made = host_kernels.place_of_extremum(np.argmin, a, axis)
-    return made if made is not None else _arg_extremum(a, axis, _arg_min, _min, math.inf)
+    return _arg_extremum(a, axis, _arg_min, _min, math.inf)
 
 
 def searchsorted(a: Tensor, values: Tensor, side: str) -> Tensor:

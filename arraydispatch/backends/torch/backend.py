@@ -32,7 +32,7 @@ from .dtype_tables import (
     may_alias,
     out_of_transforms,
 )
-from .host_kernels import HOST_KERNELS
+from .host_kernels import HOST_KERNELS, LEFT_TO_NUMPY
 
 _INT32: np.dtype[Any] = np.dtype(np.int32)
 _INT64: np.dtype[Any] = np.dtype(np.int64)
@@ -75,6 +75,7 @@ class TorchBackend(Backend):
     INPLACE = ufuncs.INPLACE
     MEAN = staticmethod(reductions.mean)
     HOST_KERNELS = HOST_KERNELS
+    LEFT_TO_NUMPY = LEFT_TO_NUMPY
 
     def __init__(self) -> None:
         super().__init__()

@@ -19,22 +19,30 @@ from torch import Tensor
 
 from ...common import events, tracing
 from ...common.process_state import process
+from ..base import LEFT_ON_CPUS
 from .dtype_tables import AS_IT_IS, BFLOAT16, concrete, out_of_transforms
 
 _ROUNDED = torch.backends.mkl.is_available()
 HOST_KERNELS: dict[Any, str] = {
     **({np.sqrt: "MKL's square root, which torch calls, is not correctly rounded; NumPy's is"} if _ROUNDED else {}),
-    **dict.fromkeys(
-        (np.sort, np.argsort, np.partition, np.argpartition), "in host memory NumPy sorts ten times as fast as torch"
-    ),
+    **dict.fromkeys((np.sort, np.argsort), "in host memory NumPy sorts ten times as fast as torch"),
     **dict.fromkeys(
         (np.isnan, np.isinf, np.isfinite), "in host memory NumPy finds NaN and infinity five times as fast as torch"
     ),
     **dict.fromkeys(
-        (np.argmax, np.argmin), "in host memory NumPy finds the place of an extremum five times as fast as torch"
+        (np.nonzero, np.flatnonzero, np.argwhere), "in host memory NumPy finds positions ten times as fast as torch"
     ),
 }
 """NumPy function -> reason why NumPy runs it in host memory."""
+
+LEFT_TO_NUMPY: dict[Any, str] = {
+    **LEFT_ON_CPUS,
+    np.isin: "in host memory NumPy looks values up in a table, or by a faster sort",
+    np.histogram: "in host memory NumPy counts twice as fast as torch",
+    np.allclose: "in host memory NumPy compares five times as fast as torch",
+    **dict.fromkeys((np.clip, np.cross), "in host memory NumPy needs a third of torch's time"),
+}
+"""NumPy function -> reason why NumPy runs all of it on large arrays in host memory."""
 
 _REAL = frozenset({torch.float32, torch.float64})
 _WITH_MASKS = _REAL | {torch.bool}
@@ -44,6 +52,7 @@ threads."""
 _FOUND_FASTER = 1 << 10
 _COMPLEX = frozenset({torch.complex64, torch.complex128})
 _SORTED = _REAL | {torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64}
+_WITH_PLACES = _SORTED | {torch.bool}
 _KEPT_WIDER = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.complex64})
 
 
@@ -142,9 +151,13 @@ def _compared(ufunc: np.ufunc, a: Tensor, b: Any, mirrored: bool = False) -> Ten
     return _on_host((lambda x: ufunc(b, x)) if mirrored else lambda x: ufunc(x, b), a)
 
 
-def position(function: Callable[..., Any], a: Tensor, axis: int) -> Tensor | None:
-    """Find the place of an extremum along an axis; None if torch must do it."""
-    return _on_host(function, a, axis) if a.dtype in _SORTED and a.numel() >= _FOUND_FASTER else None
+def positions(a: Tensor) -> Tensor | None:
+    """Return the places of elements that are not zero, a row for each axis; None if torch must find them."""
+    return _on_host(_places, a) if a.dtype in _WITH_PLACES and a.numel() >= _FOUND_FASTER else None
+
+
+def _places(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.array(np.nonzero(x), np.int64)
 
 
 def _begins_with_zero(ufunc: np.ufunc, a: Tensor, axis: int) -> bool:

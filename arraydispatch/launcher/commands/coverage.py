@@ -124,8 +124,9 @@ def _function(func: Any, backend: Backend) -> Answer | None:
     known = func in registry.SCIENTIFIC
     if entry.run is None and not known and func not in registry.HOST and func not in registry.REFUSED:
         return None
-    if func in backend.HOST_KERNELS:
-        return "host kernel", backend.HOST_KERNELS[func]
+    for left in (backend.HOST_KERNELS, backend.LEFT_TO_NUMPY):
+        if func in left:
+            return "host kernel", left[func]
     return "native" if entry.kind == "override" else entry.kind, entry.reason
 
 
