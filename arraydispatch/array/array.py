@@ -75,7 +75,7 @@ class Array(Handle):
         if self._kind.backend.hosted:
             views.expose(self)
             return views.lifted(self)
-        return views.expose(self)
+        return reshaping.handed_over(self)
 
     @property
     def backend(self) -> Backend:
@@ -92,7 +92,7 @@ class Array(Handle):
     def sharding(self) -> Sharding | None:
         """The placement on a mesh of devices; None for an array on one device."""
         backend = self.backend
-        return None if backend.meshes is None else backend.meshes.sharding_of(self.native)
+        return None if backend.meshes is None else backend.meshes.sharding_of(views.expose(self))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -207,7 +207,7 @@ class Array(Handle):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         kind, value = views.held(self)
-        return self.backend.dlpack_device(self.native if kind.backend.hosted else value)
+        return kind.backend.home.dlpack_device(self.native if kind.backend.hosted else kind.backend.settled(value))
 
     def __reduce__(self) -> Any:
         return _rebuild_array, (
