@@ -29,7 +29,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "full_like": lambda x: np.full_like(x, x),
     "broadcast": lambda x: np.broadcast_to(x, np.shape(x)).copy(),
     "two copies": lambda x: (x.copy(), x.copy()),
-    "a result and its copy": lambda x: (lambda y: (y, y.copy()))(x * 2),
+    "a result and its copy": lambda x: (y := x * 2, y.copy()),
     "written, and a copy": lambda x: (x.__iadd__(0), x.copy())[::-1],
 }
 
