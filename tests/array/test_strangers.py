@@ -63,7 +63,7 @@ WAYS: dict[str, Callable[[Any, Any], Any]] = {
     "flat": lambda x, q: setattr(x, "flat", q),
     "flat[]": lambda x, q: operator.setitem(x.flat, slice(0, 2), q),
     "flat[q]": lambda x, q: x.flat[q],
-    "@=": lambda x, q: operator.imatmul(x, q),
+    "@=": operator.imatmul,
     "@= of matrices": lambda x, q: operator.imatmul(x.reshape(1, 3).repeat(3, 0), q),
 }
 
