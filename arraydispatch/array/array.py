@@ -507,7 +507,8 @@ class Array(Handle):
         if out is not None and not isinstance(out, Handle | np.ndarray):  # ufuncs take others
             raise TypeError("output must be an array")
         if out is not None:
-            return np.conjugate(self, out=out)
+            into: Any = out
+            return np.conjugate(self, out=into)
         return np.conjugate(self) if self.dtype.kind == "c" else self
 
     def conjugate(self, out: Any = None) -> Any:

@@ -52,7 +52,7 @@ def unary(word: str) -> Callable[[Any], Any]:
 def _by_ufuncs(name: str) -> Callable[..., Any] | None:
     """Return NumPy's own function for a method of ndarray that it has written in Python, with ufuncs."""
     inner = f"_a{name}" if name in ("max", "min") else f"_{name}"
-    return getattr(np._core._methods, inner, None)  # type: ignore[attr-defined,no-any-return]
+    return getattr(np._core._methods, inner, None)  # type: ignore[attr-defined]
 
 
 def meets_strangers(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -120,6 +120,28 @@ def test_memory_orders_scalars_and_parts_of_numbers_stay(execution: str) -> None
     assert float(same) == 42.0
 
 
+def test_a_sparse_tensor_has_values_of_its_own(execution: str) -> None:
+    values = ad.asarray(np.arange(1.0, 4.0)) * 2
+    copy = np.copy(values)
+    made = ad.sparse.csr_array((values, np.array([0, 1, 2]), np.array([0, 1, 2, 3])), shape=(3, 3))
+    made.native.values().add_(1)
+    assert copy.tolist() == [2.0, 4.0, 6.0]
+
+
+def test_a_jitted_function_leaves_its_arguments_deferred() -> None:
+    with ad.backend("torch"), ad.execution("compiled"):
+        transforms = ad.backend("torch").transforms
+        before, transforms.compiler = transforms.compiler, "eager"
+        try:
+            a = _new()
+            ad.jit(lambda x: x * 2)(a)
+            assert a._kind.backend.defers
+            a.native
+            assert not a._kind.backend.defers
+        finally:
+            transforms.compiler = before
+
+
 READ: dict[str, Callable[[Any], Any]] = {
     "copy": np.copy, "+x": lambda x: +x, "astype": lambda x: x.astype(float), "np.astype": lambda x: np.astype(x, float),
     "reshape": lambda x: np.reshape(x, (3, 2), copy=True), "pad": lambda x: np.pad(x, 0), "where": lambda x: np.where(True, x, x),
