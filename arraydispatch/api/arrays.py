@@ -16,7 +16,7 @@ from ..common.errors import NoBackendFoundError
 from ..common.pytrees import each_leaf
 from ..dispatch import wrapping
 from ..dispatch.handover import handed
-from ..memory import views
+from ..memory import reshaping, views
 from ..memory.views import native
 from ..runtime import conversion, dtypes, placement, settings
 from .backends import backend_named, default_backend
@@ -210,11 +210,12 @@ def convert(x: Any, target: Any = None, *, dlpack: bool = True) -> Array:
     """
     source = wrap(x)
     to = default_backend() if target is None else backend_named(target)
-    held = source._kind.backend
-    if held.home is to.home:
+    if source._kind.backend.home is to.home:
         return source
+    given = reshaping.handed_over(source) if dlpack and to.home.mutable else views.expose(source)
+    held = source._kind.backend
     with held.within(), to.within():
-        value = conversion.between(held, to, views.expose(source), dlpack)
+        value = conversion.between(held, to, given, dlpack)
         return views.wrapper(value, to.kind(to.dtype_of(value)))
 
 

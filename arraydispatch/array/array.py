@@ -40,7 +40,19 @@ from ..memory.views import ghost, native
 from ..runtime import conversion, placement, settings
 from . import casts, exports, printing
 from .flat import Flat
-from .general_forms import comparison, equality, method, named, operators, short_power, tuple_method, unary
+from .general_forms import (
+    as_numpys_method,
+    comparison,
+    equality,
+    meets_strangers,
+    method,
+    named,
+    of_stranger,
+    operators,
+    short_power,
+    tuple_method,
+    unary,
+)
 
 __all__ = ["Array"]
 
@@ -75,7 +87,7 @@ class Array(Handle):
         if self._kind.backend.hosted:
             views.expose(self)
             return views.lifted(self)
-        return views.expose(self)
+        return reshaping.handed_over(self)
 
     @property
     def backend(self) -> Backend:
@@ -92,7 +104,7 @@ class Array(Handle):
     def sharding(self) -> Sharding | None:
         """The placement on a mesh of devices; None for an array on one device."""
         backend = self.backend
-        return None if backend.meshes is None else backend.meshes.sharding_of(self.native)
+        return None if backend.meshes is None else backend.meshes.sharding_of(views.expose(self))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -207,7 +219,7 @@ class Array(Handle):
 
     def __dlpack_device__(self) -> tuple[int, int]:
         kind, value = views.held(self)
-        return self.backend.dlpack_device(self.native if kind.backend.hosted else value)
+        return kind.backend.home.dlpack_device(self.native if kind.backend.hosted else kind.backend.settled(value))
 
     def __reduce__(self) -> Any:
         return _rebuild_array, (
@@ -442,7 +454,14 @@ class Array(Handle):
             return ufuncs.refused_in_place(np.matmul, self, other)
         if ufuncs._speaks(other):
             out: Any = (self,)
-            return np.matmul(self, other, out=out)
+            axes: Any = [(-1,), (-2, -1), (-1,)] if len(self.shape) == 1 else [(-2, -1)] * 3
+            try:
+                return np.matmul(self, other, out=out, axes=axes)
+            except np.exceptions.AxisError:
+                raise ValueError(
+                    "inplace matrix multiplication requires the first operand to have at least one and the second at "
+                    "least two dimensions."
+                ) from None
         mine, others = self.shape, np.shape(other)
         if len(mine) < 1 or len(others) < 2 or mine[-1] != others[-1]:  # whatever is wrong with it is NumPy's to say
             refusing: Any = operator.imatmul
@@ -466,22 +485,30 @@ class Array(Handle):
     round, searchsorted = method(np.round), method(np.searchsorted)
     squeeze, swapaxes, take, trace = method(np.squeeze), method(np.swapaxes), method(np.take), method(np.trace)
     transpose = tuple_method(np.transpose)
-    put = method(np.put)
+
+    def put(self, indices: Any, values: Any, mode: str = "raise") -> None:
+        """As ``ndarray.put``."""
+        functions.call(np.put, (self, of_stranger(indices), of_stranger(values, self.dtype)), {"mode": mode})
 
     def compress(self, condition: Any, axis: Any = None, out: Any = None) -> Any:
         """As ``ndarray.compress``."""
+        if meets_strangers(np.compress, (condition, out), {}):
+            return as_numpys_method("compress", self, (condition, axis), {} if out is None else {"out": out})
         return functions.call(np.compress, (condition, self), {"axis": axis, "out": out})
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
         """As ``ndarray.clip``."""
+        if meets_strangers(np.clip, (min, max, out), kwargs):
+            return as_numpys_method("clip", self, (min, max, out), kwargs)
         return functions.call(np.clip, (self, min, max), {"out": out, **kwargs})
 
     def conj(self, out: Any = None) -> Any:
         """As ``ndarray.conj``."""
-        if out is Ellipsis:  # which ufuncs take
+        if out is not None and not isinstance(out, Handle | np.ndarray):  # ufuncs take others
             raise TypeError("output must be an array")
         if out is not None:
-            return np.conjugate(self, out=out)
+            into: Any = out
+            return np.conjugate(self, out=into)
         return np.conjugate(self) if self.dtype.kind == "c" else self
 
     def conjugate(self, out: Any = None) -> Any:

@@ -14,6 +14,7 @@ from .._core.handles import Handle
 from ..dispatch import subscripts, wrapping
 from ..memory import views, writing
 from ..memory.views import ghost
+from .general_forms import of_stranger
 
 __all__ = ["Flat"]
 
@@ -101,6 +102,7 @@ class Flat:
     def __setitem__(self, key: Any, value: Any) -> None:
         wrapping.check_writeable(self._base)
         self._restart()
+        value = of_stranger(value, self._base.dtype)
         if isinstance(key, tuple) and (not key or key == (...,)):
             raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
         key, line = _flat_key(key), self._base.ravel()
@@ -168,6 +170,8 @@ def _flat_key(key: Any) -> Any:
             "boolean indices for iterators are not supported because of previous behavior that was confusing "
             "(valid boolean indices are expected to work in the future)"
         )
+    if key is not (known := of_stranger(key)):
+        key = known.tolist() if known.dtype.kind == "f" else known
     if isinstance(key, bool | float) or (isinstance(key, list) and key and isinstance(key[0], float)):
         warnings.warn(
             "Invalid non-array indices for iterator objects are deprecated.", DeprecationWarning, stacklevel=3

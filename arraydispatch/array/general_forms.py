@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from .._core.handles import Handle
+from ..common.arguments import PLAIN
 from ..common.members import row_of
-from ..dispatch import functions, ufuncs, wrapping
+from ..common.pytrees import first
+from ..dispatch import functions, host_fallback, host_results, ufuncs, wrapping
 from ..memory import views
 from ..runtime import dtypes
 
@@ -45,6 +48,43 @@ def unary(word: str) -> Callable[[Any], Any]:
     return ufuncs.FAST_OF_ONE[row_of(word).func]
 
 
+@cache
+def _by_ufuncs(name: str) -> Callable[..., Any] | None:
+    """Return NumPy's own function for a method of ndarray that it has written in Python, with ufuncs."""
+    inner = f"_a{name}" if name in ("max", "min") else f"_{name}"
+    return getattr(np._core._methods, inner, None)  # type: ignore[attr-defined]
+
+
+def meets_strangers(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a method is given objects that NumPy's function would ask for its result, which the method does not."""
+    if not args and not kwargs:
+        return False
+    protocol = "__array_function__" if _by_ufuncs(func.__name__) is None else "__array_ufunc__"
+
+    def is_one(x: Any) -> bool:
+        return type(x) not in PLAIN and host_fallback.is_stranger(x, protocol)
+
+    return first(is_one, (*args, *kwargs.values())) is not None
+
+
+def of_stranger(x: Any, dtype: Any = None) -> Any:
+    """Return an ndarray of an object that NumPy converts where its functions would ask it for their result."""
+    if type(x) in PLAIN or not host_fallback.is_stranger(x, "__array_function__"):
+        return x
+    return np.asarray(x, dtype)
+
+
+def as_numpys_method(name: str, a: Handle, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a method as NumPy has it: ufuncs ask the objects that they meet, and C code converts them to ndarrays."""
+    backend = a._kind.backend
+    by_ufuncs = _by_ufuncs(name)
+    if by_ufuncs is None:
+        given = getattr(np.ndarray, name)
+        return host_fallback.call(given, (a, *args), kwargs, backend, "ndarray's methods convert other arrays")
+    made = by_ufuncs(a, *args, **kwargs)
+    return host_results.to_device(made, backend, None) if type(made) is np.ndarray else made
+
+
 def method(func: Any, unknown: str = "") -> Callable[..., Any]:
     """Make a method that calls a NumPy function with the function's parameters, except the one named ``unknown``."""
 
@@ -55,6 +95,8 @@ def method(func: Any, unknown: str = "") -> Callable[..., Any]:
                 return whole(self)
         if unknown in kwargs:
             raise TypeError(f"{func.__name__}() got an unexpected keyword argument {unknown!r}")
+        if meets_strangers(func, args, kwargs):
+            return as_numpys_method(func.__name__, self, args, kwargs)
         return _call(func, (self, *args), kwargs)
 
     made.__doc__ = f"As ``ndarray.{func.__name__}``; see :func:`numpy.{func.__name__}`."
@@ -65,6 +107,8 @@ def tuple_method(func: Any) -> Callable[..., Any]:
     """Make such a method of a function whose sequence argument may be given as several arguments (``x.reshape(2, 3)``)."""
 
     def made(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if meets_strangers(func, args, kwargs):
+            return as_numpys_method(func.__name__, self, args, kwargs)
         if len(args) > 1:
             return functions.call(func, (self, args), kwargs)
         return functions.call(func, (self, *args), kwargs)

@@ -12,7 +12,7 @@ from ..api import public
 from ..array import Array
 from ..array.scalar import Scalar
 from ..backends.base import Backend
-from ..memory import views
+from ..memory import reshaping, views
 from ..runtime import conversion, dtypes, placement, settings
 
 _made: Callable[..., Array] = handles.maker(Array)
@@ -194,7 +194,7 @@ def from_dlpack(backend: Backend, x: Any, /, *, device: Any = None, copy: bool |
         x = x.copy()
     with backend.within():
         try:
-            value = backend.from_dlpack(x if source is None or held is None else views.expose(source))
+            value = backend.from_dlpack(x if source is None or held is None else reshaping.handed_over(source))
         except Exception as error:  # libraries raise many types here
             if copy is False:
                 raise BufferError(f"{backend.name} cannot share this memory: {error}") from error

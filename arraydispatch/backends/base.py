@@ -613,6 +613,10 @@ class Backend:
         """Return the library's own array of a native array; a variant computes it first if it is pending."""
         return a
 
+    def taken(self, a: Native) -> Native:
+        """Return a native array of the library's that an array of this backend holds from now on, or reads."""
+        return a
+
     def slice_at(self, a: Native, starts: Sequence[Native], lengths: Sequence[int], steps: Sequence[int]) -> Native:
         """Return a slice whose starts (one 0-d int64 array per axis) are in bounds, but not known when a program is compiled."""
         for axis, (start, n, step) in enumerate(zip(starts, lengths, steps)):

@@ -243,9 +243,11 @@ def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend, name: str 
         return
     values = backend.to_numpy(value)
     limit = 2.0 ** (8 * wanted.itemsize - (wanted.kind == "i")) if wanted.kind in "iu" else float(np.finfo(wanted).max)
-    if values.dtype.char in "fdFD" and abs(_square(values)) < limit * limit:
+    if values.dtype.char in "fdFD" and float(abs(_square(values))) < limit * limit:
         return
-    beyond = values[~(np.abs(values) < limit)]
+    beyond = values[
+        ~(np.abs(values) < np.float64(limit))
+    ]  # of a Python number NumPy says that a narrow dtype cannot hold it
     if beyond.size:
         reporting(lambda: beyond.astype(wanted), name)
 

@@ -148,7 +148,7 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
         if not held.hosted and held.home is backend.home:
             if held is not held.home and tracing.running and held.recorded(value):
                 raise tracing.leak()  # of the two the variant computes, so this is a write
-            return held.settled(value)
+            return backend.taken(held.settled(value))
         if backend.native_is_ndarray:  # a key or an assigned value: the array written or read is NumPy's
             return conversion.download(held, value, "it met a NumPy-held array")
         return conversion.upload(backend, value, device, "a NumPy-held array met an array on the device")

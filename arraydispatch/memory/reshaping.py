@@ -10,12 +10,13 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..backends import loader
-from ..backends.base import LeftToNumPy
+from ..backends.base import LeftToNumPy, Native
 from ..backends.kinds import Kind
 from ..common import buffers
 from ..runtime import conversion
 from . import views
 from .ghosts import memory_order, stand_in
+from .reinterpretation import items
 from .views import ghost, native
 
 
@@ -192,6 +193,49 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
         _put_on_host(each, seen, held.kind(seen.dtype))
     root._owned = False
     root._writes += 1
+
+
+def handed_over(a: Handle) -> Native:
+    """Return the native value for other code, which writes it where the library's arrays can be written.
+
+    Deferred values, which copies share, never change. So if such a library defers the value, the native array is a new one, which
+    belongs to this array, its root and the root's other views; from now on each recorded call copies what it reads of them.
+    """
+    backend = a._kind.backend
+    if backend.defers and backend.home.mutable:
+        _take_apart(views.owner(a))
+    return views.expose(a)
+
+
+def _take_apart(root: Handle) -> None:
+    with views.exchange:
+        held = root._kind.backend
+        if not held.defers or held.staged(native(root)):
+            return
+        home, whole = held.home, ghost(root)
+        order = memory_order(whole)
+        back = tuple(int(i) for i in np.argsort(order))
+        with home.within():
+            memory = home.prim.copy(home.prim.transpose(held.settled(native(root)), order))
+            value = home.prim.transpose(memory, back)
+        of = _of_the_library(root)
+        made = [(root, value, of)]
+        for each in views.readers(root):
+            kind = _of_the_library(each)
+            alias, flips = views.alias_of(home, *items(value, of, kind, views.placement_of(ghost(each), whole)))
+            made.append((each, None if flips else alias, kind))
+        before = [(each._v, each._kind) for each, _, _ in made]
+        for each, v, kind in made:
+            each._v, each._kind, each._root, each._seen = v, kind, root if v is None else None, views.NEVER
+        root._seen, root._owned = 0, False
+        root._writes += 1
+        views.has_settled()
+        del before
+
+
+def _of_the_library(a: Handle) -> Kind:
+    home, kind = a._kind.backend.home, a._kind
+    return home.standard_kind(kind.dtype) if kind.standard else home.kind(kind.dtype)
 
 
 def views_of(root: Handle) -> list[Handle]:

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .._core.handles import Handle
 from ..backends.base import Backend, LeftToNumPy, Native, Unsupported
 from ..common import tracing
+from ..memory import reshaping
 from ..runtime import conversion
 from ..transforms.custom_derivatives import custom_gradient
 from ..transforms.flattening import dressed, library_of, native_of
@@ -42,7 +44,8 @@ def native(places: Structure, data: Any) -> Native:
     """Return the library's own sparse matrix."""
     backend = library_of([data]) if not _held_by_numpy(data) else data.backend
     with backend.within():
-        values = native_of(data, backend)
+        given = isinstance(data, Handle) and data._kind.backend.home is backend  # other code may write its values
+        values = reshaping.handed_over(data) if given and not data._kind.backend.hosted else native_of(data, backend)
         try:
             return backend.sparse.native(places, _on(places, values, backend), values)
         except LeftToNumPy as why:

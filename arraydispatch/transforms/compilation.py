@@ -161,7 +161,9 @@ class _Jitted:
                     same[i] = first
                     parts.append(first)
                     continue
-                value = leaf.native if leaf._kind.backend.home is backend else native_of(leaf, backend)  # type: ignore[attr-defined]
+                held = leaf._kind.backend
+                whole = held.home is backend and not held.defers
+                value = leaf.native if whole else native_of(leaf, backend)  # type: ignore[attr-defined]
                 parts.append((cls is Scalar, leaf._kind, signature(value)))
                 natives.append(value)
             elif cls is float or cls is complex:

@@ -42,13 +42,18 @@ def native_of(x: Any, backend: Backend, device: Any = None) -> Native:
     """Return a leaf as a native array of the backend; NumPy arrays and numbers are moved there."""
     if isinstance(x, Array):
         if x._kind.backend.home is backend:
-            return x.native
+            return _own(x)
         x = x.to_numpy()
     elif backend.is_native(x):
         return x
     host = np.asarray(x)
     precise = conversion.precise(host.dtype)
     return conversion.upload(backend, host.astype(precise, copy=False), device, "an argument of a transform")
+
+
+def _own(x: Array) -> Native:
+    """Return the library's own array, which nobody writes."""
+    return x.native if x._kind.backend.hosted else views.expose(x)
 
 
 class Input(NamedTuple):
@@ -191,8 +196,23 @@ class Body:
                         f"{self.name} changes the shape or the dtype of an argument in place, which does not reach the "
                         f"caller through {self.what}; return the array instead."
                     )
+            written = [_own(handles[k]) for k in self.written]
+            if self.backend.mutable:
+                self._take_apart(natives_of, [*natives, *written], inner)
             extra = [x for values in natives_of[1:] for x in values]
-            return natives_of[0], [*extra, *(handles[k].native for k in self.written)]
+            return natives_of[0], [*extra, *written]
+
+    def _take_apart(self, results: list[list[Native]], others: list[Native], inner: Backend) -> None:
+        """Copy results that share memory with an argument, with one another or with an array from outside: the caller may write them.
+
+        While a transform runs, arrays are never written, so a copy is the array itself.
+        """
+        traced = any(map(inner.recorded, others))
+        for values in results:
+            for i, x in enumerate(values):
+                if (traced and not inner.recorded(x)) or any(inner.may_share(x, other) for other in others):
+                    values[i] = self.backend.prim.copy(x)
+                others.append(values[i])
 
     @staticmethod
     def _wrapped(slot: Input, value: Native, inner: Backend) -> Any:
@@ -216,10 +236,10 @@ class Body:
                 if x is handle:
                     counts = main and self.inputs[k] in self.among
                     if counts:
-                        values.append(x.native)
+                        values.append(_own(x))
                     return Given(k, counts)
             if x._kind.backend.home is self.backend:
-                values.append(x.native)
+                values.append(_own(x))
                 return Traced(x._kind.standard, isinstance(x, Scalar))
             return Fixed(x)
         if self.backend.is_native(x):

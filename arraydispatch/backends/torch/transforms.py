@@ -450,8 +450,14 @@ def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
 
 
 def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor], list[Tensor]]:
-    outs, extra = torch.func.vmap(lambda *examples: f(list(examples)), randomness="different")(*natives)
-    return [_with_memory(x) for x in outs], [_with_memory(x) for x in extra]
+    made = torch.func.vmap(lambda *examples: f(list(examples)), randomness="different")(*natives)
+    others = list(natives)  # inside, tensors of examples do not tell whose memory they have
+    for values in made:
+        for i, x in enumerate(values):
+            x = _with_memory(x)
+            values[i] = x.clone() if any(may_alias(x, other) for other in others) else x
+            others.append(values[i])
+    return made[0], made[1]
 
 
 def number(host: Any, upload: Callable[[Any], Tensor]) -> Tensor:

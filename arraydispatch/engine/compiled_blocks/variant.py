@@ -147,6 +147,15 @@ class Deferring(Backend):
         """An array of the library's that a deferred value may keep: nobody writes it."""
         return x if not self._home.mutable else self._home.prim.copy(x)
 
+    def taken(self, a: Any) -> Any:
+        """Return a deferred value, so that a result which is its operand does not share memory that other code may write."""
+        if not _records or not self._home.mutable or type(a) is Deferred:
+            return a
+        try:
+            return self._one(a)
+        except _Traced:
+            return a
+
     def _aval(self, x: Any) -> Any:
         inner = self.inner
         return aval_of(tuple(inner.shape_of(x)), inner.dtype_of(x), inner.device_of(x))
@@ -300,7 +309,7 @@ class Deferring(Backend):
         return self._home.shareable(self.settled(a))
 
     def value_of(self, a: Any) -> Any:
-        return a if type(a) is Deferred else self._home.value_of(a)
+        return a if type(a) is Deferred else self.taken(self._home.value_of(a))
 
     def synchronize(self, *arrays: Any) -> None:
         self._home.synchronize(*map(self.settled, arrays))

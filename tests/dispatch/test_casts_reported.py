@@ -1,0 +1,35 @@
+"""Casts of floats say what NumPy's say: nothing of values that the other dtype holds, however narrow the float is."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+
+FLOATS = "efdFD"
+WANTED = "bBhHiIqQefdFD"
+
+
+@pytest.mark.parametrize("rule", ["warn", "raise"])
+@pytest.mark.parametrize("have", FLOATS)
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
+def test_values_that_fit_are_cast_in_silence(have: str, rule: str, backend: str) -> None:
+    with ad.backend(backend), np.errstate(all=rule):  # type: ignore[call-overload]
+        x = ad.asarray(np.arange(3).astype(have)) * 1
+        for wanted in WANTED:
+            np.testing.assert_array_equal(np.asarray(x.astype(wanted)), np.arange(3).astype(wanted))
+
+
+@pytest.mark.parametrize("have", FLOATS)
+def test_values_that_do_not_fit_are_said(have: str, backend: str) -> None:
+    values = np.array([1, np.inf]).astype(have).real
+    said = []
+    for x in (values, ad.asarray(values, backend=backend)):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            x.astype("i4")
+        said.append([str(each.message) for each in heard])
+    assert said[0] == said[1] == ["invalid value encountered in cast"]
