@@ -321,6 +321,7 @@ class _Files:
             exchanges.put(f"os:{name}", self._removing if name in ("remove", "unlink") else self._folders)
         for name in ("rename", "replace"):
             exchanges.put(f"os:{name}", self._renaming)
+        exchanges.put("os:link", self._linking)
         import atexit
 
         atexit.register(self._remove, self._folder, ignore_errors=True)
@@ -377,6 +378,18 @@ class _Files:
                 exchange.real(src, dst, *args, **kwargs)
 
         return renamed
+
+    def _linking(self, exchange: Exchange) -> Any:
+        def linked(src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
+            held = self._held(src)
+            if held is not None:
+                copy = os.path.join(self._folder, f"{len(self._kept)}-{os.path.basename(os.fsdecode(dst))}")
+                self._copy(held, copy)
+                self._kept[os.path.abspath(os.fsdecode(dst))] = copy
+            elif not _asked_by_program():
+                exchange.real(src, dst, *args, **kwargs)
+
+        return linked
 
     def _held(self, path: Any) -> str | None:
         return (
