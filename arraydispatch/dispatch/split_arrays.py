@@ -20,7 +20,7 @@ from ..runtime import conversion, dtypes, settings
 
 __all__ = ["PIECE", "is_possible", "read", "streamed", "target"]
 
-PIECE = 1 << 20
+PIECE = 1 << 18
 """Number of elements that are made at a time; arrays of fewer are made whole, and then split."""
 _Parts = list[tuple[Box, np.ndarray[Any, Any]]]
 
@@ -31,7 +31,12 @@ def is_possible() -> bool:
 
 
 def read(
-    shape: tuple[int, ...], dtype: np.dtype[Any], values: Callable[[Box], Any], what: str, together: int = 1
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    values: Callable[[Box], Any],
+    what: str,
+    together: int = 1,
+    by_columns: bool = False,
 ) -> Any:
     """Return an array of which each part is read by itself; DECLINED where an array of this shape and dtype is not split.
 
@@ -45,12 +50,15 @@ def read(
         Name of the call, for the report.
     together : int
         Number of slices along the first axis that lie in the same chunks of a file.
+    by_columns : bool
+        Whether what is read lies in Fortran's order.
     """
 
     def fill(parts: _Parts) -> None:
         for box, out in parts:
-            for piece in _pieces(box, together):
-                out[_within(piece, box)] = values(piece)
+            for piece in _pieces(box[::-1] if by_columns else box, together):
+                place = piece[::-1] if by_columns else piece
+                out[_within(place, box)] = values(place)
 
     return _made(shape, dtype, fill, what)
 

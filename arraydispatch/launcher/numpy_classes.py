@@ -441,7 +441,7 @@ def _by_parts(file: Any) -> Any:
             memory.madvise(mmap.MADV_DONTNEED)  # what has been read is not this process's memory any more
         return read
 
-    made = split_arrays.read(whole.shape, whole.dtype, values, "numpy.load")
+    made = split_arrays.read(whole.shape, whole.dtype, values, "numpy.load", by_columns=not whole.flags.c_contiguous)
     return made if made is DECLINED else views.keep_order(made, whole)
 
 

@@ -47,7 +47,7 @@ for name in ("h5py", "zarr"):
         file = module.File("a.h5", "w") if name == "h5py" else module.open_group("a.zarr", mode="w")
         held = file.create_dataset("x", data=np.load("rows.npy")) if name == "h5py" else file.create_array("x", data=np.load("rows.npy"), chunks=(100, m))
         globals()[name] = file
-        forms += [f"{name}['x'][:]", f"{name}['x'][1:, 5:]"]
+        forms += [f"{name}['x'][:]", f"{name}['x'][2:, 4:]"]
 small = [
     "np.ones(5)", "np.ones((2, 3))", "np.full((2, 2), 100000)", "np.arange(0, 1e9, 1e8)", "np.arange(3.0)", "np.arange(1e9, 1e9 + 2)", "np.linspace(0, 1e7, 5)",
     "np.eye(3)", "np.eye(2, 3, k=1)", "np.indices((2, 2))", "np.arange(0, 1, 0.25)",
@@ -85,4 +85,4 @@ def test_memory_of_large_new_arrays(tmp_path: Path) -> None:
         )
         assert run.returncode == 0, run.stderr[-2000:]
         out.append(run.stdout.splitlines())
-    assert out[1] == out[0]
+    assert [pair for pair in zip(*out, strict=True) if pair[0] != pair[1]] == []
