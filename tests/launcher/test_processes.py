@@ -103,6 +103,37 @@ def test_prints_and_writes_what_one_process_does(count: int, tmp_path: Path) -> 
     assert any(each["kind"] == "collective-permute" for row in data["programs_on_mesh"] for each in row["collectives"])
 
 
+MEMORY = """
+import re
+import numpy as np
+
+def memory(field):
+    return int(re.search(field + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
+
+np.sin(np.ones(1 << 17)).sum().item()
+before, n = memory("VmRSS"), 1 << 24
+x, t, noise = np.linspace(0.0, 1.0, n), np.arange(0.0, 0.5 * n, 0.5), np.random.default_rng(0).random(n)
+y = np.sin(x) * 2 + noise
+print("%.9g %.9g %.9g" % (y.sum(), (x * noise).mean(), np.sqrt(t).max()))
+total = sum(a.nbytes for a in (x, t, noise, y))
+print("memory", LIMIT)
+"""
+
+
+@pytest.mark.usefixtures("_jax")
+def test_memory_of_a_process_is_that_of_its_part(tmp_path: Path) -> None:
+    if not Path("/proc/self/status").exists():
+        pytest.skip("inapplicable: the system does not tell a process's peak memory")
+    (tmp_path / "plain.py").write_text(MEMORY.replace("LIMIT", "True"))
+    plain = subprocess.run([sys.executable, "plain.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    limit = "(more := memory('VmHWM') - before) < 1.3 * total / 2 or more / total"
+    code, out, error = _run(tmp_path, MEMORY.replace("LIMIT", limit), "--processes", "2", "--all-ranks")
+    assert code == 0, error
+    for rank in (0, 1):
+        said = [line.removeprefix(f"[{rank}] ") for line in out.splitlines() if line.startswith(f"[{rank}]")]
+        assert said == plain.stdout.splitlines()
+
+
 @pytest.mark.usefixtures("_jax")
 @pytest.mark.long
 def test_random_numbers_are_the_same_everywhere(tmp_path: Path) -> None:
