@@ -243,6 +243,8 @@ def _variables(launcher: str, number: int, port: int) -> dict[str, str]:
         return {ranks.NUMBER: str(number), ranks.COUNT: "2", ranks.ADDRESS: f"127.0.0.1:{port}"}
     if launcher == "torchrun":
         return {"RANK": str(number), "WORLD_SIZE": "2", "LOCAL_RANK": str(number), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}  # fmt: skip
+    if launcher == "Kubernetes":
+        return {"JOB_COMPLETION_INDEX": str(number), ranks.COUNT: "2", ranks.ADDRESS: f"127.0.0.1:{port}"}
     if launcher == "Open MPI":
         return {
             "OMPI_COMM_WORLD_RANK": str(number), "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": str(number),
@@ -256,7 +258,8 @@ def _variables(launcher: str, number: int, port: int) -> dict[str, str]:
 
 @pytest.mark.usefixtures("_jax")
 @pytest.mark.parametrize(
-    "launcher", ["ours", *[pytest.param(name, marks=pytest.mark.long) for name in ("torchrun", "Open MPI", "Slurm")]]
+    "launcher",
+    ["ours", *[pytest.param(name, marks=pytest.mark.long) for name in ("torchrun", "Open MPI", "Slurm", "Kubernetes")]],
 )
 def test_processes_that_a_launcher_started(launcher: str, tmp_path: Path) -> None:
     port = _free_port()
@@ -314,7 +317,7 @@ def test_wrong_usage(
     argv: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT / "tests" / "launcher" / "corpus")
-    for name in (ranks.NUMBER, "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"):
+    for name in (ranks.NUMBER, "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "JOB_COMPLETION_INDEX"):
         monkeypatch.delenv(name, raising=False)
     assert main(["run", *argv]) == 2
     out, error = capsys.readouterr()
@@ -330,6 +333,11 @@ def test_wrong_usage(
         ({"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4"}, (3, 4, None, None)),
         ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_JOB_ID": "7"}, (0, 2, None, None)),
         ({ranks.NUMBER: "0", ranks.COUNT: "1", ranks.ADDRESS: "h:1", "RANK": "9"}, (0, 1, "h:1", None)),
+        (
+            {"JOB_COMPLETION_INDEX": "2", ranks.COUNT: "4", ranks.ADDRESS: "heat-0.pods:2345", "KUBERNETES_SERVICE_HOST": "10.0.0.1"},
+            (2, 4, "heat-0.pods:2345", None),
+        ),
+        ({"JOB_COMPLETION_INDEX": "2"}, "Kubernetes set JOB_COMPLETION_INDEX, but not ARRAYDISPATCH_PROCESSES; --processes auto needs both; set it in"),
         ({"RANK": "1"}, "torchrun set RANK, but not WORLD_SIZE"),
         ({"RANK": "4", "WORLD_SIZE": "4", "MASTER_ADDR": "a"}, "RANK=4 must be less than WORLD_SIZE=4"),
         ({"RANK": "x", "WORLD_SIZE": "4", "MASTER_ADDR": "a"}, "must be numbers of processes"),
