@@ -6,6 +6,7 @@ numbers), of which a process keeps its own.
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
@@ -18,7 +19,7 @@ from ..common.sentinels import DECLINED
 from ..memory import views
 from ..runtime import conversion, dtypes, settings
 
-__all__ = ["PIECE", "is_possible", "read", "streamed", "target"]
+__all__ = ["PIECE", "is_possible", "mapped", "read", "streamed", "target"]
 
 PIECE = 1 << 18
 """Number of elements that are made at a time; arrays of fewer are made whole, and then split."""
@@ -61,6 +62,25 @@ def read(
                 out[_within(place, box)] = values(place)
 
     return _made(shape, dtype, fill, what)
+
+
+def mapped(held: np.memmap[Any, Any], what: str) -> Any:
+    """Return an array with the values of a mapped file; DECLINED where an array of this shape and dtype is not split."""
+    whole: Any = held.view(np.ndarray)
+    memory: Any = held
+    while isinstance(memory, np.ndarray):
+        memory = memory.base
+    is_dropped = held.mode == "r" and isinstance(memory, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED")
+
+    def values(box: Box) -> Any:
+        found = whole[box].copy()
+        if is_dropped:
+            memory.madvise(mmap.MADV_DONTNEED)  # what has been read is not this process's memory any more
+        return found
+
+    by_columns = whole.flags.f_contiguous and not whole.flags.c_contiguous
+    made = read(whole.shape, whole.dtype, values, what, by_columns=by_columns)
+    return made if made is DECLINED else views.keep_order(made, whole)
 
 
 def streamed(

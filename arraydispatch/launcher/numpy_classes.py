@@ -6,7 +6,6 @@ import abc
 import builtins
 import copyreg
 import functools
-import mmap
 import os
 import sys
 import types
@@ -432,17 +431,7 @@ def _by_parts(file: Any) -> Any:
         held = np.lib.format.open_memmap(file, mode="r")
     except (OSError, ValueError, EOFError):  # no file of one array, or one of objects
         return DECLINED
-    whole: Any = held.view(_real)
-    memory: Any = held.base
-
-    def values(box: Any) -> Any:
-        read = whole[box].copy()
-        if isinstance(memory, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            memory.madvise(mmap.MADV_DONTNEED)  # what has been read is not this process's memory any more
-        return read
-
-    made = split_arrays.read(whole.shape, whole.dtype, values, "numpy.load", by_columns=not whole.flags.c_contiguous)
-    return made if made is DECLINED else views.keep_order(made, whole)
+    return split_arrays.mapped(held, "numpy.load")
 
 
 def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:

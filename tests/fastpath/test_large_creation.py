@@ -40,7 +40,7 @@ forms = [
 ]
 np.save("rows.npy", np.random.default_rng(5).random((m, m)))
 np.save("columns.npy", np.asfortranarray(np.load("rows.npy")))
-forms += ["np.load('rows.npy')", "np.load('columns.npy')"]
+forms += ["np.load('rows.npy')", "np.load('columns.npy')", "np.negative(np.load('rows.npy', mmap_mode='r'))"]
 for name in ("h5py", "zarr"):
     if importlib.util.find_spec(name):
         module = importlib.import_module(name)
