@@ -30,7 +30,7 @@ from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
 from ..runtime.execution_policy import shapes
-from . import host_results, wrapping
+from . import host_results, split_arrays, wrapping
 from .handover import handed
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
@@ -80,7 +80,24 @@ def belongs_to_library(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         return False
     if spec is not None and (tables := spec.looks_into(args, kwargs)):
         args = tuple([x for i, x in enumerate(args) if i not in tables])
-    return large(args) or large(kwargs.values())
+    return large(args) or large(kwargs.values()) or (func is np.outer and make_split(args, is_outer=True))
+
+
+def make_split(inputs: tuple[Any, ...], is_outer: bool) -> bool:
+    """Whether operands of a ufunc, or of a product of each with each, are small and their result is split over a mesh."""
+    if not split_arrays.is_possible():
+        return False
+    lengths: list[tuple[int, ...]] = []
+    for x in inputs:
+        if type(x) is np.ndarray or (isinstance(x, Handle) and type(x._v) is np.ndarray):
+            lengths.append(x.shape)  # type: ignore[attr-defined]
+        elif isinstance(x, list | tuple):
+            return False
+    try:
+        shape = sum(lengths, ()) if is_outer else np.broadcast_shapes(*lengths)
+    except ValueError:  # NumPy raises its error
+        return False
+    return split_arrays.target(shape, dtypes.FLOAT64) is not None
 
 
 def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -28,7 +28,8 @@ _Parts = list[tuple[Box, np.ndarray[Any, Any]]]
 
 def is_possible() -> bool:
     """Whether new arrays may be split: looked at by each call."""
-    return bool(settings.default.devices)
+    devices = settings.default.devices
+    return bool(devices) and any(device.mesh for device in devices.values() if device is not None)
 
 
 def read(

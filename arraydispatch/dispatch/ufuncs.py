@@ -249,7 +249,8 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if method == "at" and wrapping.admit is not None and isinstance(inputs[0], Handle):
         wrapping.admit(inputs[0], inputs[1:])
     if backend.hosted or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.hosted):
-        if outs or method == "at" or not host_values.large((*inputs, where)):
+        splits = method in ("__call__", "outer") and host_values.make_split(inputs, method == "outer")
+        if outs or method == "at" or not (splits or host_values.large((*inputs, where))):
             if not kwargs and method == "__call__":
                 made = host_values.computed(ufunc, inputs)
                 if made is not DECLINED:

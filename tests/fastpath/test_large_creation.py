@@ -36,7 +36,7 @@ forms = [
     "np.full((m, m), 7, dtype=int)", "np.arange(n)", "np.arange(0.0, 1.0 * n)", "np.arange(1.0 * n)", "np.arange(0, 1, 1 / n)", "np.arange(0.0, -0.5 * n, -0.5)",
     "np.arange(5, 5 + n)", "np.arange(0, n, dtype=float)", "np.linspace(0, 1, n)", "np.linspace(0, 1, num=n)", "np.linspace(0, 1, n, endpoint=False)",
     "np.logspace(0, 1, n)", "np.eye(m)", "np.eye(m, m, 1)", "np.eye(m, dtype=int)", "np.identity(m)", "np.tri(m)", "np.indices((m, m))",
-    "np.fromfunction(lambda i, j: i + j, (m, m))", "line[:, None] * line", "np.random.rand(n)", "np.random.default_rng(3).normal(size=(m, m))",
+    "np.fromfunction(lambda i, j: i + j, (m, m))", "line[:, None] * line", "np.outer(line, line)", "np.add.outer(line, line)", "np.random.rand(n)", "np.random.default_rng(3).normal(size=(m, m))",
 ]
 np.save("rows.npy", np.random.default_rng(5).random((m, m)))
 np.save("columns.npy", np.asfortranarray(np.load("rows.npy")))
