@@ -90,7 +90,7 @@ def make_split(inputs: tuple[Any, ...], is_outer: bool) -> bool:
     lengths: list[tuple[int, ...]] = []
     for x in inputs:
         if type(x) is np.ndarray or (isinstance(x, Handle) and type(x._v) is np.ndarray):
-            lengths.append(x.shape)  # type: ignore[attr-defined]
+            lengths.append(np.shape(x._v if isinstance(x, Handle) else x))
         elif isinstance(x, list | tuple):
             return False
     try:
