@@ -23,7 +23,7 @@ from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..common.user_warnings import real_of, reporting
-from ..dispatch import functions, host_values, wrapping
+from ..dispatch import functions, host_values, split_arrays, wrapping
 from ..functions import creation as bodies
 from ..memory import ghosts, views
 from ..runtime import conversion, dtypes, settings
@@ -258,7 +258,30 @@ def arange(
     if not step or not math.isfinite(span) or not math.isfinite(step):
         return _moved(np.arange(start, stop, step, **options))
     size = max(math.ceil(span / step), 0)
+    begin = 0 if stop is None else start
+    if (begin or step != 1) and split_arrays.is_possible() and _is_plain(wanted := np.dtype(to)):
+        split = split_arrays.read((size,), wanted, _steps(begin, begin + step, wanted), "numpy.arange")
+        if split is not DECLINED:
+            return split
     return _by_body(np.arange, bodies.arange, size, to, (start, stop, step), options)
+
+
+def _steps(first: Any, second: Any, dtype: np.dtype[Any]) -> Callable[[Any], Any]:
+    """Return a function that computes some values of ``np.arange`` by NumPy's own operations, from the first two."""
+    begin, then = np.asarray(first).astype(dtype), np.asarray(second).astype(dtype)
+
+    def values(box: Any) -> Any:
+        made = np.arange(box[0].start, box[0].stop).astype(dtype)
+        made *= then - begin
+        made += begin
+        return made
+
+    return values
+
+
+def _is_plain(dtype: np.dtype[Any]) -> bool:
+    """Whether a dtype is of integers, or of floats that NumPy computes with as they are."""
+    return dtype.kind in "iuf" and dtype != np.float16
 
 
 def _plain(x: Any) -> Any:
@@ -282,11 +305,45 @@ def _spaced(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         at_home = not isinstance(num, int)
         if np.dtype(dtype).kind in "iu" and func is not np.linspace:
             at_home = True  # a power just below an integer would be truncated to the integer below
+        if not at_home and split_arrays.is_possible():
+            split = _spaced_by_parts(func, args, options)
+            if split is not DECLINED:
+                return split
         if at_home or type(args[0]) not in _REAL or _target((num,), np.dtype(dtype))[0].native_is_ndarray:
             made = func(*args, **options)
             return (_moved(made[0]), made[1]) if isinstance(made, tuple) else _moved(made)
         args = (_to_backend(args[0]), *args[1:])
     return _by_library(func, args, options)
+
+
+def _spaced_by_parts(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Compute points of a split array by NumPy's own operations, each process its part; DECLINED where NumPy makes the whole."""
+    start, stop, num, endpoint, last = args if len(args) == 5 else (*args, None)
+    if func is np.geomspace or not all(type(x) in _REAL and x is not None for x in (start, stop)):
+        return DECLINED
+    if func is np.logspace and type(last) not in _REAL:
+        return DECLINED
+    start, stop = float(start), float(stop)
+    div = num - bool(endpoint)
+    step = (stop - start) / div if div > 0 else math.nan
+    if not step or not math.isfinite(step) or options["axis"] not in (0, -1) or num < 2:
+        return DECLINED
+    to = np.dtype(options["dtype"] or float)
+
+    def values(box: Any) -> Any:
+        y = np.arange(box[0].start, box[0].stop, dtype=float)
+        y *= step
+        y += start
+        if endpoint and box[0].stop == num:
+            y[-1] = stop
+        if func is np.logspace:
+            y = np.power(last, y)
+        elif to.kind in "iu":
+            np.floor(y, out=y)
+        return y.astype(to, copy=False)
+
+    made = split_arrays.read((num,), to, values, f"numpy.{func.__name__}")
+    return made if made is DECLINED or func is np.logspace or not last else (made, np.float64(step))
 
 
 @fastpath.at_once(np.linspace)
@@ -325,7 +382,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
     return _spaced(np.geomspace, (start, stop, num, endpoint), {"dtype": dtype, "axis": axis})
 
 
-@fastpath.at_once(np.eye)
+@fastpath.at_once(np.eye, square=True)
 def eye(
     N: int,
     M: int | None = None,
@@ -348,13 +405,13 @@ def _area(rows: int, columns: int | None) -> int:
     return rows * columns
 
 
-@fastpath.at_once(np.identity)
+@fastpath.at_once(np.identity, square=True)
 def identity(n: int, dtype: Any = None, *, like: Any = None) -> Any:
     """Implement :func:`numpy.identity` on the default backend."""
     return eye(n, dtype=float if dtype is None else dtype)
 
 
-@fastpath.at_once(np.tri)
+@fastpath.at_once(np.tri, square=True)
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: Any = None) -> Any:
     """Implement :func:`numpy.tri` on the default backend."""
     if not _lengths((N, N if M is None else M)) or not isinstance(k, int | np.integer):
@@ -490,12 +547,26 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = N
     return function(*indices(shape, dtype=dtype), **kwargs)
 
 
+def _lines_of_split(xi: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Move the lines of a grid to the library where the grid is split: of lines on the host NumPy would make the whole."""
+    if not all(isinstance(x, Array | np.ndarray | list | tuple) for x in xi):
+        return xi
+    lines = [x if isinstance(x, Array) else array(x) for x in xi]
+    if not all(isinstance(x, Array) for x in lines):
+        return xi
+    shape, dtype = tuple([x.size for x in lines]), np.result_type(*[x.dtype for x in lines] or [float])
+    found = split_arrays.target(shape, dtype)
+    return xi if found is None else tuple([_to_backend(x, backend=found[0]) for x in lines])
+
+
 _WITHOUT_MEMORY = (list, tuple, range, int, float, complex, np.generic)
 
 
 @fastpath.unless_foreign(np.meshgrid)
 def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> Any:
     """Implement :func:`numpy.meshgrid` on the default backend."""
+    if copy and not sparse and split_arrays.is_possible():
+        xi = _lines_of_split(xi)
     at_once = fastpath.callers[np.meshgrid](xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
     if at_once is not DECLINED:
         return at_once

@@ -40,6 +40,9 @@ Native = Any
 """Array of the backend's library (or a tracer of it)."""
 
 
+Box = tuple[slice, ...]
+"""Place of a part in an array: one slice for each axis, with both ends and no step."""
+
 _INT64 = np.dtype(np.int64)
 _UNROLLED = 200
 """Largest number of loop steps that are unrolled, for libraries without a loop under a trace."""
@@ -302,7 +305,7 @@ class Backend:
     """Module that splits arrays over several devices, None if there is none. ``device(lengths, least)`` makes a mesh and returns it
     as one :class:`Device`: new arrays of at least ``least`` elements are split over it, others replicated.
     ``device_at(place)`` is the same for what :meth:`device_of` returns, and ``sharding_of(a)`` the :class:`Sharding` of a native array;
-    both are None for one device.
+    both are None for one device. ``splits(place, shape)`` says whether a new array of this shape is split there.
     ``place(a, axes)`` splits each axis of an array over these axes of the mesh, or replicates it if ``axes`` is None; a LookupError if
     neither the array nor the process has a mesh. ``simulated(count)`` says how a CPU passes for so many devices. ``programs()`` lists the
     programs that have run on a mesh while somebody listened: line, runs, operands, bytes on each device, collectives. ``follow(ran)`` has
@@ -428,6 +431,19 @@ class Backend:
 
         With ``copy=False`` memory may be shared, if the library can. Raises :class:`Unsupported` for dtypes that the
         library lacks (object, strings, datetimes, longdouble).
+        """
+        raise NotImplementedError
+
+    def from_parts(
+        self,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        fill: Callable[[list[tuple[Box, np.ndarray[Any, Any]]]], None],
+        device: Any,
+    ) -> Native:
+        """Return an array on a mesh that the host makes by parts: ``fill`` writes the ones that this process's devices hold.
+
+        ``fill`` is called once, with each part's place in the array and its memory. Backends with :attr:`meshes` have it.
         """
         raise NotImplementedError
 
@@ -586,8 +602,11 @@ class Backend:
     def obtained(self, *values: Native) -> None:
         """Wait until there is memory for large results; raise the library's error. Called if `deferred`."""
 
-    def placed(self, a: Native) -> Native:
-        """Return a new result at its place: split over the mesh in force if it is large and the library returned it whole."""
+    def placed(self, a: Native, operands: Sequence[Native] = ()) -> Native:
+        """Return a new result at its place: split over the mesh in force if it is large and the library returned it whole.
+
+        ``operands``: what it is made of in a program that is being traced, where a large result of small operands is made split.
+        """
         return a
 
     def refused_bytes(self, error: Exception) -> int | None:

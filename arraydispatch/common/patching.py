@@ -69,6 +69,9 @@ NEEDS: dict[str, Need] = {
     ),
     "os:_exit": Need("(status)", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
     "os:abort": Need("()", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
+    "os:link": Need(
+        "(src, dst, *, src_dir_fd=None, dst_dir_fd=None, follow_symlinks=True)", "Python 3.3 to 3.14", _OF_A_RANK
+    ),
     "os:mkdir": Need("(path, mode=511, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:remove": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:rename": Need("(src, dst, *, src_dir_fd=None, dst_dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
@@ -207,8 +210,8 @@ SURFACES: dict[str, Surface] = {
         "jax torch tensorflow", "`from_numpy`", "torch 2.13", "it takes an ndarray and nothing else"
     ),
     "loaders": Surface(
-        "h5py joblib numpy", "methods and functions that load arrays: see `arraydispatch.launcher.array_loading.METHODS`",
-        "h5py 3.14, joblib 1.6, NumPy 2.4", "arrays that a program loads are its np.ndarray",
+        "h5py joblib numpy zarr", "methods and functions that load arrays: see `arraydispatch.launcher.array_loading.METHODS`",
+        "h5py 3.14, joblib 1.6, NumPy 2.4, zarr 3.1", "arrays that a program loads are its np.ndarray",
     ),
     "extension modules": Surface(
         "", "functions, and methods of classes, of extension modules of the program and of cv2", "Cython 3.3; cv2 in no version",

@@ -31,7 +31,7 @@ from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
 from ..runtime.execution_policy import shapes
-from . import host_results, wrapping
+from . import host_results, split_arrays, wrapping
 from .handover import handed
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
@@ -65,7 +65,7 @@ def large(values: Any) -> bool:
 def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
     """Whether a call repeats small arrays along axes of one another and makes a large one of them, as ``x[:, None] - x`` does.
 
-    Under compiled execution it is the library's: the block that reads the result need not make it.
+    Under compiled execution it is the library's: the block that reads the result need not make it. So is a result that is split over a mesh.
 
     Parameters
     ----------
@@ -75,16 +75,26 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
         Whether the result has the axes of all of them.
     """
     least = settings.default.min_size
-    if not least or call_nodes.least or settings.default.execution != "compiled":
+    compiles = bool(least) and not call_nodes.least and settings.default.execution == "compiled"
+    splits = split_arrays.is_possible()
+    if not (compiles or splits):
         return False
-    sizes = [x._v.shape for x in inputs if isinstance(x, Handle) and type(x._v) is np.ndarray]
+    sizes: list[tuple[int, ...]] = []
+    for x in inputs:
+        if isinstance(x, list | tuple):
+            return False
+        held = x._v if isinstance(x, Handle) else x
+        if type(held) is np.ndarray:
+            sizes.append(held.shape)
     if len(sizes) < 2 or (not outer and sizes.count(sizes[0]) == len(sizes)):
         return False
     try:
         shape = sum(sizes, ()) if outer else np.broadcast_shapes(*sizes)
-    except ValueError:
+    except ValueError:  # NumPy raises its error
         return False
-    return prod(shape) >= least and shape not in shapes.kept and shapes.recurs(shape)
+    if splits and split_arrays.target(shape, dtypes.FLOAT64) is not None:
+        return True
+    return compiles and prod(shape) >= least and shape not in shapes.kept and shapes.recurs(shape)
 
 
 def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

@@ -25,9 +25,9 @@ from .along_axis import Parts
 from .host_blocks import thread_pool
 from .recording import call_nodes
 
-__all__ = ["LEAST", "METHODS", "call"]
+__all__ = ["LEAST", "METHODS", "MULTIPLIERS", "call", "numbers", "shape_of"]
 
-_MULTIPLIERS: dict[type, int] = {
+MULTIPLIERS: dict[type, int] = {
     np.random.PCG64: 0x2360ED051FC65DA44385DF649FCCF645,
     np.random.PCG64DXSM: 0xDA942042E4DD58B5,
 }
@@ -55,20 +55,20 @@ _LOW = (1 << 60) - 1
 _NO_HALF = {"has_uint32": 0, "uinteger": 0}
 _FLOATS: dict[Any, bool] = {float: False, np.float64: False, np.float32: True}
 """Dtype -> whether its values take half outputs."""
-_numbers = (int, float, np.integer, np.floating)
+numbers = (int, float, np.integer, np.floating)
 
 
 def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run ``plain(generator, *args, **kwargs)`` of a method in :data:`METHODS` in all threads, if it is a large draw of one distribution."""
     bits = generator._bit_generator
-    if not call_nodes.least or type(bits) not in _MULTIPLIERS or (threads := thread_pool.count()) < 2:
+    if not call_nodes.least or type(bits) not in MULTIPLIERS or (threads := thread_pool.count()) < 2:
         return DECLINED
     at = METHODS[plain.__name__]
     if len(args) > at + ("size" not in kwargs):
         return DECLINED
     given = {**kwargs, "size": args[at]} if len(args) > at else kwargs
-    shape, total = _shape(given.get("size"))
-    if total < LEAST or not all(isinstance(x, _numbers) for x in args[:at]):
+    shape, total = shape_of(given.get("size"))
+    if total < LEAST or not all(isinstance(x, numbers) for x in args[:at]):
         return DECLINED
     halves = _halves(plain.__name__, args[:at], given)
     if halves is None:
@@ -106,7 +106,8 @@ def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, An
     return result
 
 
-def _shape(size: Any) -> tuple[Any, int]:
+def shape_of(size: Any) -> tuple[Any, int]:
+    """Return the shape that a size asks for, and the number of values; None and 0 if it asks for no array."""
     try:
         shape = tuple(map(operator.index, size)) if isinstance(size, tuple | list) else (operator.index(size),)
     except TypeError:
@@ -117,7 +118,7 @@ def _shape(size: Any) -> tuple[Any, int]:
 def _halves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
     """Whether each value takes half an output of the generator, which keeps the other half; None if NumPy must be called."""
     for key, value in kwargs.items():
-        if key not in ("dtype", "method", "size") and not isinstance(value, _numbers):
+        if key not in ("dtype", "method", "size") and not isinstance(value, numbers):
             return None
     dtype: Any = kwargs.get("dtype", float)
     if not isinstance(dtype, type):
@@ -150,7 +151,7 @@ class _Stream:
         self.begin = begin
         self._kind = kind
         self._jumps = []
-        multiplier, increment = _MULTIPLIERS[kind], begin["state"]["inc"]
+        multiplier, increment = MULTIPLIERS[kind], begin["state"]["inc"]
         for _ in range(_LOW.bit_length()):  # steps of 1, 2, 4 … outputs
             self._jumps.append((multiplier & _LOW, increment & _LOW))
             multiplier, increment = multiplier * multiplier & _LOW, increment * (multiplier + 1) & _LOW

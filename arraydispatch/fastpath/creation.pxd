@@ -12,7 +12,9 @@ cdef bint _draws_on_device
 cpdef fresh(ndarray value)
 cpdef wrapped(value)
 cdef bint _any_size
-cdef bint _are_many(x, y) except -1
+cdef bint _are_many(x, y, int axes) except -1
+cdef bint _is_large_shape(x) except -1
+cdef bint _is_long(tuple ends) except -1
 cpdef wrapped_all(func, tuple args, dict kwargs)
 cdef _wrapped_part(value, tuple args, dict kwargs)
 cdef bint _lends(memory, args) except -1

@@ -133,11 +133,14 @@ def unless_foreign(real: Any) -> Callable[[Any], Any]:
     return decorate
 
 
-def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
+def at_once(real: Any, itself: bool | None = None, square: bool = False) -> Callable[[Any], Any]:
     """Decorate a creation function: NumPy makes the array of plain arguments, in the host state, while the thin path is in force.
 
     ``itself``: whether the function returns an array that is its only argument; None for a function that takes no array.
+    ``square``: whether one integer may be the length of both axes.
     """
+    most = 2 if square else 1  # axes of which an integer is the length
+    spans = real is np.arange
 
     def decorate(general: Any) -> Any:
         of_array = method_of(real, general, computes=False) if itself is not None else None
@@ -154,10 +157,11 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
                     for x in args:
                         if type(x) not in PLAIN and not (type(x) in _SEQUENCES and plain_sequence(x)):
                             break
-                        if type(x) is int and _are_many(x, None):
+                        if _are_many(x, None, most) or (of_array is None and _is_large_shape(x)):
                             break
                     else:
-                        if not kwargs or is_plain((), kwargs):
+                        many = [x for x in kwargs.values() if _are_many(x, None, most)] if kwargs else None
+                        if not many and not (spans and _is_long(args)) and (not kwargs or is_plain((), kwargs)):
                             found = wrapped(real(*args, **kwargs))
                             if found is not None:
                                 return found
@@ -175,7 +179,7 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
 
         def of_one(x: Any) -> Any:
             if path.least:
-                if type(x) in PLAIN and not _are_many(x, None):
+                if type(x) in PLAIN and not (_are_many(x, None, most) or (spans and _is_long((x,)))):
                     found = wrapped(real(x))
                     if found is not None:
                         return found
@@ -184,14 +188,16 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
             return made(x)
 
         def of_two(x: Any, y: Any) -> Any:
-            if path.least and type(x) in PLAIN and type(y) in PLAIN and not _are_many(x, y):
+            few = path.least and type(x) in PLAIN and type(y) in PLAIN and not _are_many(x, y, most)
+            if few and not (spans and _is_long((x, y))):
                 found = wrapped(real(x, y))
                 if found is not None:
                     return found
             return made(x, y)
 
         def of_three(x: Any, y: Any, z: Any) -> Any:
-            if path.least and type(x) in PLAIN and type(y) in PLAIN and type(z) in PLAIN and not _are_many(y, z):
+            plain = path.least and type(x) in PLAIN and type(y) in PLAIN and type(z) in PLAIN
+            if plain and not (_are_many(y, z, most) or (spans and _is_long((x, y, z)))):
                 found = wrapped(real(x, y, z))
                 if found is not None:
                     return found
@@ -202,11 +208,39 @@ def at_once(real: Any, itself: bool | None = None) -> Callable[[Any], Any]:
     return decorate
 
 
-def _are_many(x: Any, y: Any) -> bool:
+def _are_many(x: Any, y: Any, axes: Any) -> bool:
     """Whether one of two arguments is an integer, mostly the number of elements, for which NumPy would make an array in vain."""
     if _any_size:
         return False
+    if axes == 2:
+        return (type(x) is int and path.least <= x * x < _MOST) or (type(y) is int and path.least <= y * y < _MOST)
     return (type(x) is int and path.least <= x < _MOST) or (type(y) is int and path.least <= y < _MOST)
+
+
+def _is_large_shape(x: Any) -> bool:
+    """Whether an argument is the shape of an array that NumPy would make in vain."""
+    if _any_size or type(x) not in _SEQUENCES or len(x) > _MOST_AXES:
+        return False
+    total = 1
+    for n in x:
+        if type(n) is not int:
+            return False
+        total *= n
+    return bool(path.least <= total < _MOST)
+
+
+_MOST_AXES = 64
+
+
+def _is_long(ends: Any) -> bool:
+    """Whether ``np.arange`` would make a long array in vain from one, two or three numbers, some of which are floats."""
+    if _any_size or not [x for x in ends if isinstance(x, float)]:
+        return False
+    try:
+        start, stop, step = (0, ends[0], 1) if len(ends) == 1 else (*ends, 1)[:3]
+        return bool(path.least <= (stop - start) / step < _MOST)
+    except (ArithmeticError, TypeError, ValueError):  # NumPy raises its own error
+        return False
 
 
 _MOST = 1 << 40

@@ -32,7 +32,8 @@ from ..common import buffers, events, tracing, user_warnings
 from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
-from ..dispatch import host_values
+from ..common.sentinels import DECLINED
+from ..dispatch import host_values, split_arrays
 from ..dispatch.handover import handed
 from ..dispatch.wrapping import circular
 from ..functions.registry import position_of, spec_of
@@ -109,6 +110,10 @@ def adopt(x: np.ndarray[Any, Any]) -> Any:
     """Copy an ndarray that came from a library to an ``Array``; it is copied because its owner may write to it later."""
     if process.observer is not None:
         process.observer(x)
+    if type(x) is np.memmap and split_arrays.is_possible():
+        split = split_arrays.mapped(x, "numpy.memmap")
+        if split is not DECLINED:
+            return split
     native = x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
     return ad.asarray(native, backend=conversion.beginning(x.shape, native.dtype), copy=True)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,14 @@ from .._core.callable_proxy import StandIn
 from ..common.patching import Exchange
 from ..common.process_state import process
 from ..common.pytrees import mapped
+from ..common.sentinels import DECLINED
+from ..dispatch import split_arrays
 from .adoption import move, on_memory
 
 METHODS: dict[str, tuple[str, ...]] = {
     "h5py._hl.dataset": ("Dataset.__getitem__", "AstypeWrapper.__getitem__"),
     "joblib": ("load",),
+    "zarr.core.array": ("Array.__getitem__",),
 }
 """Module -> its functions and methods that load arrays."""
 
@@ -36,6 +40,10 @@ def method(exchange: Exchange) -> Callable[..., Any]:
     real = exchange.real
 
     def load(*args: Any, **kwargs: Any) -> Any:
+        if split_arrays.is_possible() and len(args) == 2 and not kwargs and exchange.on and _asked_by_program():
+            found = _by_parts(real, *args, f"{exchange.holder.__name__}.{exchange.name}")
+            if found is not DECLINED:
+                return found
         found = real(*args, **kwargs)
         users = process.users
         if not exchange.on or users is None or type(found) in _ATOMS or not users.owns_frame(sys._getframe(1)):
@@ -43,6 +51,49 @@ def method(exchange: Exchange) -> Callable[..., Any]:
         return _brought(found, {}, f"{exchange.holder.__name__}.{exchange.name}")
 
     return load
+
+
+def _asked_by_program() -> bool:
+    users = process.users
+    return users is not None and users.owns_frame(sys._getframe(2))
+
+
+def _by_parts(real: Callable[..., Any], dataset: Any, key: Any, what: str) -> Any:
+    """Read an array of a file that is split over a mesh, each process its part; DECLINED where the array is read whole."""
+    shape, dtype = getattr(dataset, "shape", None), getattr(dataset, "dtype", None)
+    if type(shape) is not tuple or not isinstance(dtype, np.dtype) or prod(shape) < split_arrays.PIECE:
+        return DECLINED
+    keys = list(key) if type(key) is tuple else [key]
+    if not any(each is Ellipsis for each in keys):
+        keys.append(Ellipsis)
+    at = next(i for i, each in enumerate(keys) if each is Ellipsis)
+    keys[at : at + 1] = [slice(None)] * (len(shape) - len(keys) + 1)
+    if len(keys) != len(shape) or not all(
+        type(each) is int or (type(each) is slice and each.step in (None, 1)) for each in keys
+    ):
+        return DECLINED
+    try:
+        spans = [each.indices(n)[:2] if type(each) is slice else each for each, n in zip(keys, shape)]
+    except TypeError:
+        return DECLINED
+    kept = [span for span in spans if type(span) is tuple]
+    lengths = tuple([max(0, stop - start) for start, stop in kept])
+
+    def values(box: Any) -> Any:
+        places = iter([slice(start + part.start, start + part.stop) for (start, _), part in zip(kept, box)])
+        return real(dataset, tuple([next(places) if type(span) is tuple else span for span in spans]))
+
+    together = _together(dataset) if type(spans[0]) is tuple and not spans[0][0] else 1
+    return split_arrays.read(lengths, dtype, values, what, together)
+
+
+def _together(dataset: Any) -> int:
+    """Return the number of slices along the first axis that lie in the same chunks, or in the same file of chunks."""
+    try:
+        chunks = getattr(dataset, "shards", None) or getattr(dataset, "chunks", None)
+    except NotImplementedError:  # zarr's, for chunks of several sizes
+        return 1
+    return int(chunks[0]) if chunks else 1
 
 
 _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None)})

@@ -6,6 +6,7 @@ import abc
 import builtins
 import copyreg
 import functools
+import os
 import sys
 import types
 from collections.abc import Callable
@@ -28,7 +29,8 @@ from ..common import buffers, callers
 from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
-from ..dispatch import host_values
+from ..common.sentinels import DECLINED
+from ..dispatch import host_values, split_arrays
 from ..memory import reshaping, views
 from ..memory.roots import memory_of
 from ..runtime import dtypes
@@ -421,8 +423,23 @@ _Archive.__name__ = _Archive.__qualname__ = "NpzFile"
 _Archive.__module__ = np.lib.npyio.NpzFile.__module__
 
 
+def _by_parts(file: Any) -> Any:
+    """Load an array that is split over a mesh; DECLINED for any other file."""
+    if not isinstance(file, str | os.PathLike):
+        return DECLINED
+    try:
+        held = np.lib.format.open_memmap(file, mode="r")
+    except (OSError, ValueError, EOFError):  # no file of one array, or one of objects
+        return DECLINED
+    return split_arrays.mapped(held, "numpy.load")
+
+
 def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
     """``np.load``: arrays are moved to the backend, but a memory map stays one."""
+    if mmap_mode is None and not args and not kwargs and split_arrays.is_possible():
+        split = _by_parts(file)
+        if split is not DECLINED:
+            return split
     result = np.load(file, mmap_mode, *args, **kwargs)
     if type(result) is np.lib.npyio.NpzFile:
         result.__class__ = _Archive

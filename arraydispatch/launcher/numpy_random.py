@@ -26,9 +26,10 @@ from .._core import handles
 from ..api import creation
 from ..common.process_state import process
 from ..common.sentinels import DECLINED
+from ..dispatch import split_arrays
 from ..engine import draws
 from ..memory import views
-from . import ranks
+from . import ranks, split_draws
 from .adoption import Stand, asked_by_user, by_name, move, to_host
 
 __all__ = ["attributes"]
@@ -130,6 +131,11 @@ class _ModuleFunction(Stand):
         self.target = fastpath.drawn_at_once(self.real, self._call, partial(move, what=self._what), draws, False)
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
+        if split_arrays.is_possible() and not process.draws_on_device and asked_by_user(1):
+            generator = getattr(self.real, "__self__", None)
+            result = split_draws.call(generator, type(generator), self._called, args, kwargs, self._what)
+            if result is not DECLINED:
+                return result
         if fastpath.takes(args, kwargs) and not process.draws_on_device:
             result = self.real(*args, **kwargs)
             return move(result, self._what) if type(result) is np.ndarray and asked_by_user(1) else result
@@ -182,6 +188,10 @@ def _method(counterpart: Any, name: str) -> Any:
     # Pickle finds the function in this module by these.
     @functools.wraps(plain, assigned=("__name__", "__qualname__", "__doc__"))
     def draw(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if split_arrays.is_possible() and not process.draws_on_device and asked_by_user(1):
+            result = split_draws.call(self, counterpart, name, args, kwargs, what)
+            if result is not DECLINED:
+                return result
         if fastpath.takes(args, kwargs) and not process.draws_on_device:
             result = DECLINED
             if at >= 0:

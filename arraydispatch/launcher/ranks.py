@@ -96,8 +96,12 @@ _LAUNCHERS: tuple[tuple[str, str, str, str], ...] = (
     ("torchrun", "RANK", "WORLD_SIZE", "MASTER_ADDR"),
     ("Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", ""),
     ("Slurm", "SLURM_PROCID", "SLURM_NTASKS", ""),
+    ("Kubernetes", "JOB_COMPLETION_INDEX", COUNT, ADDRESS),
 )
-"""Launchers, in the order in which they are asked: variables with the number of a process, how many there are, and rank 0's address."""
+"""Launchers, in the order in which they are asked: variables with the number of a process, how many there are, and rank 0's address.
+
+Kubernetes tells a pod of an indexed job its number alone; the job's specification has the rest.
+"""
 
 
 def found(environ: Mapping[str, str], everywhere: bool = False) -> Rank:
@@ -113,7 +117,8 @@ def found(environ: Mapping[str, str], everywhere: bool = False) -> Rank:
             continue
         lacking = [each for each in (count, address) if each and each not in environ]
         if lacking:
-            raise OptionError(f"{name} set {number}, but not {lacking[0]}; --processes auto needs both.")
+            remedy = "; set it in the job's specification" if name == "Kubernetes" else ""
+            raise OptionError(f"{name} set {number}, but not {lacking[0]}; --processes auto needs both{remedy}.")
         try:
             rank, of = int(environ[number]), int(environ[count])
         except ValueError:
@@ -321,6 +326,7 @@ class _Files:
             exchanges.put(f"os:{name}", self._removing if name in ("remove", "unlink") else self._folders)
         for name in ("rename", "replace"):
             exchanges.put(f"os:{name}", self._renaming)
+        exchanges.put("os:link", self._linking)
         import atexit
 
         atexit.register(self._remove, self._folder, ignore_errors=True)
@@ -377,6 +383,18 @@ class _Files:
                 exchange.real(src, dst, *args, **kwargs)
 
         return renamed
+
+    def _linking(self, exchange: Exchange) -> Any:
+        def linked(src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
+            held = self._held(src)
+            if held is not None:
+                copy = os.path.join(self._folder, f"{len(self._kept)}-{os.path.basename(os.fsdecode(dst))}")
+                self._copy(held, copy)
+                self._kept[os.path.abspath(os.fsdecode(dst))] = copy
+            elif not _asked_by_program():
+                exchange.real(src, dst, *args, **kwargs)
+
+        return linked
 
     def _held(self, path: Any) -> str | None:
         return (

@@ -12,6 +12,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch.api import creation as made
+from arraydispatch.dispatch import split_arrays
 from tests import compiled
 
 ROWS = 512
@@ -112,6 +113,17 @@ def transforms() -> None:
         np.testing.assert_allclose(ad.to_numpy(got), wanted, rtol=1e-12, atol=1e-14)
 
 
+MANY = 1 << 17
+RANGES: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+    ((3, MANY + 3), {}), ((0.0, MANY * 0.3, 0.3), {}), ((-7.25, MANY * 0.1 - 7.25, 0.1), {}), ((5, 5 - 3 * MANY, -3), {}),
+    ((0, MANY / 8, 1 / 8), {"dtype": np.float32}), ((0.1, 0.7 * MANY, 0.7), {"dtype": np.float32}), ((2, 2 * MANY + 2, 2), {"dtype": np.uint32}),
+    ((1000, 1000 + MANY), {"dtype": np.int32}), ((1.5, MANY + 1.5), {"dtype": int}),
+]  # fmt: skip
+LINES: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+    ((0, 1, MANY), {}), ((-0.3, 2.1, MANY), {"endpoint": False}), ((5.0, -1, MANY), {}), ((0, 10, MANY), {"dtype": np.float32}),
+]  # fmt: skip
+
+
 def creation() -> None:
     """Where new arrays are put."""
     for x in (
@@ -120,6 +132,23 @@ def creation() -> None:
     ):  # fmt: skip
         assert x.sharding is not None and not x.sharding.replicated, x.shape
         assert x.device.name == "mesh:8" and x.device.mesh == (8,)
+    split_arrays.PIECE = 1000
+    for args, options in RANGES:
+        x, wanted = made.arange(*args, **options), np.arange(*args, **options)
+        assert not x.sharding.replicated and x.dtype == wanted.dtype, (args, options)
+        np.testing.assert_array_equal(ad.to_numpy(x), wanted, err_msg=str((args, options)))
+    for args, options in LINES:
+        x, wanted = made.linspace(*args, **options), np.linspace(*args, **options)
+        assert not x.sharding.replicated and x.dtype == wanted.dtype, (args, options)
+        np.testing.assert_array_equal(ad.to_numpy(x), wanted, err_msg=str((args, options)))
+        x, wanted = made.logspace(*args, **options), np.logspace(*args, **options)
+        assert not x.sharding.replicated and x.dtype == wanted.dtype, (args, options)
+        np.testing.assert_array_equal(ad.to_numpy(x), wanted, err_msg=str((args, options)))
+    x, step = made.linspace(1, 3, MANY, retstep=True)
+    assert (not x.sharding.replicated, float(step)) == (True, float(np.linspace(1, 3, MANY, retstep=True)[1]))
+    for x, wanted in zip(made.meshgrid(H[0], np.arange(256)), np.meshgrid(H[0], np.arange(256)), strict=True):
+        assert not x.sharding.replicated
+        np.testing.assert_array_equal(ad.to_numpy(x), wanted)
     small = made.arange(10)
     assert small.sharding == ad.Sharding((8,), ((),), (10,)) and small.sharding.replicated
     assert made.ones((513, 512)).sharding.axes == ((), (0,))

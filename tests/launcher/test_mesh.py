@@ -130,3 +130,33 @@ def test_the_corpus_prints_the_same(name: str) -> None:
 @pytest.mark.parametrize("script", sorted(path.name for path in EXAMPLES.glob("*.py")))
 def test_examples_print_the_same(script: str, options: tuple[str, ...]) -> None:
     _prints_the_same(script, EXAMPLES, *options, "--min-size", "10000")
+
+
+WHOLE = ROOT / "tests" / "benchmarks" / "whole"
+PROGRAMS = (
+    "black_scholes fft_filter finite_volume game_of_life image_filter jacobi_until logistic_regression mandelbrot monte_carlo "
+    "moving_statistics n_body neural_network ray_casting"
+).split()
+"""Benchmark programs that take a few seconds on devices that a CPU passes for."""
+
+
+def _gives_the_same_digest(name: str, folder: Path, *options: str) -> None:
+    text = (WHOLE / f"{name}.py").read_text(encoding="utf-8")
+    (folder / "program.py").write_text(f"{text}\nprint(repr(float(run())))\n")
+    plain = _run("program.py", cwd=folder)
+    run = _run("-m", "arraydispatch", "run", *options, "program.py", cwd=folder)
+    assert run.returncode == 0, run.stderr[-2000:]
+    assert float(run.stdout) == pytest.approx(float(plain.stdout), rel=1e-9)
+
+
+def test_a_benchmark_program_gives_the_same_digest(seed: int, tmp_path: Path) -> None:
+    _gives_the_same_digest(PROGRAMS[seed % len(PROGRAMS)], tmp_path, "--mesh", "8", "--simulated")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "options", [("--mesh", "8", "--simulated"), ("--processes", "2")], ids=["devices", "processes"]
+)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_benchmark_programs_give_the_same_digest(name: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    _gives_the_same_digest(name, tmp_path, *options)

@@ -103,6 +103,37 @@ def test_prints_and_writes_what_one_process_does(count: int, tmp_path: Path) -> 
     assert any(each["kind"] == "collective-permute" for row in data["programs_on_mesh"] for each in row["collectives"])
 
 
+MEMORY = """
+import re
+import numpy as np
+
+def memory(field):
+    return int(re.search(field + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
+
+np.sin(np.ones(1 << 17)).sum().item()
+before, n = memory("VmRSS"), 1 << 24
+x, t, noise = np.linspace(0.0, 1.0, n), np.arange(0.0, 0.5 * n, 0.5), np.random.default_rng(0).random(n)
+y = np.sin(x) * 2 + noise
+print("%.9g %.9g %.9g" % (y.sum(), (x * noise).mean(), np.sqrt(t).max()))
+total = sum(a.nbytes for a in (x, t, noise, y))
+print("memory", LIMIT)
+"""
+
+
+@pytest.mark.usefixtures("_jax")
+def test_memory_of_a_process_is_that_of_its_part(tmp_path: Path) -> None:
+    if not Path("/proc/self/status").exists():
+        pytest.skip("inapplicable: the system does not tell a process's peak memory")
+    (tmp_path / "plain.py").write_text(MEMORY.replace("LIMIT", "True"))
+    plain = subprocess.run([sys.executable, "plain.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    limit = "(more := memory('VmHWM') - before) < 1.3 * total / 2 or more / total"
+    code, out, error = _run(tmp_path, MEMORY.replace("LIMIT", limit), "--processes", "2", "--all-ranks")
+    assert code == 0, error
+    for rank in (0, 1):
+        said = [line.removeprefix(f"[{rank}] ") for line in out.splitlines() if line.startswith(f"[{rank}]")]
+        assert said == plain.stdout.splitlines()
+
+
 @pytest.mark.usefixtures("_jax")
 @pytest.mark.long
 def test_random_numbers_are_the_same_everywhere(tmp_path: Path) -> None:
@@ -212,6 +243,8 @@ def _variables(launcher: str, number: int, port: int) -> dict[str, str]:
         return {ranks.NUMBER: str(number), ranks.COUNT: "2", ranks.ADDRESS: f"127.0.0.1:{port}"}
     if launcher == "torchrun":
         return {"RANK": str(number), "WORLD_SIZE": "2", "LOCAL_RANK": str(number), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}  # fmt: skip
+    if launcher == "Kubernetes":
+        return {"JOB_COMPLETION_INDEX": str(number), ranks.COUNT: "2", ranks.ADDRESS: f"127.0.0.1:{port}"}
     if launcher == "Open MPI":
         return {
             "OMPI_COMM_WORLD_RANK": str(number), "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_LOCAL_RANK": str(number),
@@ -225,7 +258,8 @@ def _variables(launcher: str, number: int, port: int) -> dict[str, str]:
 
 @pytest.mark.usefixtures("_jax")
 @pytest.mark.parametrize(
-    "launcher", ["ours", *[pytest.param(name, marks=pytest.mark.long) for name in ("torchrun", "Open MPI", "Slurm")]]
+    "launcher",
+    ["ours", *[pytest.param(name, marks=pytest.mark.long) for name in ("torchrun", "Open MPI", "Slurm", "Kubernetes")]],
 )
 def test_processes_that_a_launcher_started(launcher: str, tmp_path: Path) -> None:
     port = _free_port()
@@ -283,7 +317,7 @@ def test_wrong_usage(
     argv: list[str], says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(ROOT / "tests" / "launcher" / "corpus")
-    for name in (ranks.NUMBER, "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"):
+    for name in (ranks.NUMBER, "RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "JOB_COMPLETION_INDEX"):
         monkeypatch.delenv(name, raising=False)
     assert main(["run", *argv]) == 2
     out, error = capsys.readouterr()
@@ -299,6 +333,11 @@ def test_wrong_usage(
         ({"OMPI_COMM_WORLD_RANK": "3", "OMPI_COMM_WORLD_SIZE": "4"}, (3, 4, None, None)),
         ({"SLURM_PROCID": "0", "SLURM_NTASKS": "2", "SLURM_JOB_ID": "7"}, (0, 2, None, None)),
         ({ranks.NUMBER: "0", ranks.COUNT: "1", ranks.ADDRESS: "h:1", "RANK": "9"}, (0, 1, "h:1", None)),
+        (
+            {"JOB_COMPLETION_INDEX": "2", ranks.COUNT: "4", ranks.ADDRESS: "heat-0.pods:2345", "KUBERNETES_SERVICE_HOST": "10.0.0.1"},
+            (2, 4, "heat-0.pods:2345", None),
+        ),
+        ({"JOB_COMPLETION_INDEX": "2"}, "Kubernetes set JOB_COMPLETION_INDEX, but not ARRAYDISPATCH_PROCESSES; --processes auto needs both; set it in"),
         ({"RANK": "1"}, "torchrun set RANK, but not WORLD_SIZE"),
         ({"RANK": "4", "WORLD_SIZE": "4", "MASTER_ADDR": "a"}, "RANK=4 must be less than WORLD_SIZE=4"),
         ({"RANK": "x", "WORLD_SIZE": "4", "MASTER_ADDR": "a"}, "must be numbers of processes"),

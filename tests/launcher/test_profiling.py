@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import importlib
 import io
 import json
@@ -637,6 +638,31 @@ def test_html() -> None:
     outside = page.replace(str(html._plotly()), "")
     assert not re.search(r"(src|href)=.(http|//)", outside)
     assert "tap.call(" in re.sub("<[^>]+>", "", outside)  # the source of this file
+
+
+def test_html_has_one_lane_for_each_device() -> None:
+    pytest.importorskip("plotly")
+    step = {
+        "line": "heat.py:8", "runs": 5, "bytes_per_device": 4096, "operands": [{"shape": [64, 8], "dtype": "float64", "split": [0], "count": 2}],
+        "collectives": [{"kind": "collective-permute", "bytes": 64, "count": 3}],
+    }  # fmt: skip
+    silent = {**step, "line": "heat.py:9", "collectives": []}
+    run = dataclasses.replace(RUN, backend="jax", device="mesh:2x4", programs=[silent, step])
+    page = _html(run)
+    assert "2 × float64[64, 8] split along axis 0" in page
+    assert "3 × collective-permute of 64 B" in page
+    (figures,) = re.findall(r"^const plots = (.*);$", page, re.MULTILINE)
+    (lane,) = json.loads(figures)["plot-devices"]["data"]
+    assert lane["y"] == [f"device {i}" for i in range(8)]
+    assert (lane["name"], lane["x"]) == ("1. heat.py:8", [5 * 3 * 64] * 8)
+    assert '<div id="plot-devices">' in page
+    assert '<div id="plot-devices">' not in _html(RUN)
+
+
+def _html(run: report.Run) -> str:
+    stream = io.StringIO()
+    report.WRITERS[".html"](stream, _filled(), run)
+    return stream.getvalue().replace(str(html._plotly()), "")
 
 
 @pytest.mark.parametrize("backend", ["numpy", "torch"])

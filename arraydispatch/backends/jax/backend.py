@@ -216,6 +216,10 @@ class JaxBackend(Backend):
                 self._uploads[key] = count + 1
             return jax.device_put(x, device)
 
+    def from_parts(self, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Callable[..., None], device: Any) -> Array:
+        with _wide_types():
+            return shardings.of_parts(shape, dtype, device, fill)
+
     def to_numpy(self, a: Array) -> np.ndarray[Any, Any]:
         return np.asarray(a) if self._host_only or a.is_fully_replicated else gathered(a)
 
@@ -338,8 +342,8 @@ class JaxBackend(Backend):
             if a.size >= _MANY and issubclass(type(a), jax.Array) and a.nbytes >= _LARGE:
                 a.block_until_ready()
 
-    def placed(self, a: Array) -> Array:
-        return shardings.placed(a) if shardings.meshes_in_force and isinstance(a, jax.Array) else a
+    def placed(self, a: Array, operands: Sequence[Array] = ()) -> Array:
+        return shardings.placed(a, operands) if shardings.meshes_in_force and isinstance(a, jax.Array) else a
 
     def refused_bytes(self, error: Exception) -> int | None:
         said = str(error)

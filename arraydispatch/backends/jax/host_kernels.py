@@ -20,7 +20,7 @@ from ...common import events, tracing
 from ...common.process_state import process
 from ..base import LEFT_ON_CPUS
 from .jitted_kernels import is_concrete, kernel
-from .shardings import distributed, gathered_for, is_split, spread_of
+from .shardings import aligned_empty, distributed, gathered_for, is_split, spread_of
 
 Array = Any
 
@@ -99,9 +99,7 @@ def or_numpy(
 
 def aligned_copy(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Copy to memory that JAX adopts without a second copy."""
-    memory = np.empty(x.nbytes + 64, np.uint8)
-    offset = -memory.ctypes.data % 64
-    out: np.ndarray[Any, Any] = memory[offset : offset + x.nbytes].view(x.dtype).reshape(x.shape)
+    out = aligned_empty(x.shape, x.dtype)
     out[...] = x
     return out
 

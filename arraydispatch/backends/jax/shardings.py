@@ -7,7 +7,7 @@ place an array alike. XLA's partitioner does the rest: results of calls are shar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -18,11 +18,13 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from ...common import events
 from ...common.process_state import process
+from ..base import Box
 from ..devices import Device, Sharding
 from .collectives import follow, met, programs
 
 __all__ = [
     "Spread",
+    "aligned_empty",
     "device",
     "device_at",
     "distributed",
@@ -31,10 +33,12 @@ __all__ = [
     "gathered",
     "moved",
     "is_split",
+    "of_parts",
     "place",
     "placed",
     "programs",
     "sharding_of",
+    "splits",
     "spread_of",
 ]
 
@@ -141,10 +145,51 @@ def is_split(a: Array) -> bool:
     return not a.is_fully_replicated
 
 
+def splits(place: Any, shape: Sequence[int]) -> bool:
+    """Whether a new array of this shape is split where it is made."""
+    return isinstance(place, Spread) and not place.sharding(shape).is_fully_replicated
+
+
+def of_parts(
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    device: Spread,
+    fill: Callable[[list[tuple[Box, np.ndarray[Any, Any]]]], None],
+) -> Array:
+    """Have the host fill the shards of this process, in memory that JAX adopts on a CPU."""
+    sharding = device.sharding(shape)
+    parts: dict[Any, tuple[Box, np.ndarray[Any, Any]]] = {}
+    for place in sharding.addressable_devices_indices_map(shape).values():
+        assert place is not None
+        ends = [part.indices(n)[:2] for part, n in zip(place, shape)]
+        if (key := tuple(ends)) not in parts:
+            lengths = tuple([stop - start for start, stop in ends])
+            parts[key] = tuple([slice(*each) for each in ends]), aligned_empty(lengths, dtype)
+    fill(list(parts.values()))
+
+    def part(place: Any) -> np.ndarray[Any, Any]:
+        return parts[tuple([part.indices(n)[:2] for part, n in zip(place, shape)])][1]
+
+    return jax.make_array_from_callback(shape, sharding, part, dtype=dtype)
+
+
 def distributed(x: np.ndarray[Any, Any], device: Spread) -> Array:
     """Copy host memory to the shards: each process reads only its parts, and no device holds the whole."""
-    sharding = device.sharding(x.shape)
-    return jax.make_array_from_callback(x.shape, sharding, lambda part: np.array(x[part], order="C"), dtype=x.dtype)
+
+    def fill(parts: list[tuple[Box, np.ndarray[Any, Any]]]) -> None:
+        for place, out in parts:
+            out[...] = x[place]
+
+    return of_parts(x.shape, x.dtype, device, fill)
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return memory that JAX adopts on a CPU without a copy."""
+    nbytes = math.prod(shape) * dtype.itemsize
+    memory = np.empty(nbytes + 64, np.uint8)
+    offset = -memory.ctypes.data % 64
+    made: np.ndarray[Any, Any] = memory[offset : offset + nbytes].view(dtype).reshape(shape)
+    return made
 
 
 _copies: dict[NamedSharding, Any] = {}
@@ -170,10 +215,18 @@ def gathered_for(a: Array, why: str) -> np.ndarray[Any, Any]:
     return host
 
 
-def placed(a: Array) -> Array:
-    """Split a large result that came out whole, where a mesh is in force: of a broadcast of small arrays, for example."""
+def placed(a: Array, operands: Sequence[Array] = ()) -> Array:
+    """Split a large result that came out whole, where a mesh is in force: of a broadcast of small arrays, for example.
+
+    In a program, which the partitioner would have make such a result whole on each device, it is made split.
+    """
     mine = in_force()
-    if mine is None or isinstance(a, jax.core.Tracer) or a.size < max(mine.least, 2) or not a.is_fully_replicated:
+    if mine is None or a.size < (least := max(mine.least, 2)):
+        return a
+    if isinstance(a, jax.core.Tracer):
+        whole = operands and all(getattr(x, "size", 1) < least for x in operands)
+        return jax.lax.with_sharding_constraint(a, mine.sharding(a.shape)) if whole else a
+    if not a.is_fully_replicated:
         return a
     return moved(a, mine.sharding(a.shape))
 

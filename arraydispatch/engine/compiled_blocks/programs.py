@@ -263,8 +263,9 @@ class Block:
         values = {-1 - i: x for i, x in enumerate(natives)}
         made = 0
         for form, ref in zip(self.forms, self.refs):
-            for x in form.run(*[values[number] for number in ref]):
-                values[made] = x
+            given = [values[number] for number in ref]
+            for x in form.run(*given):
+                values[made] = self.backend.placed(x, given)
                 made += 1
         return [values[number] for number in self.wanted]
 

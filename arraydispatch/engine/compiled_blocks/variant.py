@@ -282,6 +282,10 @@ class Deferring(Backend):
             return made
         return known(made, self._aval(made))
 
+    def from_parts(self, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Any, device: Any) -> Any:
+        made = self.inner.from_parts(shape, dtype, fill, device)
+        return known(made, self._aval(made))
+
     def to_numpy(self, a: Any) -> np.ndarray[Any, Any]:
         if type(a) is Deferred and a.host is not None:
             return np.asarray(a.host)

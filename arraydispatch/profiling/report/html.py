@@ -6,8 +6,10 @@ import importlib.util
 import json
 import linecache
 import os
+import re
 from collections import defaultdict
 from functools import cache
+from math import prod
 from typing import IO, Any
 
 from ...common.callers import cell_of, shown
@@ -26,6 +28,7 @@ _COLORS = {
 _OTHER = "#5f6b7a"
 _TOP = 14
 _BINS = 160
+_PROGRAMS = 8
 _WHOLE_FILE = 500
 _AROUND = 6
 """Number of lines of a long file that are shown around each line with figures."""
@@ -115,6 +118,7 @@ def _plots(profile: Profile, data: dict[str, Any]) -> dict[str, Any]:
         "plot-share": _by_class(data),
         "plot-line": _time_line(profile, data["seconds"]),
         "plot-bytes": _by_bytes(data),
+        "plot-devices": _by_device(data),
     }
     return {name: figure for name, figure in figures.items() if figure is not None}
 
@@ -227,6 +231,35 @@ def _by_bytes(data: dict[str, Any]) -> dict[str, Any] | None:
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
     }  # fmt: skip
     return {"data": traces, "layout": layout}
+
+
+def _by_device(data: dict[str, Any]) -> dict[str, Any] | None:
+    """Plot what each device of a mesh receives from the others, one lane for each device, by program."""
+    count = prod(map(int, re.findall(r"\d+", str(data["device"]).partition(":")[2])))
+    rows = sorted(filter(_received, data["programs_on_mesh"]), key=_received)[-_PROGRAMS:]
+    if not rows:
+        return None
+    lanes = [f"device {i}" for i in range(count)]
+    traces = [
+        {
+            "type": "bar", "orientation": "h", "name": f"{i}. {os.path.basename(row['line']) or 'no line'}", "y": lanes, "x": [_received(row)] * count,
+            "text": f"{size(_received(row))} in {row['runs']:,} runs; {size(row['bytes_per_device'])} held", "textposition": "none",
+            "hovertemplate": "%{y}: %{text}<extra>%{fullData.name}</extra>",
+        }
+        for i, row in enumerate(reversed(rows), 1)
+    ]  # fmt: skip
+    layout = {
+        "barmode": "stack", "height": 135 + 25 * min(count, 64), "margin": {"l": 10, "r": 20, "t": 8, "b": 44},
+        "xaxis": {"title": {"text": "bytes from other devices", "standoff": 8}, "automargin": True, "tickformat": "~s", "rangemode": "tozero"},
+        "yaxis": {"automargin": True, "ticksuffix": " ", "autorange": "reversed", "dtick": 1},
+        "showlegend": True, "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+    }  # fmt: skip
+    return {"data": traces, "layout": layout}
+
+
+def _received(row: dict[str, Any]) -> int:
+    """Return the bytes that a device gets in all runs of a program."""
+    return int(row["runs"] * sum(each["bytes"] * each["count"] for each in row["collectives"]))
 
 
 # -- source ------------------------------------------------------------------------------------------------------------
