@@ -18,6 +18,7 @@ if "t" in getattr(sys, "abiflags", ""):
 if TYPE_CHECKING:
     from . import interop as interop, sparse as sparse
     from .api import random as random
+    from .api.minimization import minimize as minimize
     from .api.native_namespace import active_backend as active_backend
     from .api.public import (
         asarray as asarray,
@@ -70,9 +71,8 @@ if TYPE_CHECKING:
     )
     from .profiling.contexts import profile as profile, profile_function as profile_function
     from .runtime.settings import fallback as fallback
-    from .solvers.linear_systems import SolveResult as SolveResult, linear_solve as linear_solve
-    from .solvers.minimization import minimize as minimize
     from .sparse.linear_maps.matrix import matrix_from_function as matrix_from_function
+    from .sparse.solvers.linear_systems import SolveResult as SolveResult, linear_solve as linear_solve
     from .transforms.compilation import jit as jit
     from .transforms.constants import is_traced as is_traced, stop_gradient as stop_gradient
     from .transforms.control_flow import host_call as host_call, while_loop as while_loop
@@ -121,9 +121,9 @@ _WHERE: dict[str, str] = {
     **dict.fromkeys(("masked", "nonzero", "unique"), "transforms.fixed_size"),
     "matrix_from_function": "sparse.linear_maps.matrix",
     **dict.fromkeys(("call", "parameters"), "transforms.neural_modules"),
-    **dict.fromkeys(("SolveResult", "linear_solve"), "solvers.linear_systems"),
+    **dict.fromkeys(("SolveResult", "linear_solve"), "sparse.solvers.linear_systems"),
     "vmap": "transforms.vectorization",
-    "minimize": "solvers.minimization",
+    "minimize": "api.minimization",
     "interop": "interop",
     "random": "api.random",
     "sparse": "sparse",

@@ -35,7 +35,7 @@ FLOORS: list[tuple[str, ...]] = [
     ("fastpath", "transforms"),
     (".", "api"),
     ("array_api", "profiling", "sparse"),
-    ("launcher", "solvers"),
+    ("launcher",),
     ("__main__", "numpy", "pytest_plugin", "testing"),
 ]
 MOST_FLOORS = 14

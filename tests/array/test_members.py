@@ -27,7 +27,7 @@ OTHER_LISTS = {
     "interop/scipy_stand_ins.py": "methods of SciPy's matrices",
     "launcher/numpy_classes.py": "members of the class itself",
     "launcher/package_patches.py": "methods of any class",
-    "testing.py": "calls that the kit tries",
+    "testing/backend.py": "calls that the kit tries",
 }
 """Files with a list that looks like one of ndarray's members, and what it lists."""
 LEAST = 4

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from arraydispatch import testing as kit
 from arraydispatch.backends import loader
+from arraydispatch.testing import backend as kit
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,7 +40,7 @@ SMALL = pytest.mark.parametrize(("name", "library"), [("strict", "array_api_stri
 @SMALL
 def test_a_small_backend_passes(tmp_path: Path, name: str, library: str) -> None:
     pytest.importorskip(library)
-    done = _run(tmp_path, name, "-m", "arraydispatch.testing", name)
+    done = _run(tmp_path, name, "-m", "arraydispatch.testing.backend", name)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " 0 failed, " in done.stdout
 
@@ -74,5 +74,5 @@ def test_the_kit_finds_what_is_wrong(break_kernel: Any, monkeypatch: pytest.Monk
 def test_the_command_says_what_it_wants(capsys: pytest.CaptureFixture[str]) -> None:
     assert kit.main([]) == kit.main(["nothing"]) == 2
     said = capsys.readouterr().err
-    assert "usage: python -m arraydispatch.testing NAME" in said
+    assert "usage: python -m arraydispatch.testing.backend NAME" in said
     assert "there is no backend named 'nothing'" in said

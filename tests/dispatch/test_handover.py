@@ -28,7 +28,7 @@ OTHER_WALKS = {
     "dispatch/wrapping.py to_native",
     "scipy_support/array_api_functions.py ours",
     "scipy_support/python_functions.py _asarray",
-    "solvers/linear_systems.py _hosted",
+    "sparse/solvers/linear_systems.py _hosted",
     # nothing is replaced: they only look
     "dispatch/subscripts.py _simplify",
     "dispatch/wrapping.py backend_among",
@@ -44,7 +44,7 @@ OTHER_WALKS = {
     "dispatch/shortcuts.py call",
     "engine/recording/call_nodes.py record",
     "engine/recording/writes.py inplace",
-    "solvers/linear_operators.py one",
+    "sparse/solvers/linear_operators.py one",
 }
 _ARRAYS = frozenset({"Handle", "Array", "SparseArray", "_cls"})
 

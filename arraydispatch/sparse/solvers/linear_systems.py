@@ -11,20 +11,20 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
-from ..api import public
-from ..array import Array
-from ..backends.base import Backend
-from ..common import tracing
-from ..common.errors import ConvergenceError, ConvergenceWarning
-from ..common.pytrees import tree_map
-from ..common.signal_safety import imported
-from ..common.user_warnings import warn
-from ..dispatch import host_results
-from ..sparse import SparseArray
-from ..transforms.constants import is_traced, stop_gradient
-from ..transforms.control_flow import host_call, while_loop
-from ..transforms.custom_derivatives import custom_gradient
-from ..transforms.flattening import is_array
+from ...api import public
+from ...array import Array
+from ...backends.base import Backend
+from ...common import tracing
+from ...common.errors import ConvergenceError, ConvergenceWarning
+from ...common.pytrees import tree_map
+from ...common.signal_safety import imported
+from ...common.user_warnings import warn
+from ...dispatch import host_results
+from ...transforms.constants import is_traced, stop_gradient
+from ...transforms.control_flow import host_call, while_loop
+from ...transforms.custom_derivatives import custom_gradient
+from ...transforms.flattening import is_array
+from ..sparse_array import SparseArray
 from . import krylov
 from .linear_operators import Preconditioner, System
 

@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..api import public
-from ..array import Array
-from ..backends.base import Backend
-from ..common.pytrees import tree_leaves
-from ..common.signal_safety import imported
-from ..runtime import conversion, dtypes
-from ..sparse import SparseArray, csr_array, from_scipy
-from ..transforms.control_flow import host_call
-from ..transforms.derivatives import grad
-from ..transforms.flattening import is_array, library_of
+from ...api import public
+from ...array import Array
+from ...backends.base import Backend
+from ...common.pytrees import tree_leaves
+from ...common.signal_safety import imported
+from ...runtime import conversion, dtypes
+from ...transforms.control_flow import host_call
+from ...transforms.derivatives import grad
+from ...transforms.flattening import is_array, library_of
+from ..construction import csr_array, from_scipy
+from ..sparse_array import SparseArray
 
 Shape = tuple[int, ...]
 

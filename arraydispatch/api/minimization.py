@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..api import public
 from ..array import Array
 from ..backends.base import Backend
 from ..common.pytrees import tree_flatten, tree_unflatten
 from ..common.signal_safety import imported
 from ..transforms.derivatives import hessian, jacobian, value_and_grad
 from ..transforms.flattening import is_array, library_of
+from . import public
 
 _WITHOUT = frozenset({"nelder-mead", "powell", "cobyla", "cobyqa"})
 """SciPy methods that use no derivatives."""

@@ -1,4 +1,4 @@
-"""Hold a backend against the contract and against NumPy: ``python -m arraydispatch.testing NAME``.
+"""Hold a backend against the contract and against NumPy: ``python -m arraydispatch.testing.backend NAME``.
 
 The contract is :mod:`arraydispatch.backends.base`. NumPy computes each expected result: value, dtype and shape. A primitive or a
 kernel that raises :class:`arraydispatch.backends.base.Unsupported` is counted, and is no failure: the call goes to the host.
@@ -15,9 +15,9 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .backends import loader
-from .backends.base import PRIMITIVES, Backend, Unsupported
-from .common.errors import ArrayDispatchError, HostFallbackError
+from ..backends import loader
+from ..backends.base import PRIMITIVES, Backend, Unsupported
+from ..common.errors import ArrayDispatchError, HostFallbackError
 
 _DTYPES = [
     np.dtype(name) for name in "bool int8 int16 int32 int64 uint8 uint32 float32 float64 complex64 complex128".split()
@@ -282,7 +282,7 @@ def main(argv: list[str] | None = None) -> int:
     """Check the backend that the command line names; return the exit code."""
     arguments = sys.argv[1:] if argv is None else argv
     if len(arguments) != 1 or arguments[0].startswith("-"):
-        print("usage: python -m arraydispatch.testing NAME", file=sys.stderr)
+        print("usage: python -m arraydispatch.testing.backend NAME", file=sys.stderr)
         return 2
     try:
         backend = loader.load(arguments[0])

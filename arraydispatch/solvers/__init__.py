@@ -1,1 +1,0 @@
-"""Linear systems and minimization: ``ad.linear_solve`` and ``ad.minimize``."""

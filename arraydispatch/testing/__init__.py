@@ -1,0 +1,1 @@
+"""Tests that others run on what they add to arraydispatch: ``python -m arraydispatch.testing.backend NAME``."""
