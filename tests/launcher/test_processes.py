@@ -40,6 +40,9 @@ np.save("made/u.npy", u)
 with open("made/log.txt", "a") as log:
     log.write("one line\\n")
 print(np.load("made/u.npy").shape, open("made/log.txt").read())
+os.link("made/log.txt", "made/linked.txt")
+print(open("made/linked.txt").read())
+os.remove("made/linked.txt")
 os.rename("made/log.txt", "made/kept.txt")
 """
 )
