@@ -118,7 +118,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if func in creators:
         return DECLINED  # only the array that was passed as `like=` knows the backend
     if backend.hosted:
-        if _is_left(func, backend.home) or not host_values.belongs_to_library(func, args, kwargs):
+        if not host_values.belongs_to_library(func, args, kwargs) or _is_left(func, backend.home):
             return host_values.call(func, args, kwargs)
         backend = backend.home
     backend = settings.computing(backend)

@@ -19,7 +19,6 @@ from arraydispatch.engine.recording import reductions
 PACKAGE = Path(ad.__file__).parent
 TABLE = "common/members.py"
 OTHER_LISTS = {
-    "backends/torch/host_kernels.py": "functions that NumPy runs",
     "engine/compiled_blocks/values.py": "properties of an abstract value",
     "engine/host_blocks/kernel_source.py": "instructions",
     "fastpath/__init__.py": "builders of the members that have one of their own",
