@@ -215,7 +215,7 @@ class Bound:
         x = prim.transpose(a, order)
         mask = None if where is True else prim.transpose(where, order)
         length, *rest = backend.shape_of(x)
-        self._check_steps(length)
+        self._check_steps(x, length)
         if initial is NoValue or initial is None:
             result, start = prim.astype(_row(prim, x, 0), to), 1
             result = self._apart(result) if length == 1 else result
@@ -226,9 +226,9 @@ class Bound:
             result = step if mask is None else prim.where(_row(prim, mask, i), step, result)
         return result
 
-    def _check_steps(self, count: int) -> None:
+    def _check_steps(self, a: Any, count: int) -> None:
         """Raise where NumPy goes from element to element, for which the library would call the ufunc; a transform has no other way."""
-        if count > _FEW_STEPS and not tracing.entered():
+        if count > _FEW_STEPS and not tracing.entered() and (self.backend.is_concrete(a) or tracing.looked()):
             raise LeftToNumPy(f"each step needs the result of the one before: {count} calls of the library")
 
     def _apart(self, a: Any) -> Any:
@@ -261,7 +261,7 @@ class Bound:
                 return made
             except Unsupported:  # as in `_reduced`
                 pass
-        self._check_steps(shape[axis])
+        self._check_steps(a, shape[axis])
         x = prim.transpose(a, (axis, *(i for i in range(len(shape)) if i != axis)))
         running, rows = _rows(prim, x, 0, 1), []
         for i in range(shape[axis]):
@@ -313,7 +313,7 @@ class Bound:
         made = self._reduced_on_host(a, where, axis, to)
         if made is not None:
             return made
-        self._check_steps(where.size)
+        self._check_steps(a, where.size)
         stops = [*where[1:].tolist(), shape[axis]]
         parts = []
         for begin, end in zip(where.tolist(), stops):

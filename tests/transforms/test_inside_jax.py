@@ -44,6 +44,7 @@ FUNCTIONS = {
     "solve": lambda x: np.linalg.solve(x[:, :2], x[:, 2]),
     "fft": np.fft.fft,
     "gather": lambda x: x[np.array([0, 1, 1])],
+    "steps that NumPy takes elsewhere": lambda x: np.logaddexp.accumulate(np.tile(x[0], 30)),
     "vander": lambda x: np.vander(x[0]),
     "writes": _written,
 }
