@@ -458,7 +458,7 @@ typedef struct {
 } Caller; /* Method and Called */
 
 static PyObject *SHORT, *OUT;
-#define MOST_SHORT 4 /* positional arguments of a shorter function; those of functions that take `out` come after these */
+#define MOST_SHORT 5 /* positional arguments of a shorter function; those of functions that take `out` come after these */
 
 static PyObject *
 call_target(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)

@@ -1,4 +1,6 @@
-# The fields of arrays, and what makes arrays, for compiled modules.
+# The fields of arrays, and what makes and reads arrays, for compiled modules: see handles.py, which has the same in Python.
+
+from .ndarrays cimport ndarray
 
 cdef extern from "_core/_handles.h":
     ctypedef class arraydispatch._core.handles.Handle [object HandleObject]:
@@ -13,3 +15,14 @@ cdef extern from "_core/_handles.h":
 
     Handle bare(object cls)
     Handle new_array(object cls, object value, object kind, bint owned, object base)
+
+
+cdef inline ndarray held(object x, object cls):
+    if type(x) is not cls:
+        return None
+    value = (<Handle>x)._v
+    return <ndarray>value if type(value) is ndarray else None
+
+
+cdef inline object kind_of(object x):
+    return (<Handle>x)._kind

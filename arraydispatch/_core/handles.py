@@ -16,6 +16,8 @@ from importlib import import_module
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 if TYPE_CHECKING:
     from weakref import ref
 
@@ -114,6 +116,17 @@ def new_array(cls: type, value: Any, kind: Any, owned: bool, base: Any) -> Any:
     return made
 
 
+def held(x: Any, cls: type) -> Any:
+    """Return the value of an array of this very class, if it is an ndarray; else None."""
+    value = x._v if type(x) is cls else None
+    return value if type(value) is numpy.ndarray else None
+
+
+def kind_of(x: Any) -> Any:
+    """Return the kind of an array that :func:`held` has looked at."""
+    return x._kind
+
+
 def _make(cls: type, value: Any, kind: Any, owned: bool = False) -> Any:
     return new_array(cls, value, kind, owned, None)
 
@@ -149,7 +162,7 @@ class Method:
         return self.__wrapped__.__qualname__
 
 
-MOST_SHORT = 4
+MOST_SHORT = 5
 """Maximum number of arguments of a shorter function."""
 
 

@@ -1,5 +1,7 @@
 # What compiled modules ask of Python's own state without a call: see machine.py, which has the same in Python.
 
+from .ndarrays cimport ndarray
+
 cdef extern from *:
     """
     static inline PyObject *current_frame(void)
@@ -34,9 +36,18 @@ cdef extern from *:
     {
         return PyWeakref_NewRef(x, NULL);
     }
+
+    static inline int same_shape(PyArrayObject *a, PyArrayObject *b)
+    {
+        int axes = PyArray_NDIM(a), i = 0;
+        if (axes != PyArray_NDIM(b)) return 0;
+        while (i < axes && PyArray_DIMS(a)[i] == PyArray_DIMS(b)[i]) i++;
+        return i == axes;
+    }
     """
     object current_frame()
     Py_ssize_t identity(object) noexcept
     unsigned long long thread_number() noexcept
     object value_of(object)
     object reference_to(object)
+    bint same_shape(ndarray, ndarray) noexcept

@@ -19,13 +19,19 @@ from typing import Any
 from weakref import ref as reference_to
 
 __all__ = [
-    "address_of", "current_frame", "identity", "layout_of", "owns_memory", "put", "put_addresses", "reference_to", "run", "thread_number", "value_of",
+    "address_of", "current_frame", "identity", "layout_of", "owns_memory", "put", "put_addresses", "reference_to", "run", "same_shape", "thread_number", "value_of",
 ]  # fmt: skip
 
 
 identity = id
 value_of: Callable[[ContextVar[Any]], Any] = ContextVar.get
 """Returns the value of a context variable."""
+
+
+def same_shape(x: Any, y: Any) -> bool:
+    """Whether two ndarrays have the same shape."""
+    return bool(x.shape == y.shape)
+
 
 _next = count(1).__next__
 

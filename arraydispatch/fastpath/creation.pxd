@@ -11,6 +11,7 @@ cdef object PLAIN, SCALARS, _float_kind, _users, _visited
 cdef bint _draws_on_device
 cpdef fresh(ndarray value)
 cpdef wrapped(value)
+cpdef new(ndarray value)
 cdef bint _any_size
 cdef bint _are_many(x, y, int axes) except -1
 cdef bint _is_large_shape(x) except -1

@@ -1,5 +1,6 @@
 from ..backends.kinds cimport Kind
 from .._core.ndarrays cimport ndarray
+from .._core cimport handles
 from .._core.handles cimport Handle
 from .creation cimport wrapped_all
 from .results cimport Path, array_of, before_write, computed_onto, into, is_computed, is_numpys, is_plain, keywords_of, made_of, of_one, of_two, values_of, written
@@ -8,9 +9,9 @@ cdef object DECLINED, PLAIN, SCALARS
 cdef set _kept
 cdef Path path
 cdef list _beside_tables(args, list found, tables)
-cdef dict shorter
+cdef dict shorter, _NUMPYS
 cdef bint _are_large(values) except -1
-cdef _finished(result, Handle a, Kind kind)
+cdef _finished(result, ndarray value, Handle a, Kind kind, b=*)
 cpdef ufunc(func, tuple inputs)
 cpdef onto(func, tuple inputs, out)
 cdef _of_numpys(func, tuple inputs)

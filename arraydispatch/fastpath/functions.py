@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
+from .._core import handles
 from .._core.handles import Handle, shortened
 from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, SCALARS, with_scalar
@@ -69,24 +70,26 @@ def _caller(func: Any, spec: Any) -> Any:
     answers = spec is not None and spec.mode == "meta"
 
     def with_one(x: Any) -> Any:
-        if alone and type(x) is path.array_class:
-            a: Handle = x
-            if type(a._v) is ndarray and path.least:
-                value: ndarray = a._v
-                kind: Kind = a._kind
-                if value.size < path.least and not kind.standard and not (waiting and lends and _are_read([x])):
-                    return _finished(run(value), a, kind)
+        value: ndarray | None = handles.held(x, path.array_class)
+        if alone and value is not None and value.size < path.least:
+            kind: Kind = handles.kind_of(x)
+            if not kind.standard and not (waiting and lends and _are_read([x])):
+                return _finished(run(value), value, x, kind)
         return call((x,), {})
 
     def with_two(x: Any, y: Any) -> Any:
-        if before > 1 and type(x) is path.array_class and type(y) in PLAIN:
-            a: Handle = x
-            if type(a._v) is ndarray and path.least:
-                value: ndarray = a._v
-                kind: Kind = a._kind
-                small = value.size < path.least or of_any_size
-                if small and not kind.standard and not (waiting and lends and _are_read([x])):
-                    return _finished(run(value, y), a, kind)
+        value: ndarray | None = handles.held(x, path.array_class) if before > 1 else None
+        if value is not None and path.least and (value.size < path.least or of_any_size):
+            kind: Kind = handles.kind_of(x)
+            second: ndarray | None = handles.held(y, path.array_class)
+            if kind.standard:
+                pass
+            elif second is None:
+                if type(y) in PLAIN and not (waiting and lends and _are_read([x])):
+                    return _finished(run(value, y), value, x, kind)
+            elif handles.kind_of(y) is kind and second.size < path.least and not (tables or answers):
+                if not (waiting and lends and _are_read([x, y])):
+                    return _finished(run(value, second), second, x, kind, y)
         return call((x, y), {})
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -165,17 +168,17 @@ def _are_large(values: Any) -> bool:
     return False
 
 
-def _finished(result: Any, a: Handle, kind: Kind) -> Any:
-    """Wrap what NumPy returned for the value of one array, and count the call if it computed."""
+def _finished(result: Any, value: ndarray, a: Handle, kind: Kind, b: Any = None) -> Any:
+    """Wrap what NumPy returned for the value of one array or two, and count the call if it computed; ``value`` is the last one's."""
     if type(result) is ndarray:
         new: ndarray = result
-        if new.base is None and new is not a._v:
+        if new.base is None and new is not value and new is not a._v:
             path.calls += 1
             return array_of(new, kind)
     elif type(result) in PLAIN:
         path.calls += 1
         return result
-    made = made_of(result, [a])
+    made = made_of(result, [a] if b is None else [a, b])
     if is_computed(made):
         path.calls += 1
     return made
@@ -257,12 +260,8 @@ def _of_numpys(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
     """Run ``func.at`` on an array, and return whether it was done."""
-    if (
-        type(a) is not path.array_class
-        or type(place := a._v) is not ndarray
-        or place.size >= path.least
-        or a._kind.standard
-    ):
+    place: ndarray | None = handles.held(a, path.array_class)
+    if place is None or place.size >= path.least or handles.kind_of(a).standard:
         return False
     hosts = values_of(inputs, [a])
     if hosts is None:
@@ -283,18 +282,15 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
         return out if into(func, inputs[0], inputs[1], out, False) else DECLINED
     if len(inputs) == 1:
         return out if into(func, inputs[0], DECLINED, out, False) else DECLINED
-    made: Handle = out
-    if type(made._v) is not ndarray:
-        return DECLINED
-    place: ndarray = made._v
-    if (place.size >= path.least and call_nodes.least) or made._kind.standard:
+    place: ndarray | None = handles.held(out, path.array_class)
+    if place is None or (place.size >= path.least and call_nodes.least) or handles.kind_of(out).standard:
         return DECLINED
     hosts = values_of(inputs, [out])
     if hosts is None:
         return DECLINED
-    before_write(made, place)
+    before_write(out, place)
     func(*hosts, out=place)
-    written(made)
+    written(out)
     return out
 
 
@@ -455,8 +451,8 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
     return shortened(call, None, pair, out=(None, pair_onto))
 
 
-_OF_CORES = frozenset([x for x in vars(np).values() if type(x) is np.ufunc and x.signature is not None])
-"""NumPy's own generalized ufuncs. A loop of another one may write its operands, as with numba's ``writable_args``."""
+_NUMPYS = {x: x in INSTRUCTIONS for x in vars(np).values() if type(x) is np.ufunc}
+"""NumPy's own ufuncs, and whether :func:`arraydispatch.ufuncs.rows.call` has another way to compute one."""
 
 
 def array_ufunc(general: Any) -> Any:
@@ -470,7 +466,7 @@ def array_ufunc(general: Any) -> Any:
                 else general(self, func, method, *inputs, **kwargs)
             )
         made = DECLINED
-        if func.signature is not None and func not in _OF_CORES:
+        if func.signature is not None and func not in _NUMPYS:  # its loop may write its operands, as with numba's `writable_args`
             pass
         elif not kwargs:
             if type(inputs[0]) is ndarray:
@@ -480,7 +476,18 @@ def array_ufunc(general: Any) -> Any:
             made = onto(func, inputs, out[0])
         return general(self, func, method, *inputs, **kwargs) if made is DECLINED else made
 
-    return __array_ufunc__
+    def with_one(self: Any, func: np.ufunc, method: str, x: Any) -> Any:
+        made = of_one(func, x) if func in _NUMPYS and method == "__call__" else DECLINED
+        return __array_ufunc__(self, func, method, x) if made is DECLINED else made
+
+    def with_two(self: Any, func: np.ufunc, method: str, x: Any, y: Any) -> Any:
+        by_rows = _NUMPYS.get(func)
+        made = DECLINED
+        if by_rows is not None and type(x) is not ndarray and method == "__call__":
+            made = of_two(func, x, y, by_rows)
+        return __array_ufunc__(self, func, method, x, y) if made is DECLINED else made
+
+    return shortened(__array_ufunc__, None, None, None, with_one, with_two)
 
 
 def array_function(general: Any) -> Any:

@@ -104,10 +104,8 @@ def _of_values(key: tuple[Any, ...]) -> tuple[Any, ...]:
     """
     parts = []
     for part in key:
-        if type(part) is path.array_class and type(part._v) is ndarray:
-            parts.append(part._v)
-        else:
-            parts.append(part)
+        value = handles.held(part, path.array_class)
+        parts.append(part if value is None else value)
     return tuple(parts)
 
 
@@ -313,9 +311,10 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                     return _answered(self, numpys(x, given), kind)
                 if operand and is_numpys(given):
                     return _answered(self, numpys(x, given), kind)
-                if operand and type(given) is path.array_class and type(given._v) is ndarray:
-                    their: ndarray = given._v
-                    if their.size < path.least and given._kind.backend is kind.backend:
+                their: ndarray | None = handles.held(given, path.array_class) if operand else None
+                if their is not None and their.size < path.least:
+                    other: Kind = handles.kind_of(given)
+                    if other.backend is kind.backend:
                         return _answered(self, numpys(x, their), kind)
         return method(self, given)
 
@@ -362,8 +361,8 @@ def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
     """Make the thin form of a method that writes its array and returns None."""
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> None:
-        x = self._v
-        if type(x) is ndarray and (x.size < path.least or not computes) and is_plain(args, kwargs):
+        x: ndarray | None = handles.held(self, path.array_class)
+        if x is not None and (x.size < path.least or not computes) and is_plain(args, kwargs):
             before_write(self, x)
             numpys(x, *args, **kwargs)
             written(self)

@@ -1,7 +1,7 @@
 cimport cython
 from ..backends.kinds cimport Kind
 from .._core.ndarrays cimport ndarray
-from .._core cimport handles
+from .._core cimport handles, machine
 from .._core.handles cimport Handle
 
 cdef class Path:
@@ -16,10 +16,13 @@ cpdef bint is_numpys(x) except -1
 cpdef bint is_kept(Handle a, ndarray value) except -1
 cpdef of_kept(op, tuple inputs)
 cdef bint _is_large(ndarray x, ndarray y) except -1
+cdef bint _has_many(x) except -1
 cdef _computed(result, Kind kind)
 cpdef of_one(op, x)
-@cython.locals(size=Py_ssize_t, straight=bint)
+@cython.locals(straight=bint)
 cpdef of_two(op, x, y, bint by_rows)
+@cython.locals(plain=bint)
+cdef _of_mixed(op, x, y, ndarray left, ndarray right, bint by_rows)
 cdef _operand(x, Kind kind)
 cdef bint _are_large(x, y) except -1
 cpdef bint into(op, x, y, out, bint operator) except -1

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .._core import handles
+from .._core import handles, machine
 from .._core.handles import Handle
 from ..backends.kinds import Kind
 from ..common import events
@@ -123,7 +123,7 @@ def of_kept(op: Any, inputs: tuple[Any, ...]) -> Any:
 
 def _is_large(x: Any, y: Any) -> bool:
     """Whether the second operand is large, or both are together: each repeated along axes of the other."""
-    if y.size >= _path.least or x.shape == y.shape:
+    if y.size >= _path.least or machine.same_shape(x, y):
         return bool(y.size >= _path.least)
     try:
         return np.broadcast(x, y).size >= _path.least
@@ -144,17 +144,15 @@ def _computed(result: Any, kind: Kind) -> Any:
 
 def of_one(op: Any, x: Any) -> Any:
     """Compute a ufunc, or an operator, of one array; :data:`DECLINED` where the general path does."""
-    if type(x) is _path.array_class:
-        a: Handle = x
-        if type(a._v) is ndarray:
-            value: ndarray = a._v
-            kind: Kind = a._kind
-            if value.size >= _path.least:
-                return of_kept(op, (x,))
-            if not kind.standard:
-                result = op(value) if value.ndim < 2 or not in_rows(value, 0) else rows.call(op, value)
-                return _computed(result, kind)
-    return DECLINED
+    value: ndarray | None = handles.held(x, _path.array_class)
+    if value is None:
+        return DECLINED
+    kind: Kind = handles.kind_of(x)
+    if value.size >= _path.least:
+        return of_kept(op, (x,))
+    if kind.standard:
+        return DECLINED
+    return _computed(op(value) if value.ndim < 2 or not in_rows(value, 0) else rows.call(op, value), kind)
 
 
 def of_two(op: Any, x: Any, y: Any, by_rows: bool) -> Any:
@@ -162,66 +160,46 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool) -> Any:
 
     ``by_rows``: whether :func:`arraydispatch.ufuncs.rows.call` has another way to compute it.
     """
-    if type(x) is _path.array_class:
-        a: Handle = x
-        if type(a._v) is not ndarray:
-            return DECLINED
-        left: ndarray = a._v
-        kind: Kind = a._kind
-        size = left.size
-        if size >= _path.least or kind.standard:
-            return of_kept(op, (x, y))
-        if type(y) is _path.array_class or is_numpys(y):
-            if type(y) is ndarray:
-                right: ndarray = y
-            else:
-                b: Handle = y
-                if type(b._v) is not ndarray:
-                    return DECLINED
-                right = b._v
-                theirs: Kind = b._kind
-                if theirs is not kind and (theirs.backend is not kind.backend or theirs.standard):
-                    return DECLINED
-            if size * right.size >= _path.least and _is_large(left, right):
-                return of_kept(op, (x, y))
-            if not by_rows or left.ndim < 2 > right.ndim or not in_rows(left, right):
-                result = op(left, right)
-            else:
-                result = rows.call(op, left, right)
-            if type(result) is ndarray:
-                new: ndarray = result
-                if new.dtype is kind.dtype:
-                    _path.calls += 1
-                    return handles.new_array(_path.array_class, new, kind, True, None)
-            return _computed(result, kind)
-        if type(y) not in SCALARS:
-            return DECLINED
-        straight = not by_rows or left.ndim < 2 or not in_rows(left, y)
-        return _computed(op(left, y) if straight else rows.call(op, left, y), kind)
-    if type(x) not in SCALARS and not is_numpys(x):
+    left: ndarray | None = handles.held(x, _path.array_class)
+    right: ndarray | None = handles.held(y, _path.array_class)
+    if left is None or right is None:
+        return _of_mixed(op, x, y, left, right, by_rows)
+    kind: Kind = handles.kind_of(x)
+    theirs: Kind = handles.kind_of(y)
+    if theirs is not kind and (theirs.backend is not kind.backend or theirs.standard):
         return DECLINED
-    if type(y) is _path.array_class:
-        c: Handle = y
-        if type(c._v) is not ndarray:
-            return DECLINED
-        last: ndarray = c._v
-        whose: Kind = c._kind
-        if last.size >= _path.least or whose.standard or (type(x) is ndarray and _is_large(x, last)):
-            return of_kept(op, (x, y))
-        straight = not by_rows or last.ndim < 2 or not in_rows(last, x)
-        return _computed(op(x, last) if straight else rows.call(op, x, last), whose)
-    return op(x, y) if type(y) in SCALARS and type(x) is not ndarray else DECLINED
+    if left.size >= _path.least or kind.standard or (left.size * right.size >= _path.least and _is_large(left, right)):
+        return of_kept(op, (x, y))
+    straight = not by_rows or left.ndim < 2 > right.ndim or not in_rows(left, right)
+    return _computed(op(left, right) if straight else rows.call(op, left, right), kind)
+
+
+def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | None, by_rows: bool) -> Any:
+    """Do the same for one array and a number, or a small ndarray of NumPy's own; and for two numbers."""
+    other = y if right is None else x
+    if type(other) is _path.array_class:  # first: the hash of that class is made in Python under a launcher
+        return DECLINED
+    plain = type(other) in SCALARS
+    value: ndarray | None = left if right is None else right
+    if value is None:
+        return op(x, y) if plain and type(x) in SCALARS else DECLINED
+    if not plain and not is_numpys(other):
+        return DECLINED
+    kind: Kind = handles.kind_of(x if right is None else y)
+    if value.size >= _path.least or kind.standard or (not plain and _is_large(other, value)):
+        return of_kept(op, (x, y))
+    if not by_rows or (plain and value.ndim < 2) or not in_rows(value, other):
+        return _computed(op(left, y) if right is None else op(x, right), kind)
+    return _computed(rows.call(op, left, y) if right is None else rows.call(op, x, right), kind)
 
 
 def _operand(x: Any, kind: Kind) -> Any:
     """Return an operand's value for a call that writes to an array of this kind, or None if the general path must take the call."""
-    if type(x) is _path.array_class:  # first: the hash of that class is made in Python under a launcher
-        a: Handle = x
-        if type(a._v) is ndarray:  # a pending array's kind is a node
-            theirs: Kind = a._kind
-            if theirs is kind or (theirs.backend is kind.backend and not theirs.standard):
-                return a._v
-    elif type(x) in SCALARS or is_numpys(x):
+    value: ndarray | None = handles.held(x, _path.array_class)
+    if value is not None:
+        theirs: Kind = handles.kind_of(x)
+        return value if theirs is kind or (theirs.backend is kind.backend and not theirs.standard) else None
+    if type(x) is not _path.array_class and (type(x) in SCALARS or is_numpys(x)):
         return x
     return None
 
@@ -231,13 +209,10 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
 
     ``y``: ``DECLINED`` for a ufunc of one; ``operator``: as ``x += y``.
     """
-    if type(out) is not _path.array_class:
+    place: ndarray | None = handles.held(out, _path.array_class)
+    if place is None:
         return False
-    made: Handle = out
-    if type(made._v) is not ndarray:
-        return False
-    place: ndarray = made._v
-    kind: Kind = made._kind
+    kind: Kind = handles.kind_of(out)
     if kind.standard or (
         place.size >= _path.least and call_nodes.least
     ):  # both are --min-size, where both are in force
@@ -250,7 +225,7 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     if large and x is not out and call_nodes.least:
         return False
     start = perf_counter() if large else 0.0
-    before_write(made, place)
+    before_write(out, place)
     if place.ndim > 1 and (in_rows(left, right) or in_rows(place, 0)):
         if right is None:
             rows.call(op, left, out=place)
@@ -262,16 +237,23 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
         op(left, right, place)
     else:  # by name: of a third operand np.maximum says that it is deprecated
         op(left, right, out=place)
-    written(made)
+    written(out)
     if large:
         _path.calls -= 1
-        host_values.tell(_UFUNCS.get(op, op), [made], None, (place,), perf_counter() - start)
+        host_values.tell(_UFUNCS.get(op, op), [out], None, (place,), perf_counter() - start)
     return True
 
 
 def _are_large(x: Any, y: Any) -> bool:
     """Whether one of two operands is large, which the library computes with."""
-    return (type(x) is ndarray and x.size >= _path.least) or (type(y) is ndarray and y.size >= _path.least)
+    return _has_many(x) or _has_many(y)
+
+
+def _has_many(x: Any) -> bool:
+    if type(x) is ndarray:
+        value: ndarray = x
+        return bool(value.size >= _path.least)
+    return False
 
 
 def written(a: Handle) -> None:
@@ -331,28 +313,33 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
 def made_of(result: Any, found: list[Any]) -> Any:
     """Wrap what NumPy returned for the values of arrays."""
     first: Handle = found[0]
+    if type(result) is ndarray:
+        new: ndarray = result
+        if len(found) == 1:
+            return result_of(first, result, first._kind)
+        if new.base is not None:
+            return host_values.dressed(result, found)
+        for a in found:
+            if handles.held(a, _path.array_class) is new:
+                return a
+        return array_of(new, first._kind)
     if isinstance(result, tuple):
         parts = [_part(x, found, first) for x in result]
         return tuple(parts) if type(result) is tuple else type(result)._make(parts)  # type: ignore[attr-defined]
-    if type(result) is not ndarray or (result.base is not None and len(found) > 1):
-        return host_values.dressed(result, found)
-    if len(found) == 1:
-        return result_of(first, result, first._kind)
-    for a in found:
-        if result is a._v:
-            return a
-    return array_of(result, first._kind)
+    return host_values.dressed(result, found)
 
 
 def _part(result: Any, found: list[Any], first: Handle) -> Any:
     """Wrap one of several results."""
     if type(result) is not ndarray:
         return host_values.dressed(result, found)
-    memory = None if result.base is None else memory_of(result)
+    new: ndarray = result
+    memory = None if new.base is None else memory_of(result)
     for a in found:
-        if result is a._v or (memory is not None and memory_of(a._v) is memory):
+        value = handles.held(a, _path.array_class)
+        if new is value or (memory is not None and memory_of(value) is memory):
             return host_values.dressed(result, found)
-    return array_of(result, first._kind)
+    return array_of(new, first._kind)
 
 
 def is_computed(made: Any) -> bool:
@@ -370,7 +357,10 @@ def is_computed(made: Any) -> bool:
 
 def is_read(memory: Any) -> bool:
     """Whether a pending call may read this memory, the base of a value; None for a value that is read itself."""
-    return memory is None or type(memory) is not ndarray or memory.base is not None or id(memory) in waiting
+    if type(memory) is not ndarray:
+        return True
+    value: ndarray = memory
+    return value.base is not None or id(memory) in _waiting
 
 
 DEEPEST = 64
@@ -409,16 +399,17 @@ def values_of(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: An
     for x in args:
         cls = type(x)
         if cls is _path.array_class:
-            a: Handle = x
-            if type(a._v) is not ndarray:
+            value: ndarray | None = handles.held(x, cls)
+            if value is None:
                 return None
-            value: ndarray = a._v
-            kind: Kind = a._kind
-            if (value.size >= _path.least and not of_any_size and not is_kept(a, value)) or kind.standard:
+            kind: Kind = handles.kind_of(x)
+            if (value.size >= _path.least and not of_any_size and not is_kept(x, value)) or kind.standard:
                 return None
-            if found and (first := found[0]._kind) is not kind and first.backend is not kind.backend:
-                return None
-            found.append(a)
+            if found:
+                first: Kind = handles.kind_of(found[0])
+                if first is not kind and first.backend is not kind.backend:
+                    return None
+            found.append(x)
             hosts.append(value)
         elif cls in PLAIN:
             hosts.append(x)

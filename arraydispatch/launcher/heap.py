@@ -52,4 +52,7 @@ def keep(all_blocks: bool = False) -> bool:
         return False
     with contextlib.suppress(ImportError):
         importlib.import_module("arraydispatch._core._allocator").keep(LARGEST - _AROUND, LARGE_KEPT)
+        # The allocator is a value of this context. In a context with values ufuncs search for the handling of errors at each call, unless
+        # it is one of them: as it was, so that it stays what the program sets.
+        importlib.import_module("numpy").seterr()
     return done
