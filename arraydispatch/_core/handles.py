@@ -16,7 +16,7 @@ from importlib import import_module
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
-import numpy
+import numpy as np
 
 if TYPE_CHECKING:
     from weakref import ref
@@ -119,7 +119,7 @@ def new_array(cls: type, value: Any, kind: Any, owned: bool, base: Any) -> Any:
 def held(x: Any, cls: type) -> Any:
     """Return the value of an array of this very class, if it is an ndarray; else None."""
     value = x._v if type(x) is cls else None
-    return value if type(value) is numpy.ndarray else None
+    return value if type(value) is np.ndarray else None
 
 
 def kind_of(x: Any) -> Any:

@@ -82,14 +82,13 @@ def _caller(func: Any, spec: Any) -> Any:
         if value is not None and path.least and (value.size < path.least or of_any_size):
             kind: Kind = handles.kind_of(x)
             second: ndarray | None = handles.held(y, path.array_class)
-            if kind.standard:
+            if kind.standard or (waiting and lends and _are_read([x] if second is None else [x, y])):
                 pass
             elif second is None:
-                if type(y) in PLAIN and not (waiting and lends and _are_read([x])):
+                if type(y) in PLAIN:
                     return _finished(run(value, y), value, x, kind)
             elif handles.kind_of(y) is kind and second.size < path.least and not (tables or answers):
-                if not (waiting and lends and _are_read([x, y])):
-                    return _finished(run(value, second), second, x, kind, y)
+                return _finished(run(value, second), second, x, kind, y)
         return call((x, y), {})
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -466,8 +465,8 @@ def array_ufunc(general: Any) -> Any:
                 else general(self, func, method, *inputs, **kwargs)
             )
         made = DECLINED
-        if func.signature is not None and func not in _NUMPYS:  # its loop may write its operands, as with numba's `writable_args`
-            pass
+        if func.signature is not None and func not in _NUMPYS:
+            pass  # its loop may write its operands, as with numba's `writable_args`
         elif not kwargs:
             if type(inputs[0]) is ndarray:
                 inputs = with_scalar(inputs)
