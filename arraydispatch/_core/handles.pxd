@@ -26,3 +26,14 @@ cdef inline ndarray held(object x, object cls):
 
 cdef inline object kind_of(object x):
     return (<Handle>x)._kind
+
+
+cdef inline object root_of(object x):
+    base = (<Handle>x)._base
+    return x if base is None else base
+
+
+cdef inline int count_write(object x) except -1:
+    base = (<Handle>x)._base
+    (<Handle>(x if base is None else base))._writes += 1
+    return 0

@@ -127,6 +127,16 @@ def kind_of(x: Any) -> Any:
     return x._kind
 
 
+def root_of(x: Any) -> Any:
+    """Return the array of which an array is a view, or itself if it is none."""
+    return x if x._base is None else x._base
+
+
+def count_write(x: Any) -> None:
+    """Count a write to an array."""
+    root_of(x)._writes += 1
+
+
 def _make(cls: type, value: Any, kind: Any, owned: bool = False) -> Any:
     return new_array(cls, value, kind, owned, None)
 

@@ -50,7 +50,7 @@ def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
     """Make the thin form of ``x + y``."""
     by_rows = op in INSTRUCTIONS
 
-    def method(self: Handle, other: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
         made = of_two(op, self, other, by_rows)
         return general(self, other) if made is DECLINED else made
 
@@ -61,7 +61,7 @@ def reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
     """Make the thin form of ``2 + x``."""
     by_rows = op in INSTRUCTIONS
 
-    def method(self: Handle, other: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
         made = of_two(op, other, self, by_rows)
         return general(self, other) if made is DECLINED else made
 
@@ -71,7 +71,7 @@ def reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
 def inplace(op: Callable[[Any, Any, Any], Any], general: Any) -> Any:
     """Make the thin form of ``x += y``."""
 
-    def method(self: Handle, other: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
         return self if into(op, self, other, self, True) else general(self, other)
 
     return method
@@ -80,7 +80,7 @@ def inplace(op: Callable[[Any, Any, Any], Any], general: Any) -> Any:
 def unary(op: Callable[[Any], Any], general: Any) -> Any:
     """Make the thin form of ``-x``."""
 
-    def method(self: Handle) -> Any:
+    def method(self: Any) -> Any:
         made = of_one(op, self)
         return general(self) if made is DECLINED else made
 
@@ -112,37 +112,35 @@ def _of_values(key: tuple[Any, ...]) -> tuple[Any, ...]:
 def getitem(general: Any) -> Any:
     """Make the thin form of ``x[key]``."""
 
-    def method(self: Handle, key: Any) -> Any:
-        x = self._v
-        if type(x) is ndarray:
-            if type(key) is path.array_class:
-                index: Handle = key
-                if type(index._v) is not ndarray:
+    def method(self: Any, key: Any) -> Any:
+        x: ndarray | None = handles.held(self, path.array_class)
+        if x is None:
+            return general(self, key)
+        if type(key) is path.array_class:
+            index = handles.held(key, path.array_class)
+            if index is None:
+                return general(self, key)
+            key = index
+        elif _compiled and type(key) is tuple and _holds_arrays(key):
+            key = _of_values(key)
+        try:
+            result = x[key]
+        except IndexError:
+            if type(key) is not tuple or not _holds_arrays(key):  # NumPy's message would name the wrong type
+                raise
+        else:
+            kind: Kind = handles.kind_of(self)
+            if type(result) is not ndarray:
+                if kind.standard:
                     return general(self, key)
-                key = index._v
-            elif _compiled and type(key) is tuple and _holds_arrays(key):
-                key = _of_values(key)
-            try:
-                result = x[key]
-            except IndexError:
-                if type(key) is not tuple or not _holds_arrays(key):  # NumPy's message would name the wrong type
-                    raise
-            else:
-                kind: Kind = self._kind
-                if type(result) is not ndarray:
-                    if kind.standard:
-                        return general(self, key)
-                    path.calls += 1
-                    return result
-                new: ndarray = result
-                owner = new.base
-                if owner is x or (owner is not None and owner is x.base):
-                    base = self._base
-                    return handles.new_array(
-                        path.array_class, new, kind, False, self if base is None else base
-                    )  # a view: no call
                 path.calls += 1
-                return array_of(new, kind) if owner is None else host_values.dressed(result, [self])
+                return result
+            new: ndarray = result
+            owner = new.base
+            if owner is not None and (owner is x or owner is x.base):
+                return handles.new_array(path.array_class, new, kind, False, handles.root_of(self))  # a view: no call
+            path.calls += 1
+            return array_of(new, kind) if owner is None else host_values.dressed(result, [self])
         return general(self, key)
 
     exports.indexing.append(method.__code__)
@@ -152,30 +150,31 @@ def getitem(general: Any) -> Any:
 def setitem(general: Any) -> Any:
     """Make the thin form of ``x[key] = value``."""
 
-    def method(self: Handle, key: Any, value: Any) -> None:
-        x = self._v
-        if type(x) is ndarray:
-            if type(key) is path.array_class:
-                index: Handle = key
-                if type(index._v) is not ndarray:
-                    return general(self, key, value)
-                key = index._v
-            elif _compiled and type(key) is tuple and _holds_arrays(key):
-                key = _of_values(key)
-            if type(value) is path.array_class:
-                their: Handle = value
-                if type(their._v) is not ndarray:
-                    return general(self, key, value)
-                value = their._v
-            before_write(self, x)
-            try:
-                x[key] = value
-            except IndexError:
-                if type(key) is not tuple or not _holds_arrays(key):
-                    raise
-            else:
-                written(self)
-                return None
+    def method(self: Any, key: Any, value: Any) -> None:
+        x: ndarray | None = handles.held(self, path.array_class)
+        if x is None:
+            return general(self, key, value)
+        if type(key) is path.array_class:
+            index = handles.held(key, path.array_class)
+            if index is None:
+                return general(self, key, value)
+            key = index
+        elif _compiled and type(key) is tuple and _holds_arrays(key):
+            key = _of_values(key)
+        if type(value) is path.array_class:
+            their = handles.held(value, path.array_class)
+            if their is None:
+                return general(self, key, value)
+            value = their
+        before_write(self, x)
+        try:
+            x[key] = value
+        except IndexError:
+            if type(key) is not tuple or not _holds_arrays(key):
+                raise
+        else:
+            written(self)
+            return None
         return general(self, key, value)
 
     exports.indexing.append(method.__code__)

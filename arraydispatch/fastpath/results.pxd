@@ -8,7 +8,8 @@ cdef class Path:
     cdef public object array_class
     cdef public Py_ssize_t calls, least
 
-cdef object DECLINED, PLAIN, SCALARS, _HELD, _waiting
+cdef object DECLINED, PLAIN, SCALARS, _HELD
+cdef dict _waiting
 cdef set _kept
 cdef Path _path
 cdef Py_ssize_t _rows
@@ -26,10 +27,10 @@ cdef _of_mixed(op, x, y, ndarray left, ndarray right, bint by_rows)
 cdef _operand(x, Kind kind)
 cdef bint _are_large(x, y) except -1
 cpdef bint into(op, x, y, out, bint operator) except -1
-cpdef written(Handle a)
+cpdef written(a)
 @cython.locals(other=Kind)
 cpdef array_of(ndarray value, Kind kind)
-cpdef view_of(Handle a, ndarray value)
+cpdef view_of(a, ndarray value)
 cpdef result_of(Handle a, result, Kind kind)
 cpdef made_of(result, list found)
 cdef _part(result, list found, Handle first)
@@ -37,6 +38,6 @@ cpdef bint is_computed(made) except -1
 cpdef values_of(args, list found, Py_ssize_t depth=*, bint of_any_size=*)
 cpdef dict keywords_of(dict kwargs, list found, names)
 cpdef computed_onto(run, list hosts, dict options, Handle out, list found)
-cpdef before_write(Handle a, ndarray x)
+cpdef before_write(a, ndarray x)
 cpdef bint in_rows(object x, object y) except -1
 cpdef bint is_plain(tuple args, dict kwargs, Py_ssize_t depth=*) except -1

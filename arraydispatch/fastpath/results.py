@@ -32,7 +32,7 @@ __all__ = [
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
 waiting = views.waiting
-_waiting = waiting
+_waiting: dict[int, tuple[Any, ...]] = waiting
 """The same, a C value where this module is compiled."""
 _rows = rows.LEAST
 _kept = shapes.kept
@@ -256,14 +256,10 @@ def _has_many(x: Any) -> bool:
     return False
 
 
-def written(a: Handle) -> None:
+def written(a: Any) -> None:
     """Count a call that wrote an array."""
     _path.calls += 1
-    base: Handle | None = a._base
-    if base is None:
-        a._writes += 1
-    else:
-        base._writes += 1
+    handles.count_write(a)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
@@ -289,10 +285,9 @@ def array_of(value: ndarray, kind: Kind) -> Any:
     return handles.new_array(_path.array_class, value, kind, True, None)
 
 
-def view_of(a: Handle, value: ndarray) -> Any:
+def view_of(a: Any, value: ndarray) -> Any:
     """Wrap a view of an array's value."""
-    base = a._base
-    return handles.new_array(_path.array_class, value, a._kind, False, a if base is None else base)
+    return handles.new_array(_path.array_class, value, handles.kind_of(a), False, handles.root_of(a))
 
 
 def result_of(a: Handle, result: Any, kind: Kind) -> Any:
@@ -450,7 +445,7 @@ def computed_onto(run: Any, hosts: Any, options: dict[str, Any], out: Handle, fo
     return out if result is out._v else made_of(result, found)
 
 
-def before_write(a: Handle, x: ndarray) -> None:
+def before_write(a: Any, x: ndarray) -> None:
     """Run the pending calls that read the memory of an array, whose value is ``x``."""
     if _waiting and ((memory := x.base) is not None or id(x) in _waiting) and is_read(memory):
         views.run_readers(a)
