@@ -116,9 +116,11 @@ def new_array(cls: type, value: Any, kind: Any, owned: bool, base: Any) -> Any:
     return made
 
 
-def held(x: Any, cls: type) -> Any:
+def held(x: Any, cls: Any) -> Any:
     """Return the value of an array of this very class, if it is an ndarray; else None."""
-    value = x._v if type(x) is cls else None
+    if type(x) is not cls:
+        return None
+    value = x._v
     return value if type(value) is np.ndarray else None
 
 
