@@ -9,7 +9,7 @@ cdef object DECLINED, PLAIN, SCALARS
 cdef set _kept
 cdef Path path
 cdef list _beside_tables(args, list found, tables)
-cdef dict shorter, _NUMPYS
+cdef dict shorter, waiting, _NUMPYS
 cdef bint _are_large(values) except -1
 cdef _finished(result, ndarray value, Handle a, Kind kind, b=*)
 cpdef ufunc(func, tuple inputs)

@@ -87,8 +87,10 @@ def _caller(func: Any, spec: Any) -> Any:
             elif second is None:
                 if type(y) in PLAIN:
                     return _finished(run(value, y), value, x, kind)
-            elif handles.kind_of(y) is kind and second.size < path.least and not (tables or answers):
-                return _finished(run(value, second), second, x, kind, y)
+            elif second.size < path.least > value.size and not answers:
+                theirs: Kind = handles.kind_of(y)
+                if theirs is kind or (theirs.backend is kind.backend and not theirs.standard):
+                    return _finished(run(value, second), second, x, kind, y)
         return call((x, y), {})
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -182,7 +182,7 @@ def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | No
     plain = type(other) in SCALARS
     value: ndarray | None = left if right is None else right
     if value is None:
-        return op(x, y) if plain and type(x) in SCALARS else DECLINED
+        return op(x, y) if plain and type(x) is not _path.array_class and type(x) in SCALARS else DECLINED
     if not plain and not is_numpys(other):
         return DECLINED
     kind: Kind = handles.kind_of(x if right is None else y)
