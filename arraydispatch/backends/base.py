@@ -87,9 +87,29 @@ LEFT_ON_CPUS: dict[Any, str] = {
         "in host memory NumPy adds up shifted products five times as fast as libraries convolve",
     ),
     np.array_equal: "in host memory NumPy compares many elements at once",
+    **dict.fromkeys(
+        [f"scipy.fft.{inverse}d{kind}t{many}" for inverse in ("", "i") for kind in "cs" for many in ("", "n")],
+        "in host memory SciPy transforms real numbers, where libraries transform twice as many complex ones",
+    ),
+    **dict.fromkeys(
+        ("scipy.signal.lfilter", "scipy.signal.sosfilt"),
+        "in host memory SciPy goes from element to element in compiled code",
+    ),
+    **dict.fromkeys(
+        [
+            f"scipy.ndimage.{name}"
+            for name in ("affine_transform", "geometric_transform", "map_coordinates", "rotate", "shift", "zoom")
+        ],
+        "in host memory SciPy weighs neighbours in compiled code, where libraries gather them one by one",
+    ),
+    **dict.fromkeys(
+        [f"scipy.ndimage.{name}" for name in ("uniform_filter", "uniform_filter1d", "gaussian_gradient_magnitude")],
+        "in host memory SciPy needs half of a library's time",
+    ),
+    "scipy.ndimage.label": "in host memory SciPy labels in one pass",
 }
-"""NumPy function -> reason why NumPy runs all of it on large arrays in host memory: JAX, PyTorch and TensorFlow take two to twenty
-times as long on a core (measured with 300,000 elements)."""
+"""NumPy function, or public name of one of SciPy's -> reason why NumPy or SciPy runs all of it on large arrays in host memory: JAX,
+PyTorch and TensorFlow take two to twenty times as long on a core (measured with 300,000 elements)."""
 
 
 PRIMITIVES: dict[str, str] = {

@@ -12,7 +12,7 @@ from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..backends.kinds import Kind
-from ..common import events, tracing
+from ..common import events, names, tracing
 from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError
 from ..common.process_state import process
@@ -94,14 +94,12 @@ _LEFT_FROM = 1 << 14
 """Number of elements from which NumPy runs what a backend leaves to it."""
 
 
-def _is_left(func: Any, backend: Backend) -> bool:
-    """Whether NumPy runs all of a function on large arrays in host memory."""
-    return (
-        func in backend.LEFT_TO_NUMPY
-        and process.execution != "eager"
-        and settings.on_cpu(backend.name)
-        and not tracing.entered()
-    )
+def _reason_left(func: Any, backend: Backend) -> str | None:
+    """Return the reason why NumPy runs all of a function on large arrays in host memory; None if it does not."""
+    if not (backend.LEFT_TO_NUMPY and process.execution != "eager"):
+        return None
+    reason = backend.LEFT_TO_NUMPY.get(func) or backend.LEFT_TO_NUMPY.get(names.FULL.get(func))
+    return reason if reason and settings.on_cpu(backend.name) and not tracing.entered() else None
 
 
 def _lie_in_memory(values: Iterable[Any], backend: Backend) -> bool:
@@ -118,7 +116,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if func in creators:
         return DECLINED  # only the array that was passed as `like=` knows the backend
     if backend.hosted:
-        if not host_values.belongs_to_library(func, args, kwargs) or _is_left(func, backend.home):
+        if not host_values.belongs_to_library(func, args, kwargs) or _reason_left(func, backend.home):
             return host_values.call(func, args, kwargs)
         backend = backend.home
     backend = settings.computing(backend)
@@ -128,8 +126,8 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     spec = entry.spec
     if entry.run is None or spec is None:
         return host_fallback.call(func, args, kwargs, backend, entry.reason)
-    if _is_left(func, backend) and _lie_in_memory((*args, *kwargs.values()), backend):
-        return host_fallback.call(func, args, kwargs, backend, dtypes.OnlyOnHost(backend.LEFT_TO_NUMPY[func]))
+    if (reason := _reason_left(func, backend)) and _lie_in_memory((*args, *kwargs.values()), backend):
+        return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(reason))
     if spec.tables and settings.default.min_size and _is_looked_up_on_host(spec, args, kwargs):
         return host_values.call(func, args, kwargs)
     perform = _MODES[spec.mode]

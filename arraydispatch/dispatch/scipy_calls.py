@@ -19,7 +19,7 @@ from ..backends.base import Backend
 from ..common import events, names
 from ..common.pytrees import converted
 from ..functions.registry import METHODS
-from ..runtime import settings
+from ..runtime import dtypes, settings
 from . import host_results, wrapping
 from .handover import Handover, handed
 
@@ -102,7 +102,8 @@ def call(
         raise
     hand.store()
     if events.tap is not None:
-        kind = "hosted" if backend.hosted else "native" if backend.native_is_ndarray else "host"
+        is_hosted = backend.hosted or isinstance(reason, dtypes.FasterOnHost)
+        kind = "hosted" if is_hosted else "native" if backend.native_is_ndarray else "host"
         why = reason if kind == "host" else ""
         events.tap.call(known, backend.name, kind, why, perf_counter() - start, result, 1, hosts)
     return converted(lambda x: _back(x, hand, backend, device), result)

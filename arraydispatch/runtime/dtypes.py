@@ -33,7 +33,12 @@ class OnlyOnHost(str):
     __slots__ = ()
 
 
-@lru_cache(maxsize=256)
+class FasterOnHost(OnlyOnHost):
+    """Reason of NumPy or SciPy to run a call in host memory that the library could run, in more time."""
+
+    __slots__ = ()
+
+
 @lru_cache(maxsize=256)
 def only_on_host(dtype: DType) -> OnlyOnHost:
     """Return the :class:`OnlyOnHost` reason for a dtype."""

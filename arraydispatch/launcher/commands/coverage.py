@@ -125,8 +125,8 @@ def _function(func: Any, backend: Backend) -> Answer | None:
     if entry.run is None and not known and func not in registry.HOST and func not in registry.REFUSED:
         return None
     for left in (backend.HOST_KERNELS, backend.LEFT_TO_NUMPY):
-        if func in left:
-            return "host kernel", left[func]
+        if reason := left.get(func) or left.get(known_names.FULL.get(func)):
+            return "host kernel", reason
     return "native" if entry.kind == "override" else entry.kind, entry.reason
 
 
