@@ -70,6 +70,9 @@ class Unsupported(LeftToNumPy):
     """
 
 
+LEFT_FROM = 1 << 14
+"""Number of elements from which NumPy runs what a backend leaves to it."""
+
 _SELECTS = "in host memory NumPy selects, where libraries sort"
 _SETS = "in host memory NumPy finds unique elements in a table, or by a faster sort"
 LEFT_ON_CPUS: dict[Any, str] = {
@@ -107,8 +110,15 @@ LEFT_ON_CPUS: dict[Any, str] = {
         "in host memory SciPy needs half of a library's time",
     ),
     "scipy.ndimage.label": "in host memory SciPy labels in one pass",
+    **dict.fromkeys(
+        [
+            f"scipy.special.{name}"
+            for name in "betainc betaln binom chdtr ellipk ellipkm1 gdtr pdtr pdtrc poch stdtr zetac".split()
+        ],
+        "in host memory SciPy chooses a formula for each element, where libraries compute all of them",
+    ),
 }
-"""NumPy function, or public name of one of SciPy's -> reason why NumPy or SciPy runs all of it on large arrays in host memory: JAX,
+"""NumPy function, or public name of a function or ufunc of SciPy's -> reason why NumPy or SciPy runs all of it on large arrays in host memory: JAX,
 PyTorch and TensorFlow take two to twenty times as long on a core (measured with 300,000 elements)."""
 
 

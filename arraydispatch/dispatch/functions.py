@@ -10,7 +10,7 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..backends import loader
-from ..backends.base import Backend, Unsupported
+from ..backends.base import LEFT_FROM, Backend, Unsupported
 from ..backends.kinds import Kind
 from ..common import events, names, tracing
 from ..common.arguments import PLAIN
@@ -90,10 +90,6 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _run(func, args, kwargs)
 
 
-_LEFT_FROM = 1 << 14
-"""Number of elements from which NumPy runs what a backend leaves to it."""
-
-
 def _reason_left(func: Any, backend: Backend) -> str | None:
     """Return the reason why NumPy runs all of a function on large arrays in host memory; None if it does not."""
     if not (backend.LEFT_TO_NUMPY and process.execution != "eager"):
@@ -104,7 +100,7 @@ def _reason_left(func: Any, backend: Backend) -> str | None:
 
 def _lie_in_memory(values: Iterable[Any], backend: Backend) -> bool:
     """Whether one of the arrays is large, and all large ones are in host memory, or will be there when a block has run."""
-    large = [x for x in values if isinstance(x, Handle) and x.size >= _LEFT_FROM]  # type: ignore[attr-defined]
+    large = [x for x in values if isinstance(x, Handle) and x.size >= LEFT_FROM]  # type: ignore[attr-defined]
     return bool(large) and all(x._kind.backend.awaited(native(x)) is not None for x in large)
 
 

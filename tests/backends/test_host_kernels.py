@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.special
 
 import arraydispatch as ad
 from arraydispatch import scipy_support
@@ -20,8 +21,16 @@ LISTED = {
     for name in ad.available_backends()
     for kind, funcs in (("host kernel", loader.load(name).HOST_KERNELS), ("hosted", loader.load(name).LEFT_TO_NUMPY))
     for func in funcs
+    if not str(func).startswith("scipy.special.")
 }
 """Backend and function -> the class of its calls."""
+SPECIAL = [
+    (name, func)
+    for name in ad.available_backends()
+    for func in loader.load(name).LEFT_TO_NUMPY
+    if str(func).startswith("scipy.special.")
+]
+"""Backend and ufunc of SciPy's that is left to SciPy."""
 DECOMPOSITIONS = {np.linalg.eigh, np.linalg.eigvalsh, np.linalg.svd, np.linalg.svdvals, np.linalg.qr}
 _NUMBERS = np.random.default_rng(7).permutation(20_000) / 8 - 1000  # no two are equal
 CALLS: dict[Any, Any] = {
@@ -130,6 +139,25 @@ def test_every_host_kernel_is_told_and_eager_execution_has_none(name: str, func:
         rtol = 2.3e-16 if func is np.sqrt and execution == "eager" else 0  # torch's own is not correctly rounded
         exact = not (func in DECOMPOSITIONS or isinstance(func, str)) or execution != "eager"
         np.testing.assert_allclose(np.asarray(one), other, rtol=rtol, atol=0 if exact else 1e-8)
+
+
+@pytest.mark.parametrize(("name", "func"), SPECIAL)
+def test_ufuncs_of_scipy_are_left_to_scipy_in_host_memory(name: str, func: str) -> None:
+    ufunc, numbers = getattr(scipy.special, func.rpartition(".")[2]), np.abs(_NUMBERS) / 8000 + 0.03125
+    x = ad.convert(ad.wrap(numbers), name)
+    with ad.profile() as profile:
+        made = ufunc(*[x] * ufunc.nin)
+    assert {call.kind for call in profile.calls() if call.function == func} == {"hosted"}
+    for one, other in zip(*[y if ufunc.nout > 1 else (y,) for y in (made, ufunc(*[numbers] * ufunc.nin))], strict=True):
+        assert type(one) is ad.Array
+        np.testing.assert_array_equal(np.asarray(one), other)
+
+
+def test_special_functions_have_the_librarys_derivatives() -> None:
+    x = ad.asarray(np.abs(_NUMBERS) / 2000 + 1, backend="torch")
+    made = ad.grad(lambda x: scipy.special.gamma(x).sum())(x)
+    values = np.asarray(x)
+    np.testing.assert_allclose(np.asarray(made), scipy.special.gamma(values) * scipy.special.digamma(values), rtol=1e-9)
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])

@@ -12,12 +12,16 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ...backends.base import Backend
+from ...backends.base import LEFT_FROM, Backend, LeftToNumPy
+from ...common import tracing
+from ...common.process_state import process
 from ...common.signal_safety import imported
+from ...runtime import dtypes, settings
 from ..composed import COMPOSED
 from .formula import BODIES, COMPLEX, LOOKS, OF_COMPLEX, UFUNCS
 
@@ -107,7 +111,18 @@ def _of_complex(loop: tuple[np.dtype[Any], ...]) -> bool:
 def kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> Callable[..., Any]:
     """Return the formula of a SciPy ufunc as a kernel of a backend."""
     body = COMPLEX[NAMES[ufunc]] if _of_complex(loop) else COMPOSED[ufunc]
-    return partial(body, backend.xp) if body in LOOKS else backend.fused(body)
+    made = partial(body, backend.xp) if body in LOOKS else backend.fused(body)
+    reason = backend.LEFT_TO_NUMPY.get(f"scipy.special.{NAMES[ufunc]}")
+    return partial(_unless_left, made, dtypes.FasterOnHost(reason), backend) if reason else made
+
+
+def _unless_left(made: Callable[..., Any], reason: str, backend: Backend, *operands: Any) -> Any:
+    """Compute by a formula, unless SciPy shall compute with the large operands: they are in host memory, outside of transforms."""
+    if process.execution != "eager" and settings.on_cpu(backend.name) and not tracing.entered():
+        large = [x for x in operands if backend.is_native(x) and prod(backend.shape_of(x)) >= LEFT_FROM]
+        if large and all(backend.awaited(x) is not None for x in large):
+            raise LeftToNumPy(reason)
+    return made(*operands)
 
 
 def is_composed(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> bool:
