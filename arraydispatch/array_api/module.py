@@ -93,7 +93,7 @@ class Namespace(Functions):
         self._add(_bound(f, backend) for f in (*elementwise.FUNCTIONS, *functions.FUNCTIONS))
         self.linalg = Functions(f"{name}.linalg", backend, np.linalg)
         self.linalg._add(_bound(f, backend) for f in linalg.FUNCTIONS)
-        self._add(getattr(self.linalg, f.__name__) for f in linalg.MAIN)
+        self._add(getattr(self.linalg, name) for name in linalg.MAIN)
         self.fft = Functions(f"{name}.fft", backend, np.fft)
         self.fft._add(_bound(f, backend) for f in fft.FUNCTIONS)
         self.fft._add(_creating(f, backend) for f in fft.CREATION)
