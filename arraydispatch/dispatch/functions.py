@@ -527,8 +527,8 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
         raise TypeError(
             f"{host_fallback.name_of(spec.func)} writes into its first argument, which is a {type(target).__name__}"
         )
-    if wrapping.admit is not None:
-        wrapping.admit(target, (*args[1:], *kwargs.values()))
+    if process.admit is not None:
+        process.admit(target, (*args[1:], *kwargs.values()))
     if target._kind.backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
         return host_values.call(spec.func, args, kwargs)
     with views.exchange:  # what is read to be written is written before another thread reads it

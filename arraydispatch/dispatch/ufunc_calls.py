@@ -258,7 +258,7 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend, heard: bool)
         raise Unsupported(tracing.WRITTEN)
     wrapping.check_writeable(target)
     device = backend.device_of(native(target))
-    known = subscripts.known_places(indices, target) if tracing.running else None
+    known = subscripts.known_places(indices, target) if tracing.entered() else None
     key = wrapping.to_native(indices, backend, device) if known is None else None
     values = [wrapping.to_native(v, backend, device) for v in rest]
     if values and target._kind.dtype.kind in "iu" and type(values[0]) is not int:

@@ -19,6 +19,7 @@ from ..common import arguments, events
 from ..common.arguments import PLAIN
 from ..common.errors import TraceError
 from ..common.members import operator_of, reflected_name
+from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..functions.registry import Returns
@@ -246,8 +247,8 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if backend is None:
         return NotImplemented
     inputs = wrapping.asked(inputs)
-    if method == "at" and wrapping.admit is not None and isinstance(inputs[0], Handle):
-        wrapping.admit(inputs[0], inputs[1:])
+    if method == "at" and process.admit is not None and isinstance(inputs[0], Handle):
+        process.admit(inputs[0], inputs[1:])
     if backend.hosted or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.hosted):
         spread = method in ("__call__", "outer") and host_values.spreads(inputs, method == "outer")
         if outs or method == "at" or not (spread or host_values.large((*inputs, where))):

@@ -28,7 +28,7 @@ from .. import fastpath
 from .._core.callable_proxy import StandIn, by_name
 from ..api.public import from_protocol
 from ..backends import loader
-from ..common import buffers, events, tracing, user_warnings
+from ..common import buffers, events, user_warnings
 from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
@@ -81,7 +81,7 @@ def asked_by_user(depth: int) -> bool:
 
 def traced() -> bool:
     """Whether the program runs inside a library's own trace."""
-    return process.visited is not None and not tracing.running and process.visited()
+    return process.visited is not None and not process.traces and process.visited()
 
 
 def movable(x: np.ndarray[Any, Any]) -> bool:

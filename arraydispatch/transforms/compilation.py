@@ -14,6 +14,7 @@ from .._core.handles import Handle
 from ..array.scalar import Scalar
 from ..backends.base import Backend, Native
 from ..common import tracing
+from ..common.process_state import process
 from ..common.pytrees import Structure, exact, flatten_call
 from ..common.user_warnings import warn
 from ..runtime import conversion, settings
@@ -109,7 +110,7 @@ class _Jitted:
         self.lock = threading.RLock()
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        plain = not kwargs and not self.places and not self.names and not tracing.running
+        plain = not kwargs and not self.places and not self.names and not process.traces
         if plain and (made := again(self.met, args)) is not None:
             return made[0]
         if self.places or self.names:

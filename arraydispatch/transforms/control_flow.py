@@ -153,7 +153,7 @@ class _Program:
         body, backend = self.bodies[fun], self.backend
         outs, written = body(natives)
         values, made = iter(outs), []
-        for output in body.main():
+        for output in body.outputs[0]:
             if type(output) is Traced:
                 made.append(next(values))
             elif type(output) is Given:
@@ -171,7 +171,7 @@ class _Program:
 
     def _next(self, natives: Sequence[Native]) -> list[Native]:
         made, backend = self._run(self.step, natives), self.backend
-        if self.bodies[self.step].result()[0] != self.structure:
+        if self.bodies[self.step].structures[0] != self.structure:
             raise TypeError(
                 f"{name_of(self.step)} of ad.while_loop must return a state with the structure of its argument."
             )

@@ -294,7 +294,7 @@ class Bound:
         axis = _one_axis("reduceat", axis, len(shape))
         if not isinstance(indices, np.ndarray | np.generic) and not backend.is_native(indices):
             indices = np.array(indices, np.intp)
-        known = tracing.known(indices) if tracing.running else None
+        known = tracing.known(indices)
         if known is None:
             known = np.asarray(backend.to_numpy(indices) if backend.is_native(indices) else indices)
         where = known

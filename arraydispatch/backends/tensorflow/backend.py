@@ -147,7 +147,7 @@ class TensorFlowBackend(Backend):
         """Whether the value may be read; not for values that a derivative of ours depends on, which TensorFlow itself
         would allow.
         """
-        if tracing.running and taped() and record.should_record_backprop([a]):
+        if process.traces and taped() and record.should_record_backprop([a]):
             return False
         if type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly()):
             return True

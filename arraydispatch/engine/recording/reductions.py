@@ -167,14 +167,13 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
 
 
 def _reduce(func: np.ufunc, a: Handle, axis: Any, keepdims: bool, dies: bool) -> Any:
-    ndim = len(a.shape)  # type: ignore[attr-defined]
-    if axis is None:
-        return None if keepdims else _of_all(func, a, dies)
-    axes = _axes(axis, ndim)
-    if axes is None:
-        return None
-    if len(axes) < ndim:
-        return _along(func, a, axes, keepdims, dies)
+    if axis is not None:
+        ndim = len(a.shape)  # type: ignore[attr-defined]
+        axes = _axes(axis, ndim)
+        if axes is None:
+            return None
+        if len(axes) < ndim:
+            return _along(func, a, axes, keepdims, dies)
     return None if keepdims else _of_all(func, a, dies)
 
 
@@ -246,7 +245,10 @@ def reduced(name: str, a: Handle, args: tuple[Any, ...], kwargs: dict[str, Any],
         return None
     said = dict(zip(names, args)) | kwargs
     axis, keepdims, ddof = said.pop("axis", None), said.pop("keepdims", False), said.pop("ddof", 0)
-    if any(x is not None for x in said.values()) or type(keepdims) is not bool or (ddof and not spread):
+    for x in said.values():
+        if x is not None:
+            return None
+    if type(keepdims) is not bool or (ddof and not spread):
         return None
     if len(args) + len(kwargs) != len(dict(zip(names, args)) | kwargs):
         return None
