@@ -26,7 +26,7 @@ from ..functions.registry import Returns
 from ..memory import views, writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
-from ..ufuncs.array_api_rules import STANDARD
+from ..ufuncs.composed import STANDARD
 from ..ufuncs.facts import ufunc_facts
 from ..ufuncs.plans import PLANS
 from . import (

@@ -26,9 +26,8 @@ from ..common.process_state import process
 from ..functions.registry import SPECS
 from ..runtime import settings
 from . import records
-from .line_counts import NOTES, Tally
+from .line_counts import NOTES, Internal, Tables, Tally, items
 from .records import Block, Call, Compilation, Event, Message, Note, Part, Transfer
-from .thread_counts import Internal, Tables, items
 from .uploads import Known
 
 __all__ = ["Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Profile", "Transfer"]
