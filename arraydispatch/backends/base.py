@@ -525,7 +525,10 @@ class Backend:
 
     def supports(self, feature: str) -> bool:
         """Whether ``feature`` is a capability, a primitive, or a NumPy function that this backend runs itself."""
-        raise NotImplementedError
+        if feature in self.capabilities or feature in PRIMITIVES:
+            return True
+        func = getattr(np, feature, None) or getattr(np.linalg, feature, None) or getattr(np.fft, feature, None)
+        return callable(func) and (func in self.UFUNCS or func in self.OVERRIDES or func in self.entries)
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 

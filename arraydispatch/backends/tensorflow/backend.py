@@ -21,7 +21,7 @@ from ...common.errors import TraceError
 from ...common.lazy_attributes import lazy
 from ...common.process_state import process
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, LeftToNumPy, Unsupported, bytes_in, collect
+from ..base import Backend, LeftToNumPy, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory, processors
 from . import linalg, primitives, ufuncs
 from .core import BFLOAT16, ENUM, FROM_ENUM, EagerTensor, accelerated, dims, host, on_host, raw, taped
@@ -309,12 +309,6 @@ class TensorFlowBackend(Backend):
                 "uint16", "uint32", "uint64",
             }
         )  # fmt: skip
-
-    def supports(self, feature: str) -> bool:
-        if feature in self.capabilities or feature in PRIMITIVES:
-            return True
-        func = getattr(np, feature, None) or getattr(np.linalg, feature, None) or getattr(np.fft, feature, None)
-        return func is not None and (func in self.UFUNCS or func in self.OVERRIDES or func in self.entries)
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 

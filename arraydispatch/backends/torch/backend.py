@@ -19,7 +19,7 @@ from ...common.errors import NoBackendFoundError, SettingError
 from ...common.lazy_attributes import lazy
 from ...common.pytrees import mapped
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
+from ..base import Backend, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory
 from . import linalg, primitives, reductions, ufuncs
 from .dtype_tables import (
@@ -372,12 +372,6 @@ class TorchBackend(Backend):
                 "uint16", "uint32", "uint64",
             }
         )  # fmt: skip
-
-    def supports(self, feature: str) -> bool:
-        if feature in self.capabilities or feature in PRIMITIVES:
-            return True
-        func = getattr(np, feature, None) or getattr(np.linalg, feature, None) or getattr(np.fft, feature, None)
-        return callable(func) and (func in self.UFUNCS or func in self.OVERRIDES or func in self.entries)
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
