@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
@@ -77,27 +76,26 @@ class Tally:
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
+    def _means(self, table: str, record: Callable[..., Any], how: str, runs: int) -> list[Any]:
+        """Return the rows of a table with the means of their figures; ``how``: of each whether it is rounded (``#``) or kept (``=``)."""
+        return [
+            record(
+                *key, *[round(n / runs) if mark == "#" else n if mark == "=" else n / runs for n, mark in zip(row, how)]
+            )
+            for key, row in self._tables[table].items()
+        ]
+
     def calls(self, runs: int = 1) -> list[Call]:
         """Return every (function, line, class), most time first; figures are the mean over ``runs``."""
-        rows = [Call(*key, *row) for key, row in self._tables["calls"].items()]
-        if runs > 1:
-            rows = [
-                replace(
-                    row, count=round(row.count / runs), seconds=row.seconds / runs, elements=round(row.elements / runs)
-                )
-                for row in rows
-            ]
-        return sorted(rows, key=lambda call: -call.seconds)
+        return sorted(self._means("calls", Call, "#.=#", runs), key=lambda call: -call.seconds)
 
     def transfers(self, runs: int = 1) -> list[Transfer]:
         """Return the bytes moved by each line, most first."""
-        rows = [Transfer(*key, *(round(n / runs) for n in row)) for key, row in self._tables["transfers"].items()]
-        return sorted(rows, key=lambda row: -row.nbytes)
+        return sorted(self._means("transfers", Transfer, "##", runs), key=lambda row: -row.nbytes)
 
     def notes(self, table: str, runs: int = 1) -> list[Note]:
         """Return the entries of one of :data:`NOTES`, most frequent first."""
-        rows = [Note(*key, *(round(n / runs) for n in row)) for key, row in self._tables[table].items()]
-        return sorted(rows, key=lambda row: -row.count)
+        return sorted(self._means(table, Note, "##", runs), key=lambda row: -row.count)
 
     def starts(self) -> dict[str, tuple[int, float]]:
         """Return, for each backend, in how many processes its library was loaded, and their total seconds."""
@@ -105,27 +103,15 @@ class Tally:
 
     def compilations(self, runs: int = 1) -> list[Compilation]:
         """Return the compilations by libraries, by line, most time first."""
-        rows = [
-            Compilation(*key, *[round(count / runs), seconds / runs, round(again / runs), round(kept / runs)])
-            for key, (count, seconds, again, kept) in self._tables["compilations"].items()
-        ]
-        return sorted(rows, key=lambda row: -row.seconds)
+        return sorted(self._means("compilations", Compilation, "#.##", runs), key=lambda row: -row.seconds)
 
     def blocks(self, runs: int = 1) -> list[Block]:
         """Return blocks by the line at which they ended, most time first."""
-        rows = [
-            Block(*key, *[round(count / runs), round(calls / runs), seconds / runs, by_numpy / runs])
-            for key, (count, calls, seconds, by_numpy) in self._tables["blocks"].items()
-        ]
-        return sorted(rows, key=lambda row: -row.seconds)
+        return sorted(self._means("blocks", Block, "##..", runs), key=lambda row: -row.seconds)
 
     def parts(self, runs: int = 1) -> list[Part]:
         """Return the lines that recorded calls in blocks, most time first."""
-        rows = [
-            Part(*key, *[round(calls / runs), seconds / runs, by_numpy / runs])
-            for key, (calls, seconds, by_numpy) in self._tables["parts"].items()
-        ]
-        return sorted(rows, key=lambda row: -row.seconds)
+        return sorted(self._means("parts", Part, "#..", runs), key=lambda row: -row.seconds)
 
 
 # -- counts of one thread -------------------------------------------------------------------------------------------------
