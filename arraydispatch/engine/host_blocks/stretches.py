@@ -1,4 +1,7 @@
-"""Division of a block into stretches: nodes computed together, piece by piece, before the next stretch begins."""
+"""Division of a block into stretches: nodes computed together, piece by piece, before the next stretch begins.
+
+A step whose pieces read other rows than their own (:class:`Shifted`, :class:`Written`) needs those computed before its stretch begins.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 
 from ..nodes import Bound, Form, Node, Shift, Update, elsewhere, far
 
-__all__ = ["Reads", "divided"]
+__all__ = ["Reads", "Shifted", "Written", "divided"]
 
 Reads = list[tuple[str, int]]
 """Operands of a node: another ``node``, an array in a ``slot``, or the position of a ``scalar``."""

@@ -107,7 +107,8 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
     if place is DECLINED:
         return None
     extreme = func is not np.add and dtype.kind == "f" and not (pending and ufunc_facts(v.form.func).no_minus_zero)
-    node = node_of(_form_of_all(func, kind.backend.kind(dtype), v.shape, fortran), place)
+    held = kind if kind.dtype is dtype else kind.backend.kind(dtype)
+    node = node_of(_form_of_all(func, held, v.shape, fortran), place)
     look = _Look()
     look._v = look._kind = look._root = node
     node.handle = weakref.ref(look)
@@ -153,7 +154,7 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     place = fp_reports.now() if dtype.kind in "fc" else None
     if place is DECLINED:
         return None
-    node = node_of(_form_along(func, kind.backend.kind(dtype), v.shape, axes, keepdims), place)
+    node = node_of(_form_along(func, kind, v.shape, axes, keepdims), place)
     made = call_nodes.array_of(node)
     if type(v) is Node and dies:
         v.handle = None
