@@ -48,7 +48,7 @@ def unary(word: str) -> Callable[[Any], Any]:
     return ufuncs.FAST_OF_ONE[row_of(word).func]
 
 
-_REDUCES = {
+_REDUCES: dict[str, Any] = {
     "all": np.logical_and, "any": np.logical_or, "max": np.maximum, "min": np.minimum, "prod": np.multiply, "sum": np.add,
 }  # fmt: skip
 _WRITTEN_WITH_UFUNCS = frozenset({*_REDUCES, "clip", "mean", "std", "var"})
@@ -71,11 +71,11 @@ def _clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: A
     if a.dtype.kind in "iu":  # bounds that no element is outside of, which the dtype may not hold
         min = None if type(min) is int and min <= np.iinfo(a.dtype).min else min
         max = None if type(max) is int and max >= np.iinfo(a.dtype).max else max
+    if min is None and max is None:
+        return np.positive(a, out=out, **kwargs)
     if min is None or max is None:
-        ufunc, bounds = (
-            (np.positive, ()) if max is min else (np.maximum, (min,)) if max is None else (np.minimum, (max,))
-        )
-        return ufunc(a, *bounds, out=out, **kwargs)
+        ufunc: Any = np.minimum if min is None else np.maximum
+        return ufunc(a, max if min is None else min, out=out, **kwargs)
     return CLIP(a, min, max, out=out, **kwargs)
 
 

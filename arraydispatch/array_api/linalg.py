@@ -58,7 +58,7 @@ _OF_TWO: dict[str, Callable[..., Any]] = {
     "outer": lambda x1, x2, /: np.linalg.outer(x1, x2),
     "solve": lambda x1, x2, /: np.linalg.solve(x1, x2),
     "tensordot": lambda x1, x2, /, *, axes=2: np.tensordot(x1, x2, axes=axes),
-    "vecdot": lambda x1, x2, /, *, axis=-1: np.linalg.vecdot(x1, x2, axis=axis),
+    "vecdot": lambda x1, x2, /, *, axis=-1: np.linalg.vecdot(x1, x2, axis=axis),  # type: ignore[call-overload]
 }
 """The same, of functions of two arrays, which have to promote by the standard's rules."""
 

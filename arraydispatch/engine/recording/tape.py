@@ -137,6 +137,7 @@ class Tape:
         self.views: list[Any] = []
         self.lines: dict[int, Any] = {}
         self.alone = (self,)
+        self.most = self.little = 0
         self._let_go()
 
     def add(self, node: Node, values: list[Any]) -> None:
