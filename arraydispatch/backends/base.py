@@ -435,12 +435,9 @@ class Backend:
         raise NotImplementedError
 
     def from_parts(
-        self,
-        shape: tuple[int, ...],
-        dtype: np.dtype[Any],
-        fill: Callable[[list[tuple[Box, np.ndarray[Any, Any]]]], None],
-        device: Any,
-    ) -> Native:
+        self, shape: tuple[int, ...], dtype: np.dtype[Any],
+        fill: Callable[[list[tuple[Box, np.ndarray[Any, Any]]]], None], device: Any,
+    ) -> Native:  # fmt: skip
         """Return an array on a mesh that the host makes by parts: ``fill`` writes the ones that this process's devices hold.
 
         ``fill`` is called once, with each part's place in the array and its memory. Backends with :attr:`meshes` have it.
@@ -706,12 +703,9 @@ class Backend:
         return partial(body, self.xp)
 
     def loop(
-        self,
-        going: Callable[..., Native],
-        step: Callable[..., tuple[Native, ...]],
-        state: tuple[Native, ...],
+        self, going: Callable[..., Native], step: Callable[..., tuple[Native, ...]], state: tuple[Native, ...],
         most: int,
-    ) -> tuple[Native, ...]:
+    ) -> tuple[Native, ...]:  # fmt: skip
         """Repeat ``step`` while ``going`` (an array of bools) holds anywhere, at most ``most`` times, on values that
         are not known yet.
         """

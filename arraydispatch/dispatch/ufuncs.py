@@ -292,13 +292,9 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
 
 
 def _by_numpy(
-    ufunc: np.ufunc,
-    method: str,
-    inputs: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    outs: tuple[Any, ...],
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any], outs: tuple[Any, ...],
     backend: Backend,
-) -> Any:
+) -> Any:  # fmt: skip
     """Run a call on NumPy-held arrays by NumPy itself."""
     for x in (*outs, *inputs[: method == "at"]):
         if isinstance(x, Handle):
@@ -327,14 +323,9 @@ def _dressed(result: Any, backend: Backend, standard: bool) -> Any:
 
 
 def _general(
-    ufunc: np.ufunc,
-    method: str,
-    inputs: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    outs: tuple[Any, ...],
-    where: Any,
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any], outs: tuple[Any, ...], where: Any,
     backend: Backend,
-) -> Any:
+) -> Any:  # fmt: skip
     options = {k: v for k, v in kwargs.items() if k not in _HANDLED and (v is not None or k == "axis")}
     tap = events.tap
     start = perf_counter() if tap is not None else 0.0

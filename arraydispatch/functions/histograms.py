@@ -348,15 +348,9 @@ def _auto(xp: XP, x: Native, limits: Any) -> Any:
 
 
 _ESTIMATORS = {
-    "stone": _stone,
-    "auto": _auto,
-    "doane": _doane,
-    "fd": _freedman_diaconis,
-    "rice": _rice,
-    "scott": _scott,
-    "sqrt": _square_root,
-    "sturges": _sturges,
-}
+    "stone": _stone, "auto": _auto, "doane": _doane, "fd": _freedman_diaconis, "rice": _rice, "scott": _scott,
+    "sqrt": _square_root, "sturges": _sturges,
+}  # fmt: skip
 
 # -- histograms --------------------------------------------------------------------------------------------------------
 

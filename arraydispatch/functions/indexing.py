@@ -412,12 +412,8 @@ def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise",
 # -- ufunc.at ----------------------------------------------------------------------------------------------------------
 
 _SCATTER: dict[np.ufunc, str] = {
-    np.add: "add",
-    np.subtract: "add",
-    np.multiply: "multiply",
-    np.maximum: "maximum",
-    np.minimum: "minimum",
-}
+    np.add: "add", np.subtract: "add", np.multiply: "multiply", np.maximum: "maximum", np.minimum: "minimum",
+}  # fmt: skip
 
 
 def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, known: Any = None) -> Native:

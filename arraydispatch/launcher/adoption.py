@@ -43,25 +43,9 @@ from ..runtime import conversion, dtypes, settings
 from .array_methods import is_copy
 
 __all__ = [
-    "Function",
-    "Made",
-    "Output",
-    "Sequences",
-    "Special",
-    "Stand",
-    "Ufunc",
-    "UfuncType",
-    "Views",
-    "ViewsOfMany",
-    "asked_by_user",
-    "by_name",
-    "is_window",
-    "move",
-    "on_memory",
-    "not_of_others",
-    "to_host",
-    "traced",
-]
+    "Function", "Made", "Output", "Sequences", "Special", "Stand", "Ufunc", "UfuncType", "Views", "ViewsOfMany",
+    "asked_by_user", "by_name", "is_window", "move", "on_memory", "not_of_others", "to_host", "traced",
+]  # fmt: skip
 
 _ndarray = np.ndarray
 # Only these types can hold an ndarray to adopt; a value of another type costs one set lookup.

@@ -209,12 +209,8 @@ LARGE_KEPT = 1 << 29
 _AROUND = 4096
 """Number of bytes that the C library may add to a block."""
 _VARIABLES = (
-    "MALLOC_TRIM_THRESHOLD_",
-    "MALLOC_MMAP_THRESHOLD_",
-    "MALLOC_TOP_PAD_",
-    "MALLOC_MMAP_MAX_",
-    "GLIBC_TUNABLES",
-)
+    "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "MALLOC_MMAP_MAX_", "GLIBC_TUNABLES",
+)  # fmt: skip
 _LARGE_PAGES = "glibc.malloc.hugetlb=1"
 """Setting under which all the same freed memory is kept: large blocks in large pages, as docs/explanation/limits.md advises."""
 

@@ -81,13 +81,9 @@ class Profile(events.Listener):
     """
 
     def __init__(
-        self,
-        *,
-        trace: bool = False,
-        synchronize: bool = False,
-        backends: Iterable[str] | None = None,
+        self, *, trace: bool = False, synchronize: bool = False, backends: Iterable[str] | None = None,
         owns: Callable[[str], bool] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._local = threading.local()
         self._threads: list[Tables] = []
         self._up, self._down, self._taken = Known(), Known(), Known()
@@ -168,16 +164,9 @@ class Profile(events.Listener):
         return "", numpys
 
     def call(
-        self,
-        func: Any,
-        backend: str,
-        kind: str,
-        reason: str,
-        seconds: float,
-        result: Any = None,
-        doors: int = 1,
+        self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1,
         operands: Any = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Count one call."""
         inside = events.inside
         if inside.body is not None:

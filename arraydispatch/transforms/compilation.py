@@ -199,14 +199,9 @@ class _Jitted:
         return told
 
     def _compiled(
-        self,
-        key: Any,
-        leaves: list[Any],
-        structure: Structure,
-        backend: Backend,
-        natives: list[Native],
+        self, key: Any, leaves: list[Any], structure: Structure, backend: Backend, natives: list[Native],
         same: dict[int, int],
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         with self.lock:
             found = self.programs.get(key)
             if found is not None:

@@ -17,11 +17,8 @@ from .flattening import Body, Given, Input, Traced, dressed, is_array, library_o
 
 
 def while_loop(
-    going: Callable[[Any], Any],
-    step: Callable[[Any], Any],
-    state: Any,
-    max_iter: int | Sequence[int] | None = None,
-) -> Any:
+    going: Callable[[Any], Any], step: Callable[[Any], Any], state: Any, max_iter: int | Sequence[int] | None = None,
+) -> Any:  # fmt: skip
     """Run ``while going(state): state = step(state)``; if values are not known, as a loop of the library.
 
     Parameters
@@ -124,13 +121,9 @@ class _Program:
     """Loop that is part of a library's program."""
 
     def __init__(
-        self,
-        going: Callable[[Any], Any],
-        step: Callable[[Any], Any],
-        leaves: list[Any],
-        structure: Structure,
+        self, going: Callable[[Any], Any], step: Callable[[Any], Any], leaves: list[Any], structure: Structure,
         backend: Backend,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.backend, self.structure, self.step = backend, structure, step
         for path, x in zip(tree_paths(tree_unflatten(structure, leaves), "state"), leaves):
             if not is_array(x) and not isinstance(x, int | float | complex):

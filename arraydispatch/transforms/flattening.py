@@ -131,17 +131,9 @@ class Body:
     """
 
     def __init__(
-        self,
-        fun: Callable[..., Any],
-        what: str,
-        structure: Structure,
-        slots: Sequence[Any],
-        backend: Backend,
-        staged: bool,
-        parts: int = 1,
-        among: Sequence[int] = (),
-        inputs: list[int] | None = None,
-    ) -> None:
+        self, fun: Callable[..., Any], what: str, structure: Structure, slots: Sequence[Any], backend: Backend,
+        staged: bool, parts: int = 1, among: Sequence[int] = (), inputs: list[int] | None = None,
+    ) -> None:  # fmt: skip
         self.fun = fun
         self.what = what
         self.structure = structure

@@ -228,11 +228,8 @@ _LAYOUT: dict[int, tuple[int, int, Any]] = {8: (52, 1023, np.dtype(np.int64)), 4
 
 
 _MIRRORED: dict[np.ufunc, np.ufunc] = {
-    np.less: np.greater,
-    np.greater: np.less,
-    np.less_equal: np.greater_equal,
-    np.greater_equal: np.less_equal,
-}
+    np.less: np.greater, np.greater: np.less, np.less_equal: np.greater_equal, np.greater_equal: np.less_equal,
+}  # fmt: skip
 
 
 def compare_signs(xp: Any, ufunc: np.ufunc, a: Any, b: Any) -> Any:

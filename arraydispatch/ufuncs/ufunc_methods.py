@@ -96,14 +96,9 @@ class Bound:
     # -- reduce ------------------------------------------------------------------------------------------------------
 
     def reduce(
-        self,
-        a: Any,
-        axis: Any = 0,
-        dtype: Any = None,
-        keepdims: bool = False,
-        initial: Any = NoValue,
+        self, a: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = NoValue,
         where: Any = True,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Implement ``ufunc.reduce``: ``axis`` is an int, a tuple or None; a 0-d native array stands for NumPy's scalar."""
         ufunc, backend = self.ufunc, self.backend
         prim = backend.prim

@@ -309,13 +309,9 @@ def plan(
 
 
 def _overwritten(
-    nodes: list[Node],
-    reads: list[Reads],
-    stretch_of: list[int],
-    when: list[int],
-    last: list[int],
+    nodes: list[Node], reads: list[Reads], stretch_of: list[int], when: list[int], last: list[int],
     registers: _Registers,
-) -> dict[int, int]:
+) -> dict[int, int]:  # fmt: skip
     """Return, for each node whose value becomes another's by a write to part of it, the last such node."""
     kept, targets = registers.kept, registers.targets
     shifted = {
