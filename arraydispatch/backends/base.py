@@ -191,6 +191,11 @@ against it.
 """
 
 
+def places(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the places of elements that are not zero, a row for each axis."""
+    return np.array(np.nonzero(x), np.int64)
+
+
 def _own_of_numpy(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return NumPy's one object for a dtype in place of an equal one, which may have metadata, and no format for a buffer."""
     return np.dtype(dtype.str) if dtype.kind in "biufc" and dtype.isnative and dtype.isbuiltin < 2 else dtype
