@@ -22,16 +22,9 @@ from . import meshes
 
 
 def use(
-    name: str | Backend | None = None,
-    *,
-    device: Any = None,
-    precision: Any = UNSET,
-    execution: Any = UNSET,
-    fallback: Any = UNSET,
-    threads: Any = UNSET,
-    mesh: Any = None,
-    **options: Any,
-) -> Backend:
+    name: str | Backend | None = None, *, device: Any = None, precision: Any = UNSET, execution: Any = UNSET,
+    fallback: Any = UNSET, threads: Any = UNSET, mesh: Any = None, **options: Any,
+) -> Backend:  # fmt: skip
     """Set the process's default backend and settings. Existing arrays stay where they are.
 
     Parameters

@@ -233,16 +233,9 @@ def _wrapped(made: Any, backend: Backend) -> Any:
 
 @fastpath.at_once(np.arange)
 def arange(
-    start_or_stop: Any = None,
-    /,
-    stop: Any = None,
-    step: Any = 1,
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    like: Any = None,
-    **kwargs: Any,
-) -> Any:
+    start_or_stop: Any = None, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+    like: Any = None, **kwargs: Any,
+) -> Any:  # fmt: skip
     """Implement :func:`numpy.arange` on the default backend."""
     start, stop, step = map(_plain, (start_or_stop, stop, step))
     if start is None and stop is None:
@@ -348,30 +341,17 @@ def _spaced_by_parts(func: Any, args: tuple[Any, ...], options: dict[str, Any]) 
 
 @fastpath.at_once(np.linspace)
 def linspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    axis: int = 0,
-    *,
-    device: Any = None,
-) -> Any:
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0, *, device: Any = None,
+) -> Any:  # fmt: skip
     """Implement :func:`numpy.linspace` on the default backend."""
     return _spaced(np.linspace, (start, stop, num, endpoint, retstep), {"dtype": dtype, "axis": axis})
 
 
 @fastpath.at_once(np.logspace)
 def logspace(
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    base: Any = 10.0,
-    dtype: Any = None,
-    axis: int = 0,
-) -> Any:
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None, axis: int = 0,
+) -> Any:  # fmt: skip
     """Implement :func:`numpy.logspace` on the default backend."""
     return _spaced(np.logspace, (start, stop, num, endpoint, base), {"dtype": dtype, "axis": axis})
 
@@ -384,15 +364,9 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
 
 @fastpath.at_once(np.eye, square=True)
 def eye(
-    N: int,
-    M: int | None = None,
-    k: int = 0,
-    dtype: Any = float,
-    order: Any = "C",
-    *,
-    device: Any = None,
+    N: int, M: int | None = None, k: int = 0, dtype: Any = float, order: Any = "C", *, device: Any = None,
     like: Any = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Implement :func:`numpy.eye` on the default backend."""
     return _ordered(_by_body(np.eye, bodies.eye, _area(N, M), dtype, (N, M, k, dtype), {}), arguments.new_order(order))
 
@@ -587,16 +561,9 @@ _MOST_DIMENSIONS = 64
 
 @fastpath.at_once(np.array, itself=False)
 def array(
-    object: Any,
-    dtype: Any = None,
-    *,
-    copy: bool | None = True,
-    order: Any = "K",
-    subok: bool = False,
-    ndmin: int = 0,
-    ndmax: int = _MOST_DIMENSIONS,
-    like: Any = None,
-) -> Any:
+    object: Any, dtype: Any = None, *, copy: bool | None = True, order: Any = "K", subok: bool = False,
+    ndmin: int = 0, ndmax: int = _MOST_DIMENSIONS, like: Any = None,
+) -> Any:  # fmt: skip
     """Implement :func:`numpy.array` on the default backend; an `Array` stays on its own."""
     copy = copy_mode(copy)
     if ndmax != _MOST_DIMENSIONS:

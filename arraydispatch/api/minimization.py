@@ -24,18 +24,10 @@ DESCENT = "gradient-descent"
 
 
 def minimize(
-    fun: Callable[..., Any],
-    x0: Any,
-    args: tuple[Any, ...] = (),
-    method: str = "L-BFGS-B",
-    *,
-    bounds: Any = None,
-    constraints: Any = (),
-    tol: float | None = None,
-    options: dict[str, Any] | None = None,
-    callback: Callable[[Any], Any] | None = None,
-    trajectory: bool = False,
-) -> Any:
+    fun: Callable[..., Any], x0: Any, args: tuple[Any, ...] = (), method: str = "L-BFGS-B", *, bounds: Any = None,
+    constraints: Any = (), tol: float | None = None, options: dict[str, Any] | None = None,
+    callback: Callable[[Any], Any] | None = None, trajectory: bool = False,
+) -> Any:  # fmt: skip
     """Find a minimum of a function written with NumPy.
 
     Parameters
@@ -281,14 +273,9 @@ class _Problem:
         return made
 
     def descend(
-        self,
-        tol: float | None,
-        callback: Any,
-        trajectory: bool,
-        learning_rate: float = 0.1,
-        maxiter: int = 1000,
+        self, tol: float | None, callback: Any, trajectory: bool, learning_rate: float = 0.1, maxiter: int = 1000,
         gtol: float = 1e-5,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Run gradient descent with a fixed learning rate."""
         imported("scipy.optimize")
         from scipy.optimize import OptimizeResult

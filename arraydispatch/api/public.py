@@ -22,27 +22,7 @@ from .distribution import replicate, shard
 from .meshes import mesh
 
 __all__ = [
-    "asarray",
-    "at_host",
-    "available_backends",
-    "backend",
-    "choose_backend",
-    "context_backend",
-    "convert",
-    "default_backend",
-    "devices",
-    "execution",
-    "from_protocol",
-    "from_sequence",
-    "get_precision",
-    "mesh",
-    "precision",
-    "replicate",
-    "seed",
-    "set_precision",
-    "shard",
-    "synchronize",
-    "to_numpy",
-    "use",
-    "wrap",
-]
+    "asarray", "at_host", "available_backends", "backend", "choose_backend", "context_backend", "convert",
+    "default_backend", "devices", "execution", "from_protocol", "from_sequence", "get_precision", "mesh", "precision",
+    "replicate", "seed", "set_precision", "shard", "synchronize", "to_numpy", "use", "wrap",
+]  # fmt: skip

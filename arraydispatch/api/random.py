@@ -94,14 +94,9 @@ def _moved(drawn: Array, factor: Any, start: Any) -> Any:
 
 
 def integers(
-    low: int,
-    high: int | None = None,
-    size: Any = None,
-    *,
-    dtype: Any = np.int64,
-    endpoint: bool = False,
+    low: int, high: int | None = None, size: Any = None, *, dtype: Any = np.int64, endpoint: bool = False,
     device: Any = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Draw uniform integers from the generator of the default backend's library.
 
     Parameters

@@ -207,13 +207,9 @@ class Array(Handle):
         return module.of_version(api_version)
 
     def __dlpack__(
-        self,
-        *,
-        stream: Any = None,
-        max_version: tuple[int, int] | None = None,
-        dl_device: tuple[int, int] | None = None,
-        copy: bool | None = None,
-    ) -> Any:
+        self, *, stream: Any = None, max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None, copy: bool | None = None,
+    ) -> Any:  # fmt: skip
         asked = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
         return exports.dlpack(self, **{key: value for key, value in asked.items() if value is not None})
 

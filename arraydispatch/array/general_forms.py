@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..common.pytrees import first
 from ..dispatch import functions, host_fallback, host_results, ufuncs, wrapping
 from ..memory import views
 from ..runtime import dtypes
+from ..ufuncs.facts import CLIP
 
 _call = functions.call
 
@@ -48,18 +48,42 @@ def unary(word: str) -> Callable[[Any], Any]:
     return ufuncs.FAST_OF_ONE[row_of(word).func]
 
 
-@cache
-def _by_ufuncs(name: str) -> Callable[..., Any] | None:
-    """Return NumPy's own function for a method of ndarray that it has written in Python, with ufuncs."""
-    inner = f"_a{name}" if name in ("max", "min") else f"_{name}"
-    return getattr(np._core._methods, inner, None)  # type: ignore[attr-defined]
+_REDUCES: dict[str, Any] = {
+    "all": np.logical_and, "any": np.logical_or, "max": np.maximum, "min": np.minimum, "prod": np.multiply, "sum": np.add,
+}  # fmt: skip
+_WRITTEN_WITH_UFUNCS = frozenset({*_REDUCES, "clip", "mean", "std", "var"})
+"""Methods of ndarray that NumPy has written in Python, with ufuncs, which ask the objects that they meet."""
+
+
+def _by_ufuncs(name: str, a: Handle, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call ufuncs on an array as NumPy's method of this name calls them on an ndarray."""
+    if name in _REDUCES:
+        said: dict[str, Any] = {"axis": None, "dtype": None, "keepdims": False, "where": True}
+        names = ["axis", *([] if name in ("max", "min") else ["dtype"]), "out", "keepdims", "initial", "where"]
+        if name in ("all", "any"):
+            said = {"axis": None, "dtype": bool, "keepdims": False}
+        said |= dict(zip(names, args)) | kwargs
+        return _REDUCES[name].reduce(a, **{key: x for key, x in said.items() if x is not None or key != "out"})
+    return _clip(a, *args, **kwargs) if name == "clip" else getattr(np.ndarray, name)(np.asarray(a), *args, **kwargs)
+
+
+def _clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    if a.dtype.kind in "iu":  # bounds that no element is outside of, which the dtype may not hold
+        min = None if type(min) is int and min <= np.iinfo(a.dtype).min else min
+        max = None if type(max) is int and max >= np.iinfo(a.dtype).max else max
+    if min is None and max is None:
+        return np.positive(a, out=out, **kwargs)
+    if min is None or max is None:
+        ufunc: Any = np.minimum if min is None else np.maximum
+        return ufunc(a, max if min is None else min, out=out, **kwargs)
+    return CLIP(a, min, max, out=out, **kwargs)
 
 
 def meets_strangers(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether a method is given objects that NumPy's function would ask for its result, which the method does not."""
     if not args and not kwargs:
         return False
-    protocol = "__array_function__" if _by_ufuncs(func.__name__) is None else "__array_ufunc__"
+    protocol = "__array_ufunc__" if func.__name__ in _WRITTEN_WITH_UFUNCS else "__array_function__"
 
     def is_one(x: Any) -> bool:
         return type(x) not in PLAIN and host_fallback.is_stranger(x, protocol)
@@ -77,11 +101,10 @@ def of_stranger(x: Any, dtype: Any = None) -> Any:
 def as_numpys_method(name: str, a: Handle, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a method as NumPy has it: ufuncs ask the objects that they meet, and C code converts them to ndarrays."""
     backend = a._kind.backend
-    by_ufuncs = _by_ufuncs(name)
-    if by_ufuncs is None:
+    if name not in _WRITTEN_WITH_UFUNCS:
         given = getattr(np.ndarray, name)
         return host_fallback.call(given, (a, *args), kwargs, backend, "ndarray's methods convert other arrays")
-    made = by_ufuncs(a, *args, **kwargs)
+    made = _by_ufuncs(name, a, args, kwargs)
     return host_results.to_device(made, backend, None) if type(made) is np.ndarray else made
 
 

@@ -136,31 +136,17 @@ def arange(
 
 
 def linspace(
-    backend: Backend,
-    start: Any,
-    stop: Any,
-    /,
-    num: int,
-    *,
-    dtype: Any = None,
-    device: Any = None,
+    backend: Backend, start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None,
     endpoint: bool = True,
-) -> Array:
+) -> Array:  # fmt: skip
     """Return ``num`` evenly spaced values from ``start`` to ``stop``."""
     made = np.linspace(_number(start), _number(stop), num, endpoint, dtype=dtype)
     return _moved(backend, made, device)
 
 
 def eye(
-    backend: Backend,
-    n_rows: int,
-    n_cols: int | None = None,
-    /,
-    *,
-    k: int = 0,
-    dtype: Any = None,
-    device: Any = None,
-) -> Array:
+    backend: Backend, n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None,
+) -> Array:  # fmt: skip
     """Return a matrix with ones on the ``k``-th diagonal and zeros elsewhere."""
     return _moved(backend, np.eye(n_rows, n_cols, k, dtype=float if dtype is None else dtype), device)
 

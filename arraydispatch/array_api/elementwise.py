@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from . import data_types
 
-UNARY: dict[str, np.ufunc] = {
+UFUNCS: dict[str, np.ufunc] = {
     "abs": np.absolute, "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
     "atanh": np.arctanh, "bitwise_invert": np.invert, "ceil": np.ceil, "conj": np.conjugate, "cos": np.cos, "cosh": np.cosh,
     "exp": np.exp, "floor": np.floor, "isfinite": np.isfinite, "isinf": np.isinf, "isnan": np.isnan, "log": np.log,
     "log10": np.log10, "log1p": np.log1p, "log2": np.log2, "logical_not": np.logical_not, "negative": np.negative,
     "positive": np.positive, "reciprocal": np.reciprocal, "sign": np.sign, "signbit": np.signbit, "sin": np.sin,
     "sinh": np.sinh, "sqrt": np.sqrt, "square": np.square, "tan": np.tan, "trunc": np.trunc,
-}  # fmt: skip
-"""Name in the standard -> ufunc."""
-
-BINARY: dict[str, np.ufunc] = {
     "add": np.add, "atan2": np.arctan2, "bitwise_and": np.bitwise_and, "bitwise_left_shift": np.left_shift,
     "bitwise_or": np.bitwise_or, "bitwise_right_shift": np.right_shift, "bitwise_xor": np.bitwise_xor,
     "copysign": np.copysign, "divide": np.divide, "equal": np.equal, "floor_divide": np.floor_divide, "greater": np.greater,
@@ -31,30 +28,35 @@ BINARY: dict[str, np.ufunc] = {
 """Name in the standard -> ufunc."""
 
 
-def _unary(name: str, ufunc: np.ufunc) -> Callable[[Any], Any]:
-    def function(x: Any, /) -> Any:
-        return ufunc(x)
-
-    return _named(function, name, ufunc)
-
-
-def _binary(name: str, ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    def function(x1: Any, x2: Any, /) -> Any:
+def _of(ufunc: np.ufunc) -> Callable[..., Any]:
+    def binary(x1: Any, x2: Any, /) -> Any:
         check(x1, x2)
         return ufunc(x1, x2)
 
-    return _named(function, name, ufunc)
+    return binary if ufunc.nin == 2 else lambda x, /: ufunc(x)
 
 
-def _named(function: Any, name: str, ufunc: np.ufunc) -> Any:
+def named(function: Any, name: str, doc: str) -> Any:
+    """Give a function its name in the standard, and a docstring."""
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"As :func:`numpy.{ufunc.__name__}`, element by element."
+    function.__doc__ = doc
     return function
 
 
 def check(*operands: Any) -> None:
     """Raise TypeError unless the operands promote by the standard's rules."""
     data_types.promote(*[data_types.dtype_of(x) for x in operands])
+
+
+def checked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a function of two arrays raise TypeError unless these promote by the standard's rules."""
+
+    @wraps(function)
+    def run(x1: Any, x2: Any, /, **kwargs: Any) -> Any:
+        check(x1, x2)
+        return function(x1, x2, **kwargs)
+
+    return run
 
 
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
@@ -75,21 +77,6 @@ def expm1(x: Any, /) -> Any:
     return np.where(np.equal(x, 0), np.sqrt(x), result)  # also +0 for -0, and the sign of the imaginary zero
 
 
-def imag(x: Any, /) -> Any:
-    """Return the imaginary part."""
-    return np.imag(x)
-
-
-def real(x: Any, /) -> Any:
-    """Return the real part."""
-    return np.real(x)
-
-
-def round(x: Any, /) -> Any:
-    """Round each element to the nearest integer, halves to even."""
-    return np.round(x)
-
-
 def tanh(x: Any, /) -> Any:
     """Compute the hyperbolic tangent."""
     result = np.tanh(x)
@@ -101,7 +88,12 @@ def tanh(x: Any, /) -> Any:
 
 
 FUNCTIONS = (
-    *[_unary(name, ufunc) for name, ufunc in UNARY.items()],
-    *[_binary(name, ufunc) for name, ufunc in BINARY.items()],
-    clip, expm1, imag, real, round, tanh,
+    *[
+        named(_of(ufunc), name, f"As :func:`numpy.{ufunc.__name__}`, element by element.")
+        for name, ufunc in UFUNCS.items()
+    ],
+    clip, expm1, tanh,
+    named(lambda x, /: np.imag(x), "imag", "Return the imaginary part."),
+    named(lambda x, /: np.real(x), "real", "Return the real part."),
+    named(lambda x, /: np.round(x), "round", "Round each element to the nearest integer, halves to even."),
 )  # fmt: skip

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import elementwise
-
-# -- manipulation and indexing -----------------------------------------------------------------------------------------
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
@@ -17,21 +16,6 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
         raise TypeError(f"an array of {x.dtype} cannot be cast to {np.dtype(dtype)}; take its real part first.")
     made = x.astype(dtype, copy=copy)
     return made if device is None else made.to_device(device)
-
-
-def broadcast_arrays(*arrays: Any) -> Any:
-    """Broadcast arrays to their common shape."""
-    return np.broadcast_arrays(*arrays)
-
-
-def broadcast_shapes(*shapes: Any) -> Any:
-    """Return the shape that shapes broadcast to."""
-    return np.broadcast_shapes(*shapes)
-
-
-def broadcast_to(x: Any, /, shape: Any) -> Any:
-    """Broadcast an array to a shape."""
-    return np.broadcast_to(x, shape)
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Any:
@@ -48,46 +32,6 @@ def diff(x: Any, /, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
     return np.diff(x, n, axis, **ends)
 
 
-def expand_dims(x: Any, /, axis: Any) -> Any:
-    """Insert a new axis of length one."""
-    return np.expand_dims(x, axis)
-
-
-def flip(x: Any, /, *, axis: Any = None) -> Any:
-    """Reverse the order of the elements along axes."""
-    return np.flip(x, axis)
-
-
-def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
-    """Move axes to other positions."""
-    return np.moveaxis(x, source, destination)
-
-
-def permute_dims(x: Any, /, axes: Any) -> Any:
-    """Permute the axes."""
-    return np.transpose(x, axes)
-
-
-def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Any:
-    """Repeat each element."""
-    return np.repeat(x, repeats, axis)
-
-
-def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Any:
-    """Reshape the array."""
-    return np.reshape(x, shape, copy=copy)
-
-
-def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
-    """Shift the elements cyclically along an axis."""
-    return np.roll(x, shift, axis)
-
-
-def squeeze(x: Any, /, axis: Any) -> Any:
-    """Remove axes of length one."""
-    return np.squeeze(x, axis)
-
-
 def stack(arrays: Any, /, *, axis: int = 0) -> Any:
     """Join arrays along a new axis."""
     elementwise.check(*arrays)
@@ -101,64 +45,17 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     return np.take(x, indices, 0 if axis is None else axis)
 
 
-def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
-    """Select elements along an axis by an array of indices for each line."""
-    return np.take_along_axis(x, indices, axis)
+def _triangle(name: str) -> Callable[..., Any]:
+    of_matrices = getattr(np, name)
 
+    def triangle(x: Any, /, *, k: int = 0) -> Any:
+        if np.ndim(x) < 2:
+            raise ValueError(
+                f"{name}: a matrix or a stack of them is expected, not an array of {np.ndim(x)} dimensions"
+            )
+        return of_matrices(x, k)
 
-def tile(x: Any, repetitions: Any, /) -> Any:
-    """Repeat the array along its axes."""
-    return np.tile(x, repetitions)
-
-
-def _matrices(x: Any, name: str) -> None:
-    if np.ndim(x) < 2:
-        raise ValueError(f"{name}: a matrix or a stack of them is expected, not an array of {np.ndim(x)} dimensions")
-
-
-def tril(x: Any, /, *, k: int = 0) -> Any:
-    """Return the lower triangles of matrices."""
-    _matrices(x, "tril")
-    return np.tril(x, k)
-
-
-def triu(x: Any, /, *, k: int = 0) -> Any:
-    """Return the upper triangles of matrices."""
-    _matrices(x, "triu")
-    return np.triu(x, k)
-
-
-def unstack(x: Any, /, *, axis: int = 0) -> Any:
-    """Split the array along an axis into arrays without that axis."""
-    return np.unstack(x, axis=axis)
-
-
-# -- searching, sets, sorting ------------------------------------------------------------------------------------------
-
-
-def argmax(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the first largest element."""
-    return np.argmax(x, axis, keepdims=keepdims)
-
-
-def argmin(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Any:
-    """Return the index of the first smallest element."""
-    return np.argmin(x, axis, keepdims=keepdims)
-
-
-def count_nonzero(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Count the elements that are not zero."""
-    return np.sum(np.not_equal(x, 0), axis, keepdims=keepdims)
-
-
-def nonzero(x: Any, /) -> Any:
-    """Return the indices of the elements that are not zero."""
-    return np.nonzero(x)
-
-
-def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
-    """Return the indices at which elements of ``x2`` belong in the sorted vector ``x1``."""
-    return np.searchsorted(x1, x2, side, sorter)
+    return triangle
 
 
 def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
@@ -169,31 +66,6 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
         return np.nonzero(condition)
     elementwise.check(x1, x2)
     return np.where(condition, x1, x2)
-
-
-def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
-    """Whether elements of ``x1`` are among those of ``x2``."""
-    return np.isin(x1, x2, invert=invert)
-
-
-def unique_all(x: Any, /) -> Any:
-    """Return the distinct values, the first index of each, the index of each element's value, and the counts."""
-    return np.unique_all(x)
-
-
-def unique_counts(x: Any, /) -> Any:
-    """Return the distinct values, and the number of elements of each."""
-    return np.unique_counts(x)
-
-
-def unique_inverse(x: Any, /) -> Any:
-    """Return the distinct values, and the index of each element's value."""
-    return np.unique_inverse(x)
-
-
-def unique_values(x: Any, /) -> Any:
-    """Return the distinct values."""
-    return np.unique_values(x)
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
@@ -211,68 +83,56 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     return np.argsort(x, axis, stable=True)
 
 
-# -- statistics --------------------------------------------------------------------------------------------------------
-
-
-def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether all elements are true."""
-    return np.all(x, axis, keepdims=keepdims)
-
-
-def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Whether any element is true."""
-    return np.any(x, axis, keepdims=keepdims)
-
-
-def cumulative_prod(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
-    """Compute the cumulative product."""
-    return np.cumulative_prod(x, axis=axis, dtype=dtype, include_initial=include_initial)
-
-
-def cumulative_sum(x: Any, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Any:
-    """Compute the cumulative sum."""
-    return np.cumulative_sum(x, axis=axis, dtype=dtype, include_initial=include_initial)
-
-
-def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the largest element."""
-    return np.max(x, axis, keepdims=keepdims)
-
-
-def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Compute the arithmetic mean."""
-    return np.mean(x, axis, keepdims=keepdims)
-
-
-def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """Return the smallest element."""
-    return np.min(x, axis, keepdims=keepdims)
-
-
-def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Compute the product."""
-    return np.prod(x, axis, dtype=dtype, keepdims=keepdims)
-
-
-def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Compute the standard deviation, dividing by the number of elements less ``correction``."""
-    return np.std(x, axis, ddof=correction, keepdims=keepdims)
-
-
-def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-    """Compute the sum."""
-    return np.sum(x, axis, dtype=dtype, keepdims=keepdims)
-
-
-def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """Compute the variance, dividing by the number of elements less ``correction``."""
-    return np.var(x, axis, ddof=correction, keepdims=keepdims)
-
+_ROWS: dict[str, Callable[..., Any]] = {
+    "broadcast_arrays": lambda *arrays: np.broadcast_arrays(*arrays),  # noqa: PLW0108 -- the row gets a name, which NumPy's keeps
+    "broadcast_shapes": lambda *shapes: np.broadcast_shapes(*shapes),  # noqa: PLW0108
+    "broadcast_to": lambda x, /, shape: np.broadcast_to(x, shape),
+    "expand_dims": lambda x, /, axis: np.expand_dims(x, axis),
+    "flip": lambda x, /, *, axis=None: np.flip(x, axis),
+    "moveaxis": lambda x, source, destination, /: np.moveaxis(x, source, destination),
+    "permute_dims": lambda x, /, axes: np.transpose(x, axes),
+    "repeat": lambda x, repeats, /, *, axis=None: np.repeat(x, repeats, axis),
+    "reshape": lambda x, /, shape, *, copy=None: np.reshape(x, shape, copy=copy),
+    "roll": lambda x, /, shift, *, axis=None: np.roll(x, shift, axis),
+    "squeeze": lambda x, /, axis: np.squeeze(x, axis),
+    "take_along_axis": lambda x, indices, /, *, axis=-1: np.take_along_axis(x, indices, axis),
+    "tile": lambda x, repetitions, /: np.tile(x, repetitions),
+    "tril": _triangle("tril"),
+    "triu": _triangle("triu"),
+    "unstack": lambda x, /, *, axis=0: np.unstack(x, axis=axis),
+    "argmax": lambda x, /, *, axis=None, keepdims=False: np.argmax(x, axis, keepdims=keepdims),
+    "argmin": lambda x, /, *, axis=None, keepdims=False: np.argmin(x, axis, keepdims=keepdims),
+    "count_nonzero": lambda x, /, *, axis=None, keepdims=False: np.sum(np.not_equal(x, 0), axis, keepdims=keepdims),
+    "nonzero": lambda x, /: np.nonzero(x),
+    "searchsorted": lambda x1, x2, /, *, side="left", sorter=None: np.searchsorted(x1, x2, side, sorter),
+    "isin": lambda x1, x2, /, *, invert=False: np.isin(x1, x2, invert=invert),
+    "unique_all": lambda x, /: np.unique_all(x),
+    "unique_counts": lambda x, /: np.unique_counts(x),
+    "unique_inverse": lambda x, /: np.unique_inverse(x),
+    "unique_values": lambda x, /: np.unique_values(x),
+    "all": lambda x, /, *, axis=None, keepdims=False: np.all(x, axis, keepdims=keepdims),
+    "any": lambda x, /, *, axis=None, keepdims=False: np.any(x, axis, keepdims=keepdims),
+    "cumulative_prod": lambda x, /, *, axis=None, dtype=None, include_initial=False: np.cumulative_prod(
+        x, axis=axis, dtype=dtype, include_initial=include_initial
+    ),
+    "cumulative_sum": lambda x, /, *, axis=None, dtype=None, include_initial=False: np.cumulative_sum(
+        x, axis=axis, dtype=dtype, include_initial=include_initial
+    ),
+    "max": lambda x, /, *, axis=None, keepdims=False: np.max(x, axis, keepdims=keepdims),
+    "mean": lambda x, /, *, axis=None, keepdims=False: np.mean(x, axis, keepdims=keepdims),
+    "min": lambda x, /, *, axis=None, keepdims=False: np.min(x, axis, keepdims=keepdims),
+    "prod": lambda x, /, *, axis=None, dtype=None, keepdims=False: np.prod(x, axis, dtype=dtype, keepdims=keepdims),
+    "std": lambda x, /, *, axis=None, correction=0.0, keepdims=False: np.std(
+        x, axis, ddof=correction, keepdims=keepdims
+    ),
+    "sum": lambda x, /, *, axis=None, dtype=None, keepdims=False: np.sum(x, axis, dtype=dtype, keepdims=keepdims),
+    "var": lambda x, /, *, axis=None, correction=0.0, keepdims=False: np.var(
+        x, axis, ddof=correction, keepdims=keepdims
+    ),
+}
+"""Name in the standard -> its signature, and NumPy's function."""
 
 FUNCTIONS = (
-    astype, broadcast_arrays, broadcast_shapes, broadcast_to, concat, diff, expand_dims, flip, moveaxis, permute_dims, repeat,
-    reshape, roll, squeeze, stack, take, take_along_axis, tile, tril, triu, unstack,
-    argmax, argmin, count_nonzero, nonzero, searchsorted, where, isin, unique_all, unique_counts, unique_inverse,
-    unique_values, sort, argsort,
-    all, any, cumulative_prod, cumulative_sum, max, mean, min, prod, std, sum, var,
+    astype, concat, diff, stack, take, where, sort, argsort,
+    *[elementwise.named(function, name, f"As :func:`numpy.{name}`.") for name, function in _ROWS.items()],
 )  # fmt: skip

@@ -2,33 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.linalg._linalg import EigResult
 
 from . import elementwise
-
-
-def cholesky(x: Any, /, *, upper: bool = False) -> Any:
-    """Compute the Cholesky factor of positive definite matrices."""
-    return np.linalg.cholesky(x, upper=upper)
-
-
-def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Compute the cross product of vectors of three elements."""
-    elementwise.check(x1, x2)
-    return np.linalg.cross(x1, x2, axis=axis)
-
-
-def det(x: Any, /) -> Any:
-    """Compute the determinant."""
-    return np.linalg.det(x)
-
-
-def diagonal(x: Any, /, *, offset: int = 0) -> Any:
-    """Return the diagonals of matrices."""
-    return np.linalg.diagonal(x, offset=offset)
 
 
 def eig(x: Any, /) -> Any:
@@ -44,37 +24,6 @@ def eigvals(x: Any, /) -> Any:
     return np.astype(values, np.result_type(values.dtype, np.complex64), copy=False)
 
 
-def eigh(x: Any, /) -> Any:
-    """Compute eigenvalues and eigenvectors of symmetric matrices."""
-    return np.linalg.eigh(x)
-
-
-def eigvalsh(x: Any, /) -> Any:
-    """Compute eigenvalues of symmetric matrices."""
-    return np.linalg.eigvalsh(x)
-
-
-def inv(x: Any, /) -> Any:
-    """Compute the inverse."""
-    return np.linalg.inv(x)
-
-
-def matmul(x1: Any, x2: Any, /) -> Any:
-    """Compute the matrix product."""
-    elementwise.check(x1, x2)
-    return np.matmul(x1, x2)
-
-
-def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
-    """Compute the norm of matrices."""
-    return np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord)
-
-
-def matrix_power(x: Any, n: int, /) -> Any:
-    """Raise matrices to an integer power."""
-    return np.linalg.matrix_power(x, n)
-
-
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
     """Count the singular values above ``rtol`` times the largest."""
     if x.ndim < 2:  # NumPy also accepts vectors
@@ -82,74 +31,43 @@ def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
     return np.linalg.matrix_rank(x, rtol=rtol)
 
 
-def matrix_transpose(x: Any, /) -> Any:
-    """Swap the last two axes."""
-    return np.linalg.matrix_transpose(x)
-
-
-def outer(x1: Any, x2: Any, /) -> Any:
-    """Compute the outer product of two vectors."""
-    elementwise.check(x1, x2)
-    return np.linalg.outer(x1, x2)
-
-
-def pinv(x: Any, /, *, rtol: Any = None) -> Any:
-    """Compute the pseudo-inverse from singular values above ``rtol`` times the largest."""
-    return np.linalg.pinv(x, rtol=rtol)
-
-
-def qr(x: Any, /, *, mode: Any = "reduced") -> Any:
-    """Compute the QR decomposition."""
-    return np.linalg.qr(x, mode)
-
-
-def slogdet(x: Any, /) -> Any:
-    """Compute the sign and the logarithm of the determinant."""
-    return np.linalg.slogdet(x)
-
-
-def solve(x1: Any, x2: Any, /) -> Any:
-    """Solve linear equations."""
-    elementwise.check(x1, x2)
-    return np.linalg.solve(x1, x2)
-
-
-def svd(x: Any, /, *, full_matrices: bool = True) -> Any:
-    """Compute the singular value decomposition."""
-    return np.linalg.svd(x, full_matrices=full_matrices)
-
-
-def svdvals(x: Any, /) -> Any:
-    """Compute the singular values."""
-    return np.linalg.svdvals(x)
-
-
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
-    """Compute the sum of products over the given axes."""
-    elementwise.check(x1, x2)
-    return np.tensordot(x1, x2, axes=axes)
-
-
-def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
-    """Sum along the diagonals of matrices."""
-    return np.linalg.trace(x, offset=offset, dtype=dtype)
-
-
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
-    """Compute the dot product of vectors along an axis."""
-    elementwise.check(x1, x2)
-    product: Any = np.linalg.vecdot
-    return product(x1, x2, axis=axis)
-
-
-def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    """Compute the norm of vectors."""
-    return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-
+_ROWS: dict[str, Callable[..., Any]] = {
+    "cholesky": lambda x, /, *, upper=False: np.linalg.cholesky(x, upper=upper),
+    "det": lambda x, /: np.linalg.det(x),
+    "diagonal": lambda x, /, *, offset=0: np.linalg.diagonal(x, offset=offset),
+    "eigh": lambda x, /: np.linalg.eigh(x),
+    "eigvalsh": lambda x, /: np.linalg.eigvalsh(x),
+    "inv": lambda x, /: np.linalg.inv(x),
+    "matrix_norm": lambda x, /, *, keepdims=False, ord="fro": np.linalg.matrix_norm(x, keepdims=keepdims, ord=ord),  # noqa: A006
+    "matrix_power": lambda x, n, /: np.linalg.matrix_power(x, n),
+    "matrix_transpose": lambda x, /: np.linalg.matrix_transpose(x),
+    "pinv": lambda x, /, *, rtol=None: np.linalg.pinv(x, rtol=rtol),
+    "qr": lambda x, /, *, mode="reduced": np.linalg.qr(x, mode),
+    "slogdet": lambda x, /: np.linalg.slogdet(x),
+    "svd": lambda x, /, *, full_matrices=True: np.linalg.svd(x, full_matrices=full_matrices),
+    "svdvals": lambda x, /: np.linalg.svdvals(x),
+    "trace": lambda x, /, *, offset=0, dtype=None: np.linalg.trace(x, offset=offset, dtype=dtype),
+    "vector_norm": lambda x, /, *, axis=None, keepdims=False, ord=2: np.linalg.vector_norm(  # noqa: A006
+        x, axis=axis, keepdims=keepdims, ord=ord
+    ),
+}
+"""Name in the standard -> its signature, and NumPy's function."""
+_OF_TWO: dict[str, Callable[..., Any]] = {
+    "cross": lambda x1, x2, /, *, axis=-1: np.linalg.cross(x1, x2, axis=axis),
+    "matmul": lambda x1, x2, /: np.matmul(x1, x2),
+    "outer": lambda x1, x2, /: np.linalg.outer(x1, x2),
+    "solve": lambda x1, x2, /: np.linalg.solve(x1, x2),
+    "tensordot": lambda x1, x2, /, *, axes=2: np.tensordot(x1, x2, axes=axes),
+    "vecdot": lambda x1, x2, /, *, axis=-1: np.linalg.vecdot(x1, x2, axis=axis),  # type: ignore[call-overload]
+}
+"""The same, of functions of two arrays, which have to promote by the standard's rules."""
 
 FUNCTIONS = (
-    cholesky, cross, det, diagonal, eig, eigh, eigvals, eigvalsh, inv, matmul, matrix_norm, matrix_power, matrix_rank, matrix_transpose,
-    outer, pinv, qr, slogdet, solve, svd, svdvals, tensordot, trace, vecdot, vector_norm,
+    eig, eigvals, matrix_rank,
+    *[
+        elementwise.named(function, name, f"As :func:`numpy.linalg.{name}`.")
+        for name, function in (_ROWS | {name: elementwise.checked(f) for name, f in _OF_TWO.items()}).items()
+    ],
 )  # fmt: skip
-MAIN = (matmul, matrix_transpose, tensordot, vecdot)
+MAIN = ("matmul", "matrix_transpose", "tensordot", "vecdot")
 """Functions that the standard has in its main namespace too."""

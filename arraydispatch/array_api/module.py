@@ -19,12 +19,13 @@ from ..array import Array
 from ..array.scalar import Scalar
 from ..backends import loader
 from ..backends.base import Backend
+from ..backends.devices import Device
 from ..common.arguments import PLAIN
 from ..common.pytrees import mapped
 from ..functions import registry
-from ..runtime import dtypes
+from ..runtime import conversion, dtypes, placement, settings
 from . import creation, data_types, elementwise, fft, functions, linalg
-from .info import Info
+from .data_types import DTYPES, isdtype
 
 VERSION = "2025.12"
 """Version of the standard that is implemented."""
@@ -33,6 +34,46 @@ VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
 """Versions that code may ask for: each contains the ones before it."""
 
 _NEVER_ARRAYS = PLAIN - {np.bool_, np.float64, np.float32, np.int64, np.int32}
+
+# -- capabilities ---------------------------------------------------------------------------------------------------------
+
+
+_DEFAULTS = {"real floating": "float64", "complex floating": "complex128", "integral": "int64", "indexing": "int64"}
+
+
+class Info:
+    """Capabilities of a namespace.
+
+    Parameters
+    ----------
+    backend : Backend
+        Backend of the namespace.
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    def capabilities(self) -> dict[str, Any]:
+        """Return the optional capabilities, all of which are supported, and the largest number of dimensions, NumPy's."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> Device:
+        """Return the device of new arrays."""
+        own = conversion.default_device(self._backend)
+        return self._backend.devices()[0] if own is None else placement.find(self._backend, own)
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
+        """Return the dtypes of arrays created without one; the precision in force applies to them."""
+        precision = settings.current_precision()
+        return {kind: dtypes.apply_precision(np.dtype(name), precision) for kind, name in _DEFAULTS.items()}
+
+    def devices(self) -> tuple[Device, ...]:
+        """Return the devices of the backend."""
+        return tuple(self._backend.devices())
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
+        """Return the dtypes of a kind, or of several: all, if none is given."""
+        return {name: np.dtype(name) for name in DTYPES if kind is None or isdtype(np.dtype(name), kind)}
 
 
 class Functions(ModuleType):
@@ -93,7 +134,7 @@ class Namespace(Functions):
         self._add(_bound(f, backend) for f in (*elementwise.FUNCTIONS, *functions.FUNCTIONS))
         self.linalg = Functions(f"{name}.linalg", backend, np.linalg)
         self.linalg._add(_bound(f, backend) for f in linalg.FUNCTIONS)
-        self._add(getattr(self.linalg, f.__name__) for f in linalg.MAIN)
+        self._add(getattr(self.linalg, name) for name in linalg.MAIN)
         self.fft = Functions(f"{name}.fft", backend, np.fft)
         self.fft._add(_bound(f, backend) for f in fft.FUNCTIONS)
         self.fft._add(_creating(f, backend) for f in fft.CREATION)

@@ -221,6 +221,11 @@ against it.
 """
 
 
+def places(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the places of elements that are not zero, a row for each axis."""
+    return np.array(np.nonzero(x), np.int64)
+
+
 def _own_of_numpy(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return NumPy's one object for a dtype in place of an equal one, which may have metadata, and no format for a buffer."""
     return np.dtype(dtype.str) if dtype.kind in "biufc" and dtype.isnative and dtype.isbuiltin < 2 else dtype
@@ -465,12 +470,9 @@ class Backend:
         raise NotImplementedError
 
     def from_parts(
-        self,
-        shape: tuple[int, ...],
-        dtype: np.dtype[Any],
-        fill: Callable[[list[tuple[Box, np.ndarray[Any, Any]]]], None],
-        device: Any,
-    ) -> Native:
+        self, shape: tuple[int, ...], dtype: np.dtype[Any],
+        fill: Callable[[list[tuple[Box, np.ndarray[Any, Any]]]], None], device: Any,
+    ) -> Native:  # fmt: skip
         """Return an array on a mesh that the host makes by parts: ``fill`` writes the ones that this process's devices hold.
 
         ``fill`` is called once, with each part's place in the array and its memory. Backends with :attr:`meshes` have it.
@@ -555,7 +557,10 @@ class Backend:
 
     def supports(self, feature: str) -> bool:
         """Whether ``feature`` is a capability, a primitive, or a NumPy function that this backend runs itself."""
-        raise NotImplementedError
+        if feature in self.capabilities or feature in PRIMITIVES:
+            return True
+        func = getattr(np, feature, None) or getattr(np.linalg, feature, None) or getattr(np.fft, feature, None)
+        return callable(func) and (func in self.UFUNCS or func in self.OVERRIDES or func in self.entries)
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
@@ -733,12 +738,9 @@ class Backend:
         return partial(body, self.xp)
 
     def loop(
-        self,
-        going: Callable[..., Native],
-        step: Callable[..., tuple[Native, ...]],
-        state: tuple[Native, ...],
+        self, going: Callable[..., Native], step: Callable[..., tuple[Native, ...]], state: tuple[Native, ...],
         most: int,
-    ) -> tuple[Native, ...]:
+    ) -> tuple[Native, ...]:  # fmt: skip
         """Repeat ``step`` while ``going`` (an array of bools) holds anywhere, at most ``most`` times, on values that
         are not known yet.
         """

@@ -44,16 +44,9 @@ class Listener:
     """Listener installed before this one, to which events are passed on; maintained by :func:`begin` and :func:`end`."""
 
     def call(
-        self,
-        func: Any,
-        backend: str,
-        kind: str,
-        reason: str,
-        seconds: float,
-        result: Any = None,
-        doors: int = 1,
+        self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1,
         operands: Any = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Record that a dispatched call has ended.
 
         Parameters

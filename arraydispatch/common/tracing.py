@@ -18,21 +18,11 @@ from typing import Any, Self
 from . import callers
 from .errors import TraceError
 from .events import AT_A_DOOR
-from .process_state import process
 
 __all__ = ["Trace", "current", "looked", "name_of", "refusal", "user_line", "watched"]
 
 _traces: ContextVar[tuple[Trace, ...]] = ContextVar("arraydispatch_traces", default=())
 _epochs = count(1)
-
-running = 0
-"""Number of running traces, in all threads together; at zero, no further look is needed."""
-
-
-@process.follows("traces")
-def _follow() -> None:
-    global running
-    running = process.traces
 
 
 class Trace:

@@ -251,15 +251,9 @@ def _remember(func: Any, whole: Any, kind: Kind) -> None:
 
 
 def _made(
-    entry: Entry,
-    spec: Spec,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    result: Any,
-    backend: Backend,
-    precision: settings.Precision,
-    standard: bool,
-) -> Any:
+    entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend,
+    precision: settings.Precision, standard: bool,
+) -> Any:  # fmt: skip
     """Convert the result of a body for the caller."""
     if spec.reported or in_force() is not UNTOUCHED:
         fp_errors.look_at_function(spec.func, args, kwargs, result, backend)
@@ -394,13 +388,9 @@ def _without_out(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> t
 
 
 def _natives(
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    backend: Backend,
-    precision: settings.Precision,
-    min_bits: int,
+    args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, precision: settings.Precision, min_bits: int,
     orders: bool = False,
-) -> tuple[Any, Any]:
+) -> tuple[Any, Any]:  # fmt: skip
     device = wrapping.device_among((*args, *kwargs.values()), backend)
 
     def taken(x: Any) -> Any:
@@ -521,8 +511,8 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
         raise TypeError(
             f"{host_fallback.name_of(spec.func)} writes into its first argument, which is a {type(target).__name__}"
         )
-    if wrapping.admit is not None:
-        wrapping.admit(target, (*args[1:], *kwargs.values()))
+    if process.admit is not None:
+        process.admit(target, (*args[1:], *kwargs.values()))
     if target._kind.backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
         return host_values.call(spec.func, args, kwargs)
     with views.exchange:  # what is read to be written is written before another thread reads it
@@ -598,12 +588,6 @@ def _output(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 _MODES = {
-    "function": _function,
-    "output": _output,
-    "meta": _meta,
-    "view": _view,
-    "like": _like,
-    "attribute": _attribute,
-    "update": _update,
-    "arrays": _arrays,
-}
+    "function": _function, "output": _output, "meta": _meta, "view": _view, "like": _like, "attribute": _attribute,
+    "update": _update, "arrays": _arrays,
+}  # fmt: skip

@@ -24,16 +24,9 @@ from ..runtime import settings
 from ..runtime.execution_policy import Shapes, shapes
 
 __all__ = [
-    "belongs_to_host",
-    "is_basic",
-    "is_for_host",
-    "is_given_back",
-    "is_looked_into_on_host",
-    "is_picked_on_host",
-    "is_written_in_parts",
-    "settle",
-    "whole_integers",
-]
+    "belongs_to_host", "is_basic", "is_for_host", "is_given_back", "is_looked_into_on_host", "is_picked_on_host",
+    "is_written_in_parts", "settle", "whole_integers",
+]  # fmt: skip
 
 _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 

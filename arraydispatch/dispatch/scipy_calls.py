@@ -77,14 +77,9 @@ def _back(result: Any, hand: Handover, backend: Backend, device: Any) -> Any:
 
 
 def call(
-    compute: Callable[..., Any],
-    known: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    backend: Backend,
-    reason: str,
-    overwrites: bool = False,
-) -> Any:
+    compute: Callable[..., Any], known: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend,
+    reason: str, overwrites: bool = False,
+) -> Any:  # fmt: skip
     """Run a callable of SciPy's on the host; it is reported as ``known``; ``overwrites``: it may overwrite its arguments."""
     if not backend.hosted:
         host_results.allow(known, backend, reason)

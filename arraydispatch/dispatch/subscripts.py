@@ -18,6 +18,7 @@ from ..backends.kinds import Kind
 from ..common import buffers, events, tracing
 from ..common.arguments import PLAIN
 from ..common.errors import TraceError, listed
+from ..common.process_state import process
 from ..common.user_warnings import real_of, reporting, warn_of_cast
 from ..functions import indexing
 from ..memory import views, writing
@@ -248,7 +249,7 @@ def _native_key(key: Any, backend: Backend, device: Any) -> Any:
 
 
 def _gather(a: Handle, key: Any, backend: Backend) -> Any:
-    if tracing.running:
+    if tracing.entered():
         key = _places_of_masks(key, ghost(a).shape)
     found = wrapping.find_backend((a, key))
     if (
@@ -297,14 +298,14 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
             parts.settle(a, "its elements are written one by one")
         elif not parts.is_basic(key) and _ndim(value) and parts.is_picked_on_host(a, key):
             parts.settle(a, "its elements are written at many places")
-    if wrapping.admit is not None and a._kind.backend.hosted:
-        wrapping.admit(a, (key, value))
+    if process.admit is not None and a._kind.backend.hosted:
+        process.admit(a, (key, value))
     backend = a._kind.backend
     if backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
         host_values.assign(a, key, value)
         return
     wrapping.check_writeable(a)
-    if tracing.running and not parts.is_basic(key):
+    if tracing.entered() and not parts.is_basic(key):
         key = _places_of_masks(key, a.shape)  # type: ignore[attr-defined]
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0

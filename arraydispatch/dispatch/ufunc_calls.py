@@ -75,14 +75,9 @@ def _from_sequence(x: Any, backend: Backend, device: Any) -> Any:
 
 
 def elementwise(
-    ufunc: np.ufunc,
-    inputs: tuple[Any, ...],
-    options: dict[str, Any],
-    where: Any,
-    outs: tuple[Any, ...],
-    backend: Backend,
-    precision: settings.Precision,
-) -> tuple[Any, str]:
+    ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any], where: Any, outs: tuple[Any, ...],
+    backend: Backend, precision: settings.Precision,
+) -> tuple[Any, str]:  # fmt: skip
     """Run an elementwise call; return the result and the class of the call."""
     natives, keys = operands_of(inputs, backend)
     casting = options.pop("casting", "same_kind")
@@ -203,15 +198,9 @@ def spread(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> tuple[
 
 
 def of_method(
-    ufunc: np.ufunc,
-    method: str,
-    inputs: tuple[Any, ...],
-    options: dict[str, Any],
-    where: Any,
-    outs: tuple[Any, ...],
-    backend: Backend,
-    precision: settings.Precision,
-) -> tuple[Any, str]:
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any], where: Any, outs: tuple[Any, ...],
+    backend: Backend, precision: settings.Precision,
+) -> tuple[Any, str]:  # fmt: skip
     """Run ``reduce``, ``accumulate``, ``reduceat`` or ``at``."""
     bound = Bound(ufunc, backend)
     kind = "native" if ufunc in backend.REDUCE else "composed"
@@ -258,7 +247,7 @@ def _at(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend, heard: bool)
         raise Unsupported(tracing.WRITTEN)
     wrapping.check_writeable(target)
     device = backend.device_of(native(target))
-    known = subscripts.known_places(indices, target) if tracing.running else None
+    known = subscripts.known_places(indices, target) if tracing.entered() else None
     key = wrapping.to_native(indices, backend, device) if known is None else None
     values = [wrapping.to_native(v, backend, device) for v in rest]
     if values and target._kind.dtype.kind in "iu" and type(values[0]) is not int:

@@ -19,13 +19,14 @@ from ..common import arguments, events
 from ..common.arguments import PLAIN
 from ..common.errors import TraceError
 from ..common.members import operator_of, reflected_name
+from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..functions.registry import Returns
 from ..memory import views, writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
-from ..ufuncs.array_api_rules import STANDARD
+from ..ufuncs.composed import STANDARD
 from ..ufuncs.facts import ufunc_facts
 from ..ufuncs.plans import PLANS
 from . import (
@@ -246,8 +247,8 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if backend is None:
         return NotImplemented
     inputs = wrapping.asked(inputs)
-    if method == "at" and wrapping.admit is not None and isinstance(inputs[0], Handle):
-        wrapping.admit(inputs[0], inputs[1:])
+    if method == "at" and process.admit is not None and isinstance(inputs[0], Handle):
+        process.admit(inputs[0], inputs[1:])
     if backend.hosted or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.hosted):
         spread = method in ("__call__", "outer") and host_values.spreads(inputs, method == "outer")
         if outs or method == "at" or not (spread or host_values.large((*inputs, where))):
@@ -291,13 +292,9 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
 
 
 def _by_numpy(
-    ufunc: np.ufunc,
-    method: str,
-    inputs: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    outs: tuple[Any, ...],
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any], outs: tuple[Any, ...],
     backend: Backend,
-) -> Any:
+) -> Any:  # fmt: skip
     """Run a call on NumPy-held arrays by NumPy itself."""
     for x in (*outs, *inputs[: method == "at"]):
         if isinstance(x, Handle):
@@ -326,14 +323,9 @@ def _dressed(result: Any, backend: Backend, standard: bool) -> Any:
 
 
 def _general(
-    ufunc: np.ufunc,
-    method: str,
-    inputs: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    outs: tuple[Any, ...],
-    where: Any,
+    ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any], outs: tuple[Any, ...], where: Any,
     backend: Backend,
-) -> Any:
+) -> Any:  # fmt: skip
     options = {k: v for k, v in kwargs.items() if k not in _HANDLED and (v is not None or k == "axis")}
     tap = events.tap
     start = perf_counter() if tap is not None else 0.0

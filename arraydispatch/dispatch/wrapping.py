@@ -28,17 +28,6 @@ from ..ufuncs.plans import check_shapes
 
 scalar_class: Any = None
 """Class of scalars on a device, set by the array layer."""
-admit: Any = None
-"""Hook of a running transform, called before a write with the array and, if known, the values."""
-born: Any = None
-"""Hook of a running transform, called with each new scalar on a device."""
-
-
-@process.follows("admit", "born")
-def _follow() -> None:
-    global admit, born
-    admit, born = process.admit, process.born
-
 
 # -- choosing ----------------------------------------------------------------------------------------------------------
 
@@ -146,7 +135,7 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
         if held.hosted and not backend.native_is_ndarray:
             return views.lifted(x, device)
         if not held.hosted and held.home is backend.home:
-            if held is not held.home and tracing.running and held.recorded(value):
+            if held is not held.home and process.traces and held.recorded(value):
                 raise tracing.leak()  # of the two the variant computes, so this is a write
             return backend.taken(held.settled(value))
         if backend.native_is_ndarray:  # a key or an assigned value: the array written or read is NumPy's
@@ -228,8 +217,8 @@ def device_scalar(value: Native, kind: Kind) -> Any:
     """Make a 0-d result that stays on the device: immutable like NumPy's scalars, or a 0-d array of an array-API namespace."""
     if not kind.standard:
         made = scalar_class._holding(value, kind)
-        if born is not None:
-            born(made)
+        if process.born is not None:
+            process.born(made)
         return made
     return views.wrapper(np.asarray(value) if kind.backend.native_is_ndarray else value, kind)
 
@@ -303,8 +292,8 @@ def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_ki
     if warn_of_cast(have, want):
         value = backend.prim.real(value)
     if isinstance(out, Handle):
-        if admit is not None:
-            admit(out, (value,))
+        if process.admit is not None:
+            process.admit(out, (value,))
         check_writeable(out)
         theirs = out._kind.backend
         if theirs.home is backend.home and not (theirs.hosted and backend.defers):
@@ -345,8 +334,8 @@ def numbers(value: Any, dtype: np.dtype[Any]) -> Any:
 
 def check_writeable(a: Handle, what: str = "assignment destination is read-only") -> None:
     """Raise NumPy's error for a read-only array, or an error for a scalar."""
-    if admit is not None:
-        admit(a)
+    if process.admit is not None:
+        process.admit(a)
     if issubclass(type(a), scalar_class):
         raise TypeError(f"a scalar ({a._kind.dtype}) cannot be written; an array is expected")
     if a._kind.backend.mutable:

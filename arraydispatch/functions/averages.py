@@ -163,17 +163,9 @@ def _rooted(xp: XP, variance: Native) -> Native:
 
 @reduction(np.var, into=("divides",), error="square", apart=True)
 def var(
-    xp: XP,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NoValue,
-    *,
-    where: Any = NoValue,
-    mean: Any = NoValue,
-    correction: Any = NoValue,
-) -> Native:
+    xp: XP, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = NoValue, *,
+    where: Any = NoValue, mean: Any = NoValue, correction: Any = NoValue,
+) -> Native:  # fmt: skip
     """`numpy.var`."""
     ddof = _ddof(ddof, correction)
     a = native_of(xp, a)
@@ -197,17 +189,9 @@ def var(
 
 @reduction(np.std, into=("divides",), error="spread", apart=True)
 def std(
-    xp: XP,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NoValue,
-    *,
-    where: Any = NoValue,
-    mean: Any = NoValue,
-    correction: Any = NoValue,
-) -> Native:
+    xp: XP, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = NoValue, *,
+    where: Any = NoValue, mean: Any = NoValue, correction: Any = NoValue,
+) -> Native:  # fmt: skip
     """`numpy.std`."""
     ddof = _ddof(ddof, correction)
     return _rooted(xp, var(xp, a, axis, dtype, ddof, keepdims, where=where, mean=mean))
@@ -289,17 +273,9 @@ def _quietly_divided(xp: XP, total: Native, count: Native) -> Native:
 
 @reduction(np.nanvar, into=("divides",), layout=layouts.copied, error="square")
 def nanvar(
-    xp: XP,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NoValue,
-    *,
-    where: Any = NoValue,
-    mean: Any = NoValue,
-    correction: Any = NoValue,
-) -> Native:
+    xp: XP, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = NoValue, *,
+    where: Any = NoValue, mean: Any = NoValue, correction: Any = NoValue,
+) -> Native:  # fmt: skip
     """`numpy.nanvar`."""
     a, nans = nans_replaced(xp, a, 0.0)
     if nans is None:
@@ -322,16 +298,8 @@ def nanvar(
 
 @reduction(np.nanstd, into=("divides",), layout=layouts.copied, error="spread")
 def nanstd(
-    xp: XP,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    ddof: Any = 0,
-    keepdims: Any = NoValue,
-    *,
-    where: Any = NoValue,
-    mean: Any = NoValue,
-    correction: Any = NoValue,
-) -> Native:
+    xp: XP, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = NoValue, *,
+    where: Any = NoValue, mean: Any = NoValue, correction: Any = NoValue,
+) -> Native:  # fmt: skip
     """`numpy.nanstd`."""
     return _rooted(xp, nanvar(xp, a, axis, dtype, ddof, keepdims, where=where, mean=mean, correction=correction))

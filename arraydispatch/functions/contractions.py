@@ -311,12 +311,9 @@ def _einsum_path(inputs: list[Labels], output: Labels, shapes: tuple[Shape, ...]
 
 
 def _einsum_step(
-    positions: Shape,
-    terms: list[tuple[Labels, Shape]],
-    needed: set[Label],
-    final: Labels | None,
+    positions: Shape, terms: list[tuple[Labels, Shape]], needed: set[Label], final: Labels | None,
     sizes: dict[Label, int],
-) -> tuple[_Step, Labels, Shape]:
+) -> tuple[_Step, Labels, Shape]:  # fmt: skip
     ready = []
     for i, (labels, shape) in enumerate(terms):
         # An axis of length 1 that broadcasts is dropped.

@@ -69,32 +69,18 @@ def ones_like(
 
 @like(np.empty_like, unverified="uninitialized memory")
 def empty_like(
-    xp: Any,
-    prototype: Any,
-    /,
-    dtype: Any = None,
-    order: str = "K",
-    subok: bool = True,
-    shape: Any = None,
-    *,
+    xp: Any, prototype: Any, /, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Any = None,
-) -> Native:
+) -> Native:  # fmt: skip
     a, to, final = _like(xp, prototype, dtype, order, subok, shape, device)
     return filled(xp, final, 0, to, a)
 
 
 @like(np.full_like)
 def full_like(
-    xp: Any,
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    order: str = "K",
-    subok: bool = True,
-    shape: Any = None,
-    *,
+    xp: Any, a: Any, fill_value: Any, dtype: Any = None, order: str = "K", subok: bool = True, shape: Any = None, *,
     device: Any = None,
-) -> Native:
+) -> Native:  # fmt: skip
     a, to, final = _like(xp, a, dtype, order, subok, shape, device)
     if xp.is_array(fill_value) or isinstance(fill_value, list | tuple):
         value = cast_into(xp, xp.asarray(fill_value, like=a), to)
@@ -129,17 +115,9 @@ def _on(xp: Any, x: Any, to: np.dtype[Any], like: Native | None, device: Any) ->
 
 @implements(np.linspace, layout=layouts.spaced, returns="scalar", moves=True)
 def linspace(
-    xp: Any,
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    retstep: bool = False,
-    dtype: Any = None,
-    axis: int = 0,
-    *,
-    device: Any = None,
-) -> Any:
+    xp: Any, start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None,
+    axis: int = 0, *, device: Any = None,
+) -> Any:  # fmt: skip
     num = operator.index(num)
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
@@ -183,15 +161,9 @@ def linspace(
 
 @implements(np.logspace, layout=layouts.spaced, moves=True)
 def logspace(
-    xp: Any,
-    start: Any,
-    stop: Any,
-    num: int = 50,
-    endpoint: bool = True,
-    base: Any = 10.0,
-    dtype: Any = None,
+    xp: Any, start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: Any = None,
     axis: int = 0,
-) -> Native:
+) -> Native:  # fmt: skip
     if not isinstance(base, float | int) and (len(xp.shape_of(base)) if xp.is_array(base) else np.ndim(base)):
         start, stop, base = arrays(xp, start, stop, base)
         ndim = max(len(xp.shape_of(x)) for x in (start, stop, base))

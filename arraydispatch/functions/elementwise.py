@@ -43,15 +43,9 @@ elementwise = family(layout=layouts.broadcast, returns="scalar")
 
 @elementwise(np.clip, into=("fills",))
 def clip(
-    xp: Any,
-    a: Any,
-    a_min: Any = NoValue,
-    a_max: Any = NoValue,
-    *,
-    min: Any = NoValue,
-    max: Any = NoValue,
+    xp: Any, a: Any, a_min: Any = NoValue, a_max: Any = NoValue, *, min: Any = NoValue, max: Any = NoValue,
     **kwargs: Any,
-) -> Native:
+) -> Native:  # fmt: skip
     if a_min is NoValue and a_max is NoValue:
         low = None if min is NoValue else min
         high = None if max is NoValue else max

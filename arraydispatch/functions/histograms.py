@@ -67,7 +67,7 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
 
 def _known(xp: XP, x: Any) -> np.ndarray[Any, Any] | None:
     """Return the values if the running trace knows them."""
-    if not tracing.running:
+    if not tracing.entered():
         return None
     if xp.is_array(x):
         found = tracing.known(x)
@@ -348,15 +348,9 @@ def _auto(xp: XP, x: Native, limits: Any) -> Any:
 
 
 _ESTIMATORS = {
-    "stone": _stone,
-    "auto": _auto,
-    "doane": _doane,
-    "fd": _freedman_diaconis,
-    "rice": _rice,
-    "scott": _scott,
-    "sqrt": _square_root,
-    "sturges": _sturges,
-}
+    "stone": _stone, "auto": _auto, "doane": _doane, "fd": _freedman_diaconis, "rice": _rice, "scott": _scott,
+    "sqrt": _square_root, "sturges": _sturges,
+}  # fmt: skip
 
 # -- histograms --------------------------------------------------------------------------------------------------------
 

@@ -412,12 +412,8 @@ def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise",
 # -- ufunc.at ----------------------------------------------------------------------------------------------------------
 
 _SCATTER: dict[np.ufunc, str] = {
-    np.add: "add",
-    np.subtract: "add",
-    np.multiply: "multiply",
-    np.maximum: "maximum",
-    np.minimum: "minimum",
-}
+    np.add: "add", np.subtract: "add", np.multiply: "multiply", np.maximum: "maximum", np.minimum: "minimum",
+}  # fmt: skip
 
 
 def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, known: Any = None) -> Native:
@@ -450,7 +446,7 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, kn
     # Libraries cannot scatter with maximum or minimum of complex numbers.
     ordered = how in ("maximum", "minimum") and to.kind == "c"
     # Few libraries have a derivative of the product of all values that go to one place.
-    traced = how == "multiply" and known is not None and tracing.running
+    traced = how == "multiply" and known is not None and bool(tracing.entered())
     if not how or ordered or traced or not (wraps or (dtype.kind == to.kind and dtype.kind in "fc") or to == dtype):
         return prim.reshape(_in_rounds(xp, ufunc, line, known, value), shape)
     if wraps:

@@ -76,7 +76,7 @@ def upload(xp: Any, host: np.ndarray[Any, Any], like: Native) -> Native:
 def to_host(xp: Any, x: Any) -> np.ndarray[Any, Any]:
     """Return a native array, a scalar or a sequence as an ndarray; used for values that decide shapes."""
     if xp.is_array(x):
-        found = tracing.known(x) if tracing.running else None
+        found = tracing.known(x)
         return np.asarray(xp.backend.to_numpy(x)) if found is None else found
     if isinstance(x, list | tuple) and any(xp.is_array(y) for y in x):
         return np.asarray([to_host(xp, y) for y in x])
@@ -204,6 +204,6 @@ def chosen(xp: Any, condition: Any, like: Native) -> Native:
         if first_native(xp, (condition,)) is None:
             return upload(xp, np.flatnonzero(condition), like)
         condition = xp.asarray(condition, like=like)
-    if tracing.running and (tracing.known(condition) is not None or is_concrete(xp, condition)):
+    if tracing.entered() and (tracing.known(condition) is not None or is_concrete(xp, condition)):
         return upload(xp, np.flatnonzero(to_host(xp, condition)), like)
     return xp.prim.nonzero(truth(xp, flat(xp, condition)))[0]

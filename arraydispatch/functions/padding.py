@@ -17,18 +17,10 @@ from .registry import XP, implements
 Pair = tuple[int, int]
 
 _KEYWORDS: dict[str, str | None] = {
-    "constant": "constant_values",
-    "edge": None,
-    "empty": None,
-    "linear_ramp": "end_values",
-    "maximum": "stat_length",
-    "mean": "stat_length",
-    "median": "stat_length",
-    "minimum": "stat_length",
-    "reflect": "reflect_type",
-    "symmetric": "reflect_type",
-    "wrap": None,
-}
+    "constant": "constant_values", "edge": None, "empty": None, "linear_ramp": "end_values", "maximum": "stat_length",
+    "mean": "stat_length", "median": "stat_length", "minimum": "stat_length", "reflect": "reflect_type",
+    "symmetric": "reflect_type", "wrap": None,
+}  # fmt: skip
 
 
 @implements(np.pad, layout=layouts.fortran, moves=True)
@@ -270,13 +262,6 @@ def _wrap(xp: XP, a: Any, widths: list[Pair], _mode: str, _kwargs: dict[str, Any
 
 
 _MODES: dict[str, Callable[..., Any]] = {
-    "edge": _edge,
-    "linear_ramp": _linear_ramp,
-    "maximum": _statistic,
-    "mean": _statistic,
-    "median": _statistic,
-    "minimum": _statistic,
-    "reflect": _reflect,
-    "symmetric": _reflect,
-    "wrap": _wrap,
-}
+    "edge": _edge, "linear_ramp": _linear_ramp, "maximum": _statistic, "mean": _statistic, "median": _statistic,
+    "minimum": _statistic, "reflect": _reflect, "symmetric": _reflect, "wrap": _wrap,
+}  # fmt: skip

@@ -62,15 +62,9 @@ def native_of(xp: XP, a: Any) -> Native:
 
 
 def reduced(
-    xp: XP,
-    ufunc: Any,
-    a: Any,
-    axis: Any,
-    dtype: Any = None,
-    keepdims: Any = NoValue,
-    initial: Any = NoValue,
+    xp: XP, ufunc: Any, a: Any, axis: Any, dtype: Any = None, keepdims: Any = NoValue, initial: Any = NoValue,
     where: Any = NoValue,
-) -> Native:
+) -> Native:  # fmt: skip
     """Run ``ufunc.reduce`` with the defaults of NumPy's functions."""
     return ufunc.reduce(
         native_of(xp, a),
@@ -87,28 +81,18 @@ def reduced(
 
 @reduction(np.sum, kind="native", whole=np.add, into=("accumulates",), reported=True, error="sum", apart=True)
 def sum(
-    xp: XP,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    keepdims: Any = NoValue,
-    initial: Any = NoValue,
+    xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, initial: Any = NoValue,
     where: Any = NoValue,
-) -> Native:
+) -> Native:  # fmt: skip
     """`numpy.sum`."""
     return reduced(xp, xp.add, a, axis, dtype, keepdims, initial, where)
 
 
 @reduction(np.prod, kind="native", whole=np.multiply, into=("accumulates",), reported=True, apart=True)
 def prod(
-    xp: XP,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    keepdims: Any = NoValue,
-    initial: Any = NoValue,
+    xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, initial: Any = NoValue,
     where: Any = NoValue,
-) -> Native:
+) -> Native:  # fmt: skip
     """`numpy.prod`."""
     return reduced(xp, xp.multiply, a, axis, dtype, keepdims, initial, where)
 
@@ -167,28 +151,18 @@ def nans_replaced(xp: XP, a: Any, value: float) -> tuple[Native, Native | None]:
 
 @reduction(np.nansum, into=("accumulates",), layout=layouts.copied, error="sum")
 def nansum(
-    xp: XP,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    keepdims: Any = NoValue,
-    initial: Any = NoValue,
+    xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, initial: Any = NoValue,
     where: Any = NoValue,
-) -> Native:
+) -> Native:  # fmt: skip
     """`numpy.nansum`."""
     return sum(xp, nans_replaced(xp, a, 0.0)[0], axis, dtype, keepdims, initial, where)
 
 
 @reduction(np.nanprod, into=("accumulates",), layout=layouts.copied)
 def nanprod(
-    xp: XP,
-    a: Any,
-    axis: Any = None,
-    dtype: Any = None,
-    keepdims: Any = NoValue,
-    initial: Any = NoValue,
+    xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, initial: Any = NoValue,
     where: Any = NoValue,
-) -> Native:
+) -> Native:  # fmt: skip
     """`numpy.nanprod`."""
     return prod(xp, _ones_for_nans(xp, a), axis, dtype, keepdims, initial, where)
 

@@ -61,16 +61,9 @@ def _described(
 
 @set_routine(np.unique)
 def unique(
-    xp: Any,
-    ar: Any,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: Any = None,
-    *,
-    equal_nan: bool = True,
-    sorted: bool = True,
-) -> Any:
+    xp: Any, ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False,
+    axis: Any = None, *, equal_nan: bool = True, sorted: bool = True,
+) -> Any:  # fmt: skip
     ar = xp.asarray(ar)
     shape = xp.shape_of(ar)
     optional = return_index or return_inverse

@@ -346,64 +346,36 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
 
 @implements(np.quantile, into=("fills",), apart=True, layout=layouts.c, returns="scalar")
 def quantile(
-    xp: XP,
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    overwrite_input: Any = False,
-    method: Any = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> Native:
+    xp: XP, a: Any, q: Any, axis: Any = None, overwrite_input: Any = False, method: Any = "linear",
+    keepdims: Any = False, *, weights: Any = None,
+) -> Native:  # fmt: skip
     """`numpy.quantile`."""
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=False, skip_nans=False)
 
 
 @implements(np.percentile, into=("fills",), apart=True, layout=layouts.c, returns="scalar")
 def percentile(
-    xp: XP,
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    overwrite_input: Any = False,
-    method: Any = "linear",
-    keepdims: Any = False,
-    *,
-    weights: Any = None,
-) -> Native:
+    xp: XP, a: Any, q: Any, axis: Any = None, overwrite_input: Any = False, method: Any = "linear",
+    keepdims: Any = False, *, weights: Any = None,
+) -> Native:  # fmt: skip
     """`numpy.percentile`."""
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=True, skip_nans=False)
 
 
 @implements(np.nanquantile, into=("casts", "fills"), returns="scalar")
 def nanquantile(
-    xp: XP,
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    overwrite_input: Any = False,
-    method: Any = "linear",
-    keepdims: Any = NoValue,
-    *,
-    weights: Any = None,
-) -> Native:
+    xp: XP, a: Any, q: Any, axis: Any = None, overwrite_input: Any = False, method: Any = "linear",
+    keepdims: Any = NoValue, *, weights: Any = None,
+) -> Native:  # fmt: skip
     """`numpy.nanquantile`."""
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=False, skip_nans=True)
 
 
 @implements(np.nanpercentile, into=("casts", "fills"), returns="scalar")
 def nanpercentile(
-    xp: XP,
-    a: Any,
-    q: Any,
-    axis: Any = None,
-    overwrite_input: Any = False,
-    method: Any = "linear",
-    keepdims: Any = NoValue,
-    *,
-    weights: Any = None,
-) -> Native:
+    xp: XP, a: Any, q: Any, axis: Any = None, overwrite_input: Any = False, method: Any = "linear",
+    keepdims: Any = NoValue, *, weights: Any = None,
+) -> Native:  # fmt: skip
     """`numpy.nanpercentile`."""
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=True, skip_nans=True)
 
@@ -433,17 +405,9 @@ def _sample_weights(xp: XP, weights: Any, samples: int, name: str, like: Native)
 
 @implements(np.cov, error="square")
 def cov(
-    xp: XP,
-    m: Any,
-    y: Any = None,
-    rowvar: Any = True,
-    bias: Any = False,
-    ddof: Any = None,
-    fweights: Any = None,
-    aweights: Any = None,
-    *,
-    dtype: Any = None,
-) -> Native:
+    xp: XP, m: Any, y: Any = None, rowvar: Any = True, bias: Any = False, ddof: Any = None, fweights: Any = None,
+    aweights: Any = None, *, dtype: Any = None,
+) -> Native:  # fmt: skip
     """`numpy.cov`."""
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")

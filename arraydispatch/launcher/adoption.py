@@ -28,7 +28,7 @@ from .. import fastpath
 from .._core.callable_proxy import StandIn, by_name
 from ..api.public import from_protocol
 from ..backends import loader
-from ..common import buffers, events, tracing, user_warnings
+from ..common import buffers, events, user_warnings
 from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
@@ -43,25 +43,9 @@ from ..runtime import conversion, dtypes, settings
 from .array_methods import is_copy
 
 __all__ = [
-    "Function",
-    "Made",
-    "Output",
-    "Sequences",
-    "Special",
-    "Stand",
-    "Ufunc",
-    "UfuncType",
-    "Views",
-    "ViewsOfMany",
-    "asked_by_user",
-    "by_name",
-    "is_window",
-    "move",
-    "on_memory",
-    "not_of_others",
-    "to_host",
-    "traced",
-]
+    "Function", "Made", "Output", "Sequences", "Special", "Stand", "Ufunc", "UfuncType", "Views", "ViewsOfMany",
+    "asked_by_user", "by_name", "is_window", "move", "on_memory", "not_of_others", "to_host", "traced",
+]  # fmt: skip
 
 _ndarray = np.ndarray
 # Only these types can hold an ndarray to adopt; a value of another type costs one set lookup.
@@ -81,7 +65,7 @@ def asked_by_user(depth: int) -> bool:
 
 def traced() -> bool:
     """Whether the program runs inside a library's own trace."""
-    return process.visited is not None and not tracing.running and process.visited()
+    return process.visited is not None and not process.traces and process.visited()
 
 
 def movable(x: np.ndarray[Any, Any]) -> bool:

@@ -66,15 +66,10 @@ class ImportHook:
     """
 
     def __init__(
-        self,
-        users: UserFiles,
-        substitute: Callable[[ModuleType], ModuleType],
-        tell: Callable[[str, bool], None] = lambda name, by_user: None,
-        told: AbstractSet[str] = frozenset(),
-        *,
-        importing: UserFiles | None = None,
-        named: Callable[[dict[str, Any]], None] = lambda namespace: None,
-    ) -> None:
+        self, users: UserFiles, substitute: Callable[[ModuleType], ModuleType],
+        tell: Callable[[str, bool], None] = lambda name, by_user: None, told: AbstractSet[str] = frozenset(), *,
+        importing: UserFiles | None = None, named: Callable[[dict[str, Any]], None] = lambda namespace: None,
+    ) -> None:  # fmt: skip
         self._importers, self._named = users if importing is None else importing, named
         self._tell, self._told = tell, told
         self._users = users
@@ -99,12 +94,9 @@ class ImportHook:
 
         @wraps(real)
         def __import__(
-            name: str,
-            globals: Mapping[str, object] | None = None,
-            locals: Mapping[str, object] | None = None,
-            fromlist: Sequence[str] | None = (),
-            level: int = 0,
-        ) -> ModuleType:
+            name: str, globals: Mapping[str, object] | None = None, locals: Mapping[str, object] | None = None,
+            fromlist: Sequence[str] | None = (), level: int = 0,
+        ) -> ModuleType:  # fmt: skip
             module = real(name, globals, locals, fromlist, level)
             if level == 0:
                 if name in self._told or name.partition(".")[0] in self._told:

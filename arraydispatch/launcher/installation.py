@@ -43,15 +43,9 @@ _installed: list[ExitStack] = []
 
 
 def install(
-    backend: str | None = None,
-    *,
-    device: str | None = None,
-    precision: Any = UNSET,
-    execution: str | None = None,
-    min_size: int | None = None,
-    fallback: str | None = None,
-    include: str | list[str] | tuple[str, ...] = (),
-) -> None:
+    backend: str | None = None, *, device: str | None = None, precision: Any = UNSET, execution: str | None = None,
+    min_size: int | None = None, fallback: str | None = None, include: str | list[str] | tuple[str, ...] = (),
+) -> None:  # fmt: skip
     """Run the program's NumPy code on a backend from now on, as ``arraydispatch run`` does.
 
     Call it first: in the first cell of a notebook, on the first line of a script, or in ``sitecustomize.py``. Then
@@ -233,13 +227,9 @@ class accelerated:
     """
 
     def __init__(
-        self,
-        backend: Any = None,
-        *,
-        precision: Any = UNSET,
-        execution: Any = UNSET,
+        self, backend: Any = None, *, precision: Any = UNSET, execution: Any = UNSET,
         include: str | list[str] | tuple[str, ...] = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._prepare(asking(sys._getframe(1)), backend, precision, execution, include)
 
     def _prepare(

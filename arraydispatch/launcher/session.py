@@ -97,21 +97,10 @@ class Session:
     """
 
     def __init__(
-        self,
-        program: str,
-        device: str | None,
-        *,
-        why: str = "",
-        rng: str = "numpy",
-        report_to: str | None = None,
-        trace_to: str | None = None,
-        full: bool = False,
-        aloud: bool = True,
-        verify: bool = False,
-        owns: Any = None,
-        plain: float | None = None,
-        quiet: bool = False,
-    ) -> None:
+        self, program: str, device: str | None, *, why: str = "", rng: str = "numpy", report_to: str | None = None,
+        trace_to: str | None = None, full: bool = False, aloud: bool = True, verify: bool = False, owns: Any = None,
+        plain: float | None = None, quiet: bool = False,
+    ) -> None:  # fmt: skip
         self._program, self._device, self._why, self._rng = program, device, why, rng
         self._plain, self._quiet = plain, quiet
         self._report_to, self._trace_to, self._full = report_to, trace_to, full

@@ -52,12 +52,9 @@ class Profile(recorder.Profile):
 
 
 def profile(
-    *,
-    backends: Iterable[str] | None = None,
-    trace: bool = True,
-    synchronize: bool = False,
+    *, backends: Iterable[str] | None = None, trace: bool = True, synchronize: bool = False,
     save: str | os.PathLike[str] | None = None,
-) -> Profile:
+) -> Profile:  # fmt: skip
     """Profile the calls inside a ``with`` block: ``with ad.profile() as p: …``.
 
     Parameters
@@ -80,16 +77,10 @@ def profile(
 
 
 def profile_function(
-    fun: Callable[..., Any],
-    args: Iterable[Any] = (),
-    kwargs: Mapping[str, Any] | None = None,
-    *,
-    backends: Iterable[str] | None = None,
-    trace: bool = True,
-    warmup: int = 1,
-    retime: bool = True,
+    fun: Callable[..., Any], args: Iterable[Any] = (), kwargs: Mapping[str, Any] | None = None, *,
+    backends: Iterable[str] | None = None, trace: bool = True, warmup: int = 1, retime: bool = True,
     call_count: int = 1,
-) -> Profile:
+) -> Profile:  # fmt: skip
     """Profile calls of a function.
 
     Parameters

@@ -1,10 +1,18 @@
-"""Counts by source line, in plain tables: profiles are read from them, and processes exchange them."""
+"""Counts by source line: :class:`Tally`, which profiles are read from and processes exchange, and raw :class:`Tables` of one thread.
+
+The tables of a thread are by instruction, need no lock, and are resolved to lines later.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import threading
+from collections.abc import Callable, Iterable
+from time import perf_counter
 from typing import Any, Self
 
+import numpy as np
+
+from ..common import callers
 from .records import Block, Call, Compilation, Note, Part, Transfer
 
 NOTES = ("transfers", "left", "syncs", "uploads", "returns", "casts")
@@ -68,27 +76,26 @@ class Tally:
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
+    def _means(self, table: str, record: Callable[..., Any], how: str, runs: int) -> list[Any]:
+        """Return the rows of a table with the means of their figures; ``how``: of each whether it is rounded (``#``) or kept (``=``)."""
+        return [
+            record(
+                *key, *[round(n / runs) if mark == "#" else n if mark == "=" else n / runs for n, mark in zip(row, how)]
+            )
+            for key, row in self._tables[table].items()
+        ]
+
     def calls(self, runs: int = 1) -> list[Call]:
         """Return every (function, line, class), most time first; figures are the mean over ``runs``."""
-        rows = [Call(*key, *row) for key, row in self._tables["calls"].items()]
-        if runs > 1:
-            rows = [
-                replace(
-                    row, count=round(row.count / runs), seconds=row.seconds / runs, elements=round(row.elements / runs)
-                )
-                for row in rows
-            ]
-        return sorted(rows, key=lambda call: -call.seconds)
+        return sorted(self._means("calls", Call, "#.=#", runs), key=lambda call: -call.seconds)
 
     def transfers(self, runs: int = 1) -> list[Transfer]:
         """Return the bytes moved by each line, most first."""
-        rows = [Transfer(*key, *(round(n / runs) for n in row)) for key, row in self._tables["transfers"].items()]
-        return sorted(rows, key=lambda row: -row.nbytes)
+        return sorted(self._means("transfers", Transfer, "##", runs), key=lambda row: -row.nbytes)
 
     def notes(self, table: str, runs: int = 1) -> list[Note]:
         """Return the entries of one of :data:`NOTES`, most frequent first."""
-        rows = [Note(*key, *(round(n / runs) for n in row)) for key, row in self._tables[table].items()]
-        return sorted(rows, key=lambda row: -row.count)
+        return sorted(self._means(table, Note, "##", runs), key=lambda row: -row.count)
 
     def starts(self) -> dict[str, tuple[int, float]]:
         """Return, for each backend, in how many processes its library was loaded, and their total seconds."""
@@ -96,24 +103,77 @@ class Tally:
 
     def compilations(self, runs: int = 1) -> list[Compilation]:
         """Return the compilations by libraries, by line, most time first."""
-        rows = [
-            Compilation(*key, *[round(count / runs), seconds / runs, round(again / runs), round(kept / runs)])
-            for key, (count, seconds, again, kept) in self._tables["compilations"].items()
-        ]
-        return sorted(rows, key=lambda row: -row.seconds)
+        return sorted(self._means("compilations", Compilation, "#.##", runs), key=lambda row: -row.seconds)
 
     def blocks(self, runs: int = 1) -> list[Block]:
         """Return blocks by the line at which they ended, most time first."""
-        rows = [
-            Block(*key, *[round(count / runs), round(calls / runs), seconds / runs, by_numpy / runs])
-            for key, (count, calls, seconds, by_numpy) in self._tables["blocks"].items()
-        ]
-        return sorted(rows, key=lambda row: -row.seconds)
+        return sorted(self._means("blocks", Block, "##..", runs), key=lambda row: -row.seconds)
 
     def parts(self, runs: int = 1) -> list[Part]:
         """Return the lines that recorded calls in blocks, most time first."""
-        rows = [
-            Part(*key, *[round(calls / runs), seconds / runs, by_numpy / runs])
-            for key, (calls, seconds, by_numpy) in self._tables["parts"].items()
-        ]
-        return sorted(rows, key=lambda row: -row.seconds)
+        return sorted(self._means("parts", Part, "#..", runs), key=lambda row: -row.seconds)
+
+
+# -- counts of one thread -------------------------------------------------------------------------------------------------
+
+
+Rows = dict[tuple[Any, ...], list[Any]]
+
+
+class Tables:
+    """Tables of one thread: key -> [count, amount, code, …]; the key ends in (id of the code object, instruction)."""
+
+    __slots__ = ("adopting", "blocks", "calls", "casts", "compilations", "dropped", "events", "kernel", "left", "loading", "messages", "moves", "parts", "returns", "starts", "syncs", "thread", "transfers", "uploads")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.thread = threading.get_native_id()
+        self.calls: Rows = {}
+        self.transfers: Rows = {}
+        self.left: Rows = {}
+        self.syncs: Rows = {}
+        self.uploads: Rows = {}
+        self.returns: Rows = {}
+        self.casts: Rows = {}
+        self.compilations: Rows = {}
+        self.blocks: Rows = {}
+        self.parts: Rows = {}
+        """Shares of blocks, at the lines that recorded them."""
+        self.starts: Rows = {}
+        """Imports of libraries, by their backends' names."""
+        self.loading: tuple[float, float] | None = None
+        """Begin and end of the last import of a library, kept until a call that began later has ended."""
+        self.events: list[tuple[Any, ...]] = []
+        self.moves: list[tuple[float, str, int]] = []
+        self.dropped = 0
+        self.messages: list[tuple[Any, ...]] = []
+        self.adopting: np.ndarray[Any, Any] | None = None
+        self.kernel = False
+        """Whether a host kernel ran in the call that is reported next."""
+
+    def without_start(self, seconds: float) -> float:
+        """Return the time of a call that ends now, less the time of an import of a library during the call."""
+        start, loading = perf_counter() - seconds, self.loading
+        if loading is None or start >= loading[1]:
+            self.loading = None
+            return seconds
+        return max(seconds - (loading[1] - max(loading[0], start)), 0.0)
+
+
+class Internal(dict[str, bool]):
+    """File name -> whether calls are not attributed to it, because it belongs to this package, NumPy, Python or an installed package."""
+
+    def __init__(self, owns: Callable[[str], bool] | None) -> None:
+        self._owns = owns
+
+    def __missing__(self, file: str) -> bool:
+        self[file] = found = callers.is_library(file) and not (self._owns is not None and self._owns(file))
+        return found
+
+
+def items(rows: Rows) -> Iterable[tuple[tuple[Any, ...], list[Any]]]:
+    """Return the rows now, while their thread continues to count.
+
+    Listing them creates tuples, which may start Python's garbage collector, run code and switch threads; a copy creates
+    none.
+    """
+    return rows.copy().items()

@@ -26,9 +26,8 @@ from ..common.process_state import process
 from ..functions.registry import SPECS
 from ..runtime import settings
 from . import records
-from .line_counts import NOTES, Tally
+from .line_counts import NOTES, Internal, Tables, Tally, items
 from .records import Block, Call, Compilation, Event, Message, Note, Part, Transfer
-from .thread_counts import Internal, Tables, items
 from .uploads import Known
 
 __all__ = ["Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Profile", "Transfer"]
@@ -82,13 +81,9 @@ class Profile(events.Listener):
     """
 
     def __init__(
-        self,
-        *,
-        trace: bool = False,
-        synchronize: bool = False,
-        backends: Iterable[str] | None = None,
+        self, *, trace: bool = False, synchronize: bool = False, backends: Iterable[str] | None = None,
         owns: Callable[[str], bool] | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self._local = threading.local()
         self._threads: list[Tables] = []
         self._up, self._down, self._taken = Known(), Known(), Known()
@@ -169,16 +164,9 @@ class Profile(events.Listener):
         return "", numpys
 
     def call(
-        self,
-        func: Any,
-        backend: str,
-        kind: str,
-        reason: str,
-        seconds: float,
-        result: Any = None,
-        doors: int = 1,
+        self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1,
         operands: Any = (),
-    ) -> None:
+    ) -> None:  # fmt: skip
         """Count one call."""
         inside = events.inside
         if inside.body is not None:

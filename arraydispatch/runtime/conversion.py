@@ -33,7 +33,7 @@ def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: s
 
 def _remembered(made: Native, x: np.ndarray[Any, Any]) -> None:
     """Report host values that may decide a shape to the innermost running trace."""
-    if tracing.running and x.dtype.kind in "biu":
+    if x.dtype.kind in "biu" and tracing.entered():
         tracing.remember(made, x.copy())
 
 

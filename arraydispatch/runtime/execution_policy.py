@@ -41,14 +41,9 @@ class Policy(NamedTuple):
 
 
 def defaults(
-    library: bool,
-    cpu: bool,
-    execution: Execution | None = None,
-    min_size: int | None = None,
-    *,
-    calls: bool = False,
+    library: bool, cpu: bool, execution: Execution | None = None, min_size: int | None = None, *, calls: bool = False,
     compiles: bool = True,
-) -> Policy:
+) -> Policy:  # fmt: skip
     """Return the policy of a run.
 
     Where nothing is asked for, a library runs compiled blocks, or call by call (None) on a CPU if its compiler takes seconds for

@@ -392,8 +392,10 @@ class traced:
     def __enter__(self) -> None:
         held = _overrides.get()
         scalars, silent = self._here
-        inside = (*held, scalars, silent) if current_fallback() == "warn" else (*held, scalars)
-        self._tokens = _overrides.set(inside), context_rules.set(rules(current_precision(), "device"))
+        warns = (default.fallback if (said := _innermost(held, fallback)) is UNSET else said) == "warn"
+        inside = (*held, scalars, silent) if warns else (*held, scalars)
+        precision = (context_rules.get() or default.rules).precision
+        self._tokens = _overrides.set(inside), context_rules.set(rules(precision, "device"))
 
     def __exit__(self, *exc: object) -> None:
         overrides, rules = self._tokens

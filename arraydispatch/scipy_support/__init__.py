@@ -36,23 +36,13 @@ from ..functions.registry import METHODS, SCIENTIFIC
 B = TypeVar("B", bound=Callable[..., Any])
 
 MODULES: dict[str, str] = {
-    "scipy.cluster.hierarchy": "cluster",
-    "scipy.cluster.vq": "cluster",
-    "scipy.fft": "fft",
-    "scipy.integrate": "integrate",
-    "scipy.interpolate": "interpolate",
-    "scipy.linalg": "linalg",
-    "scipy.ndimage": "ndimage",
-    "scipy.optimize": "optimize",
-    "scipy.signal": "signal",
-    "scipy.signal.windows": "signal",
-    "scipy.sparse": "sparse",
-    "scipy.sparse.linalg": "sparse",
-    "scipy.spatial": "spatial",
-    "scipy.spatial.distance": "spatial",
-    "scipy.special": "special",
+    "scipy.cluster.hierarchy": "cluster", "scipy.cluster.vq": "cluster", "scipy.fft": "fft",
+    "scipy.integrate": "integrate", "scipy.interpolate": "interpolate", "scipy.linalg": "linalg",
+    "scipy.ndimage": "ndimage", "scipy.optimize": "optimize", "scipy.signal": "signal",
+    "scipy.signal.windows": "signal", "scipy.sparse": "sparse", "scipy.sparse.linalg": "sparse",
+    "scipy.spatial": "spatial", "scipy.spatial.distance": "spatial", "scipy.special": "special",
     "scipy.stats": "stats",
-}
+}  # fmt: skip
 """SciPy module -> topic that registers the functions of it that the libraries can compute."""
 
 _ArrayFunctionDispatcher: Any = importlib.import_module("numpy._core._multiarray_umath")._ArrayFunctionDispatcher

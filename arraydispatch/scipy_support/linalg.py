@@ -159,14 +159,9 @@ def pinv(
 
 @linear_algebra("scipy.linalg.pinvh", pure=False, returns="scalar")
 def pinvh(
-    xp: XP,
-    a: Any,
-    atol: Any = None,
-    rtol: Any = None,
-    lower: Any = True,
-    return_rank: Any = False,
+    xp: XP, a: Any, atol: Any = None, rtol: Any = None, lower: Any = True, return_rank: Any = False,
     check_finite: Any = True,
-) -> Any:
+) -> Any:  # fmt: skip
     a = matrix(xp, _square(xp, a, check_finite), False, batches=False)
     w, v = xp.prim.eigh(a, bool(lower))
     signs = xp.prim.astype(xp.sign(w), xp.dtype_of(v))
@@ -338,14 +333,9 @@ def orth(xp: XP, A: Any, rcond: Any = None) -> Any:
 
 @linear_algebra("scipy.linalg.null_space", pure=False, defined="basis")
 def null_space(
-    xp: XP,
-    A: Any,
-    rcond: Any = None,
-    *,
-    overwrite_a: Any = False,
-    check_finite: Any = True,
+    xp: XP, A: Any, rcond: Any = None, *, overwrite_a: Any = False, check_finite: Any = True,
     lapack_driver: Any = "gesdd",
-) -> Any:
+) -> Any:  # fmt: skip
     a = matrix(xp, A, check_finite, batches=False)
     _, s, vh = xp.prim.svd(a, True)
     return adjoint(xp, row_of(xp, vh, 0, _rank(xp, a, s, rcond), xp.shape_of(vh)[0]))

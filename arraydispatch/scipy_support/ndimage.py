@@ -120,17 +120,9 @@ def gaussian_filter1d(
 
 
 def _smoothed(
-    xp: XP,
-    x: Any,
-    to: np.dtype[Any],
-    sigma: Any,
-    order: Any,
-    mode: Any,
-    cval: Any,
-    truncate: Any,
-    radius: Any,
+    xp: XP, x: Any, to: np.dtype[Any], sigma: Any, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any,
     axes: Any,
-) -> Any:
+) -> Any:  # fmt: skip
     axes = axes_of(axes, xp.ndim_of(x))
     count = len(axes)
     options = zip(axes, each(xp, sigma, count), each(xp, order, count), each(xp, mode, count), each(xp, radius, count))

@@ -227,13 +227,9 @@ def oaconvolve(xp: XP, in1: Any, in2: Any, mode: Any = "full", axes: Any = None)
 
 
 _BOUNDARIES = {
-    "fill": "constant",
-    "pad": "constant",
-    "wrap": "wrap",
-    "circular": "wrap",
-    "symm": "symmetric",
+    "fill": "constant", "pad": "constant", "wrap": "wrap", "circular": "wrap", "symm": "symmetric",
     "symmetric": "symmetric",
-}
+}  # fmt: skip
 
 
 def _in_plane(xp: XP, in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: Any, correlates: bool) -> Any:

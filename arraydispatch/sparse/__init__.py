@@ -21,20 +21,8 @@ from .sparse_array import SparseArray, is_sparse
 from .triangular import solve_triangular
 
 __all__ = [
-    "SparseArray",
-    "block_diag",
-    "coo_array",
-    "csc_array",
-    "csr_array",
-    "diags_array",
-    "eye_array",
-    "from_native",
-    "from_scipy",
-    "hstack",
-    "is_sparse",
-    "solve_triangular",
-    "stack",
-    "vstack",
-]
+    "SparseArray", "block_diag", "coo_array", "csc_array", "csr_array", "diags_array", "eye_array", "from_native",
+    "from_scipy", "hstack", "is_sparse", "solve_triangular", "stack", "vstack",
+]  # fmt: skip
 
 scipy_arguments.open_all()

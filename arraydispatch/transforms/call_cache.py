@@ -81,7 +81,7 @@ class Met:
         self.kind: Kind | None = None
         self.numbers = [i for i, x in enumerate(args) if type(x) is float]
         self.dtype = conversion.precise(np.dtype(float))
-        structure, outputs = body.result()
+        structure, outputs = body.structures[0], body.outputs[0]
         one = outputs[0] if structure is LEAF and not body.written else None
         self.simple = type(one) is Traced and not one.scalar and not one.standard
         """Whether the result is a single array and nothing was written."""

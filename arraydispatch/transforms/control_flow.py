@@ -17,11 +17,8 @@ from .flattening import Body, Given, Input, Traced, dressed, is_array, library_o
 
 
 def while_loop(
-    going: Callable[[Any], Any],
-    step: Callable[[Any], Any],
-    state: Any,
-    max_iter: int | Sequence[int] | None = None,
-) -> Any:
+    going: Callable[[Any], Any], step: Callable[[Any], Any], state: Any, max_iter: int | Sequence[int] | None = None,
+) -> Any:  # fmt: skip
     """Run ``while going(state): state = step(state)``; if values are not known, as a loop of the library.
 
     Parameters
@@ -124,13 +121,9 @@ class _Program:
     """Loop that is part of a library's program."""
 
     def __init__(
-        self,
-        going: Callable[[Any], Any],
-        step: Callable[[Any], Any],
-        leaves: list[Any],
-        structure: Structure,
+        self, going: Callable[[Any], Any], step: Callable[[Any], Any], leaves: list[Any], structure: Structure,
         backend: Backend,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.backend, self.structure, self.step = backend, structure, step
         for path, x in zip(tree_paths(tree_unflatten(structure, leaves), "state"), leaves):
             if not is_array(x) and not isinstance(x, int | float | complex):
@@ -153,7 +146,7 @@ class _Program:
         body, backend = self.bodies[fun], self.backend
         outs, written = body(natives)
         values, made = iter(outs), []
-        for output in body.main():
+        for output in body.outputs[0]:
             if type(output) is Traced:
                 made.append(next(values))
             elif type(output) is Given:
@@ -171,7 +164,7 @@ class _Program:
 
     def _next(self, natives: Sequence[Native]) -> list[Native]:
         made, backend = self._run(self.step, natives), self.backend
-        if self.bodies[self.step].result()[0] != self.structure:
+        if self.bodies[self.step].structures[0] != self.structure:
             raise TypeError(
                 f"{name_of(self.step)} of ad.while_loop must return a state with the structure of its argument."
             )

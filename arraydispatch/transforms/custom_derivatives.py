@@ -80,12 +80,12 @@ class _Call:
         values = iter(outs)
         return [
             next(values) if type(output) is Traced else natives[output.at]
-            for output in self.body.main()
+            for output in self.body.outputs[0]
             if type(output) in (Traced, Given)
         ], written
 
     def _result(self, values: Sequence[Native]) -> Any:
-        structure, outputs = self.body.result()
+        structure, outputs = self.body.structures[0], self.body.outputs[0]
         rest = iter(values)
         made = []
         for output in outputs:

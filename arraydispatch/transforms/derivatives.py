@@ -405,7 +405,7 @@ def _value_and_grad(run: _Derivative, wanted: bool) -> tuple[Any, Any]:
 
 def _check_one_number(run: _Derivative, outs: list[Native]) -> None:
     """Raise if the function's result is not one number of the right kind."""
-    main = run.body.main()
+    main = run.body.outputs[0]
     if len(main) != 1:
         raise TypeError(
             f"{run.what} needs a function that returns one number; {run.name} returned {len(main)} values: return their "
@@ -440,14 +440,14 @@ def _jacobian(what: str, asked: _Asked, args: tuple[Any, ...], kwargs: dict[str,
         _check_results(run, outs)
         rows: Iterator[list[Native]] = iter(_rows(run, outs, pull))
         made: list[Any] = []
-        for output in run.body.main():
+        for output in run.body.outputs[0]:
             if type(output) is Traced or (type(output) is Given and output.counts):
                 made.append(run.as_arguments(next(rows)))
             else:
                 shape = np.shape(run.leaves[run.body.inputs[output.at]] if type(output) is Given else output.value)
                 made.append(run.as_arguments(_no_rows(run, shape)))
         _, *rest = run.results(outs, extra)
-        found = tree_unflatten(run.body._structures[0], made)
+        found = tree_unflatten(run.body.structures[0], made)
         return (found, rest[0]) if rest else found
 
 

@@ -15,12 +15,13 @@ from ..backends.base import Backend, Native
 from ..backends.kinds import Kind
 from ..common import tracing
 from ..common.errors import TraceError
+from ..common.process_state import process
 from ..common.pytrees import Structure, tree_flatten, tree_unflatten, unflatten_call
-from ..common.tracing import Trace, name_of
+from ..common.tracing import name_of
 from ..dispatch import wrapping
 from ..memory import views, writing
 from ..runtime import conversion, settings
-from . import trace_marks
+from .trace_context import Inside
 
 __all__ = ["Body", "Fixed", "Given", "Input", "Same", "Traced", "is_array", "library_of", "name_of", "native_of"]
 
@@ -130,17 +131,9 @@ class Body:
     """
 
     def __init__(
-        self,
-        fun: Callable[..., Any],
-        what: str,
-        structure: Structure,
-        slots: Sequence[Any],
-        backend: Backend,
-        staged: bool,
-        parts: int = 1,
-        among: Sequence[int] = (),
-        inputs: list[int] | None = None,
-    ) -> None:
+        self, fun: Callable[..., Any], what: str, structure: Structure, slots: Sequence[Any], backend: Backend,
+        staged: bool, parts: int = 1, among: Sequence[int] = (), inputs: list[int] | None = None,
+    ) -> None:  # fmt: skip
         self.fun = fun
         self.what = what
         self.structure = structure
@@ -154,8 +147,10 @@ class Body:
         """Whether the values cannot be read any more once the function has returned."""
         self.written: list[int] = []
         """Inputs that the function wrote in the last run."""
-        self._structures: list[Structure] = []
-        self._outputs: list[list[Any]] = []
+        self.structures: list[Structure] = []
+        """Structure of each part of the last run's result, of which the first is the main one."""
+        self.outputs: list[list[Any]] = []
+        """Description of each leaf of these parts."""
 
     @property
     def name(self) -> str:
@@ -167,7 +162,7 @@ class Body:
     def __call__(self, natives: Sequence[Native]) -> tuple[list[Native], list[Native]]:
         """Run the function; return the native arrays of its main result, and those of the rest and of the arguments it wrote."""
         inner = self.backend.traced
-        with _Inside(self, inner):
+        with Inside(self.what, self.fun, self.backend, self.staged, self.ends):
             leaves, handles = list(self.slots), []
             for i, value in zip(self.inputs, natives):
                 handle = leaves[i] = self._wrapped(leaves[i], value, inner)
@@ -179,15 +174,13 @@ class Body:
             args, kwargs = unflatten_call(self.structure, leaves)
             made = self.fun(*args, **kwargs)
             results = (made,) if self.parts == 1 else self._in_parts(made)
-            self._structures, self._outputs = [], []
+            self.structures, self.outputs = [], []
             natives_of: list[list[Native]] = []
             for part in results:
                 out, structure = tree_flatten(part)
                 values: list[Native] = []
-                self._outputs.append(
-                    _told_apart(out, [self._output(x, handles, values, not self._outputs) for x in out])
-                )
-                self._structures.append(structure)
+                self.outputs.append(_told_apart(out, [self._output(x, handles, values, not self.outputs) for x in out]))
+                self.structures.append(structure)
                 natives_of.append(values)
             self.written = [k for k, h in enumerate(handles) if h._writes and not isinstance(h, Scalar)]
             for k in self.written:
@@ -252,7 +245,7 @@ class Body:
     def rebuilt(self, part: int, values: Iterator[Native], given: Sequence[Any]) -> Any:
         """Rebuild a part of the result from its native arrays and the arguments' leaves."""
         leaves: list[Any] = []
-        for output in self._outputs[part]:
+        for output in self.outputs[part]:
             if type(output) is Traced:
                 value = next(values)
                 leaves.append(
@@ -266,15 +259,7 @@ class Body:
                     next(values)
             else:
                 leaves.append(output.value)
-        return tree_unflatten(self._structures[part], leaves)
-
-    def main(self) -> list[Any]:
-        """Description of each leaf of the main result of the last run."""
-        return self._outputs[0]
-
-    def result(self) -> tuple[Structure, list[Any]]:
-        """Structure of the last run's main result, and the description of each leaf."""
-        return self._structures[0], self._outputs[0]
+        return tree_unflatten(self.structures[part], leaves)
 
     def write_back(self, values: Iterator[Native], given: Sequence[Any]) -> None:
         """Copy what the function wrote to its arguments into the caller's."""
@@ -296,61 +281,9 @@ def _told_apart(leaves: list[Any], outputs: list[Any]) -> list[Any]:
     return outputs
 
 
-class _Inside:
-    """Context in which the user's function runs: it begins a trace, keeps scalars on the device, and translates the library's errors."""
-
-    __slots__ = ("backend", "ends", "inner", "rules", "trace")
-
-    def __init__(self, body: Body, inner: Backend) -> None:
-        self.backend = body.backend
-        self.trace = Trace(body.what, body.fun, body.backend, body.staged)
-        self.rules = settings.traced()
-        self.ends = body.ends
-        here = inner is not body.backend and settings.current_backend() is body.backend
-        self.inner = inner if here else None
-        """The backend's variant for traces, if new arrays are created on it."""
-
-    def __enter__(self) -> None:
-        trace_marks.begin()
-        self.trace.__enter__()
-        self.rules.__enter__()
-        if self.inner is not None:
-            self.inner.__enter__()
-
-    def __exit__(self, cls: object, error: BaseException | None, trace: object) -> None:
-        try:
-            if error is not None:
-                self._translated(error)
-        finally:
-            if self.ends and not self.trace.inner:
-                trace_marks.left_behind(self.trace)
-            if self.inner is not None:
-                self.inner.__exit__(None, None, None)
-            self.rules.__exit__()
-            self.trace.__exit__()
-            trace_marks.end()
-
-    def _translated(self, error: BaseException) -> None:
-        """Raise the equivalent error of this package for a library's or NumPy's refusal of a traced value."""
-        if isinstance(error, ValueError) and isinstance(error.__cause__, TraceError):
-            raise error.__cause__ from None  # NumPy's message for a failed assignment of an element
-        refused = self.trace.refused
-        if (
-            refused is not None
-            and isinstance(error, TypeError)
-            and not isinstance(error, TraceError)
-            and tracing.user_line(error.__traceback__) == refused[0]
-        ):
-            raise TraceError(refused[1]) from error  # their messages for an invalid length: np.zeros(n), "%d" % n
-        if isinstance(error, TraceError) or not isinstance(error, self.backend.transforms.REFUSALS):
-            return
-        if self.backend.transforms.is_refusal(error):
-            raise _in_our_words(error) from error
-
-
 def dressed(value: Native, backend: Backend, scalar: bool, standard: bool = False) -> Any:
     """Wrap a native array as the caller sees it."""
-    inner = backend.traced if tracing.running and any(t.backend is backend for t in tracing.entered()) else backend
+    inner = backend.traced if any(t.backend is backend for t in tracing.entered()) else backend
     kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
     return wrapping.scalar(value, kind) if scalar else views.wrapper(value, kind)
 
@@ -358,8 +291,8 @@ def dressed(value: Native, backend: Backend, scalar: bool, standard: bool = Fals
 def write(target: Any, value: Native, backend: Backend) -> None:
     """Write a native array over a caller's array."""
     if isinstance(target, Handle):
-        if wrapping.admit is not None:
-            wrapping.admit(target, (value,))
+        if process.admit is not None:
+            process.admit(target, (value,))
         wrapping.check_writeable(target)
         held = target._kind.backend
         with held.within():
@@ -392,17 +325,6 @@ def _overlap(a: Any, b: Any) -> bool:
             return False
         return a is b or bool(np.may_share_memory(views.ghost(a), views.ghost(b)))
     return isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and bool(np.may_share_memory(a, b))
-
-
-def _in_our_words(error: BaseException) -> TraceError:
-    trace = tracing.current()
-    assert trace is not None
-    said = str(error).strip().partition("\n")[0]
-    return TraceError(
-        f"a value is needed at {tracing.user_line(error.__traceback__)} in {trace.name}, which {trace.what} traces "
-        f"({said}); give a static shape (size=), decide with np.where or ad.while_loop, or compute on the host through "
-        "ad.host_call."
-    )
 
 
 def _described(made: Any) -> str:

@@ -149,7 +149,7 @@ def _moved(a: Native, source: int, to: int, backend: Backend) -> Native:
 def _rebuilt(
     body: Body, outs: list[Native], given: list[Any], moved: list[int], out_axes: Axes, size: int, backend: Backend
 ) -> Any:
-    structure, outputs = body.result()
+    structure, outputs = body.structures[0], body.outputs[0]
     places = _spread(out_axes, tree_unflatten(structure, list(range(len(outputs)))), "out_axes")
     values: Iterator[Native] = iter(outs)
     made: list[Any] = []

@@ -228,11 +228,8 @@ _LAYOUT: dict[int, tuple[int, int, Any]] = {8: (52, 1023, np.dtype(np.int64)), 4
 
 
 _MIRRORED: dict[np.ufunc, np.ufunc] = {
-    np.less: np.greater,
-    np.greater: np.less,
-    np.less_equal: np.greater_equal,
-    np.greater_equal: np.less_equal,
-}
+    np.less: np.greater, np.greater: np.less, np.less_equal: np.greater_equal, np.greater_equal: np.less_equal,
+}  # fmt: skip
 
 
 def compare_signs(xp: Any, ufunc: np.ufunc, a: Any, b: Any) -> Any:
@@ -330,3 +327,26 @@ COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
     np.log2: log2,
     np.log10: log10,
 }
+
+# -- where the array-API standard differs from NumPy ----------------------------------------------------------------------
+
+
+def _floor_divide_of_standard(xp: Any, a: Any, b: Any) -> Any:
+    """Divide and round down; with an infinity, return the quotient of :func:`numpy.divide` where NumPy returns NaN or
+    -1.
+
+    https://github.com/numpy/numpy/issues/23860
+    """
+    infinite = xp.logical_or(xp.isinf(a), xp.isinf(b))
+    one = xp.prim.full((), 1, xp.dtype_of(a), xp.backend.device_of(a))
+
+    def only(where: Any, x: Any) -> Any:
+        return xp.prim.where(where, x, one)
+
+    finite = xp.logical_not(infinite)
+    rounded = xp.floor_divide(only(finite, a), only(finite, b))
+    return xp.prim.where(infinite, xp.divide(only(infinite, a), only(infinite, b)), rounded)
+
+
+STANDARD: dict[np.ufunc, Callable[..., Any]] = {np.floor_divide: _floor_divide_of_standard}
+"""Ufunc -> body for floating loops, if an operand's kind belongs to the standard: operators and the namespace's functions agree."""

@@ -23,8 +23,7 @@ from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from ..runtime.settings import Precision
 from . import special
-from .array_api_rules import STANDARD
-from .composed import COMPOSED, compare_signs
+from .composed import COMPOSED, STANDARD, compare_signs
 from .facts import ufunc_facts
 
 Key = Kind | type

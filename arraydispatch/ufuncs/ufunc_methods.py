@@ -96,14 +96,9 @@ class Bound:
     # -- reduce ------------------------------------------------------------------------------------------------------
 
     def reduce(
-        self,
-        a: Any,
-        axis: Any = 0,
-        dtype: Any = None,
-        keepdims: bool = False,
-        initial: Any = NoValue,
+        self, a: Any, axis: Any = 0, dtype: Any = None, keepdims: bool = False, initial: Any = NoValue,
         where: Any = True,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """Implement ``ufunc.reduce``: ``axis`` is an int, a tuple or None; a 0-d native array stands for NumPy's scalar."""
         ufunc, backend = self.ufunc, self.backend
         prim = backend.prim
@@ -294,7 +289,7 @@ class Bound:
         axis = _one_axis("reduceat", axis, len(shape))
         if not isinstance(indices, np.ndarray | np.generic) and not backend.is_native(indices):
             indices = np.array(indices, np.intp)
-        known = tracing.known(indices) if tracing.running else None
+        known = tracing.known(indices)
         if known is None:
             known = np.asarray(backend.to_numpy(indices) if backend.is_native(indices) else indices)
         where = known

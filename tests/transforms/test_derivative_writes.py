@@ -7,6 +7,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch.common import tracing
+from arraydispatch.common.process_state import process
 
 
 def host(x):
@@ -211,7 +212,7 @@ def test_arrays_are_themselves_again_after_an_error(library):
     assert host(x).tolist() == [1, 2]
     from arraydispatch.memory import views
 
-    assert tracing.current() is None and tracing.running == 0 and views.watch is None
+    assert tracing.current() is None and process.traces == 0 and views.watch is None
 
 
 WRITES = {

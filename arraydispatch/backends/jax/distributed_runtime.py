@@ -27,15 +27,9 @@ _HEARTBEAT = 30
 
 
 def join(
-    rank: int,
-    count: int,
-    address: str | None,
-    *,
-    local: bool,
-    device: int | None,
-    facts: Mapping[str, str],
+    rank: int, count: int, address: str | None, *, local: bool, device: int | None, facts: Mapping[str, str],
     seconds: int,
-) -> None:
+) -> None:  # fmt: skip
     """Make this process one of several, before JAX starts; its devices are then those of all of them.
 
     Parameters

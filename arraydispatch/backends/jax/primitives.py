@@ -269,7 +269,7 @@ def slice(a: Array, key: tuple[builtins.slice, ...]) -> Array:
 
 def _is_staged(a: Array) -> bool:
     """Whether the call becomes part of a program, which is compiled for these arguments alone."""
-    return isinstance(a, jax.core.Tracer) and (not tracing.running or tracing.is_staged())
+    return isinstance(a, jax.core.Tracer) and (not tracing.entered() or tracing.is_staged())
 
 
 def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Array:

@@ -23,24 +23,9 @@ from ..devices import Device, Sharding
 from .collectives import follow, met, programs
 
 __all__ = [
-    "Spread",
-    "aligned_empty",
-    "device",
-    "device_at",
-    "distributed",
-    "fitting",
-    "follow",
-    "gathered",
-    "moved",
-    "is_split",
-    "of_parts",
-    "place",
-    "placed",
-    "programs",
-    "sharding_of",
-    "splits",
-    "spread_of",
-]
+    "Spread", "aligned_empty", "device", "device_at", "distributed", "fitting", "follow", "gathered", "moved",
+    "is_split", "of_parts", "place", "placed", "programs", "sharding_of", "splits", "spread_of",
+]  # fmt: skip
 
 Array = Any
 

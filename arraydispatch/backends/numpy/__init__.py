@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .backend import NumpyBackend
-from .host_state import HostState
+from .backend import HostState, NumpyBackend
 
 __all__ = ["BACKEND", "HostState"]
 

@@ -27,41 +27,22 @@ from .core import (
 Tensor = Any
 Kernel = Callable[..., Any]
 
-_add, _sub, _mul, _div, _floor_div, _floor_mod, _truncate_mod, _pow = (
-    raw("AddV2"),
-    raw("Sub"),
-    raw("Mul"),
-    raw("RealDiv"),
-    raw("FloorDiv"),
-    raw("FloorMod"),
-    raw("TruncateMod"),
-    raw("Pow"),
+_add, _sub, _mul, _div, _floor_div, _floor_mod, _truncate_mod, _pow, _neg = map(
+    raw, "AddV2 Sub Mul RealDiv FloorDiv FloorMod TruncateMod Pow Neg".split()
 )
-_neg, _abs, _complex_abs, _sign, _square = raw("Neg"), raw("Abs"), raw("ComplexAbs"), raw("Sign"), raw("Square")
-_floor, _rint, _exp, _log, _log1p, _atan2 = (
-    raw("Floor"),
-    raw("Rint"),
-    raw("Exp"),
-    raw("Log"),
-    raw("Log1p"),
-    raw("Atan2"),
+_abs, _complex_abs, _sign, _square, _floor, _rint, _exp, _log, _log1p = map(
+    raw, "Abs ComplexAbs Sign Square Floor Rint Exp Log Log1p".split()
 )
-_sqrt, _expm1, _sin, _cos = raw("Sqrt"), raw("Expm1"), raw("Sin"), raw("Cos")
-_sinh, _cosh, _atanh = raw("Sinh"), raw("Cosh"), raw("Atanh")
-_equal, _less, _less_equal, _greater, _greater_equal, _maximum, _minimum = (
-    raw("Equal"),
-    raw("Less"),
-    raw("LessEqual"),
-    raw("Greater"),
-    raw("GreaterEqual"),
-    raw("Maximum"),
-    raw("Minimum"),
+_atan2, _sqrt, _expm1, _sin, _cos, _sinh, _cosh, _atanh, _equal = map(
+    raw, "Atan2 Sqrt Expm1 Sin Cos Sinh Cosh Atanh Equal".split()
 )
-_and, _or = raw("LogicalAnd"), raw("LogicalOr")
-_bit_and, _bit_or, _right_shift = raw("BitwiseAnd"), raw("BitwiseOr"), raw("RightShift")
-_is_nan, _is_inf = raw("IsNan"), raw("IsInf")
-_select, _cast, _bitcast = raw("SelectV2"), raw("Cast"), raw("Bitcast")
-_real, _imag, _complex, _conj = raw("Real"), raw("Imag"), raw("Complex"), raw("Conj")
+_less, _less_equal, _greater, _greater_equal, _maximum, _minimum, _and, _or, _bit_and = map(
+    raw, "Less LessEqual Greater GreaterEqual Maximum Minimum LogicalAnd LogicalOr BitwiseAnd".split()
+)
+_bit_or, _right_shift, _is_nan, _is_inf, _select, _cast, _bitcast, _real, _imag = map(
+    raw, "BitwiseOr RightShift IsNan IsInf SelectV2 Cast Bitcast Real Imag".split()
+)
+_complex, _conj = map(raw, "Complex Conj".split())
 
 
 def parts(a: Tensor) -> tuple[Tensor, Tensor]:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.core.function.trace_type.custom_nest_trace_type import CustomNestTraceType
 from tensorflow.python.eager import record  # the public API does not show what a GradientTape records
 
 from ...common import tracing
@@ -20,9 +21,9 @@ from ...common.errors import TraceError
 from ...common.lazy_attributes import lazy
 from ...common.process_state import process
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, LeftToNumPy, Unsupported, bytes_in, collect
+from ..base import Backend, LeftToNumPy, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory, processors
-from . import linalg, nests, primitives, ufuncs
+from . import linalg, primitives, ufuncs
 from .core import BFLOAT16, ENUM, FROM_ENUM, EagerTensor, accelerated, dims, host, on_host, raw, taped
 from .host_kernels import HOST_KERNELS, LEFT_TO_NUMPY
 
@@ -147,7 +148,7 @@ class TensorFlowBackend(Backend):
         """Whether the value may be read; not for values that a derivative of ours depends on, which TensorFlow itself
         would allow.
         """
-        if tracing.running and taped() and record.should_record_backprop([a]):
+        if process.traces and taped() and record.should_record_backprop([a]):
             return False
         if type(a) is EagerTensor or (isinstance(a, tf.Variable) and tf.executing_eagerly()):
             return True
@@ -309,12 +310,6 @@ class TensorFlowBackend(Backend):
             }
         )  # fmt: skip
 
-    def supports(self, feature: str) -> bool:
-        if feature in self.capabilities or feature in PRIMITIVES:
-            return True
-        func = getattr(np, feature, None) or getattr(np.linalg, feature, None) or getattr(np.fft, feature, None)
-        return func is not None and (func in self.UFUNCS or func in self.OVERRIDES or func in self.entries)
-
     # -- hooks ------------------------------------------------------------------------------------------------------
 
     @lazy
@@ -361,9 +356,9 @@ class TensorFlowBackend(Backend):
 
     def take_for_ndarrays(self, wrapper: type, so: bool) -> None:
         if so:
-            nests.leave(wrapper)
+            _leave(wrapper)
         else:
-            nests.receive(wrapper, self)
+            _receive(wrapper, self)
 
     def compute_dtype(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return ufuncs.compute_dtype(ufunc, dtype)
@@ -385,3 +380,40 @@ class TensorFlowBackend(Backend):
                 self._generator = tf.random.Generator.from_seed(n)
             else:
                 self._generator.reset_from_seed(n)
+
+
+def _receive(wrapper: Any, backend: Any) -> None:
+    """Register the class of arrays and its subclasses with TensorFlow, as nests of tensors that its transforms flatten and rebuild.
+
+    ``tf.nest`` uses ``__tf_flatten__`` and ``__tf_unflatten__`` (``tensorflow/python/util/custom_nest_protocol.py``, from
+    2.13), and with it ``GradientTape``, ``vectorized_map``, ``while_loop`` and ``tf.data``. ``tf.function`` first uses
+    ``__tf_tracing_type__``; without it, it would convert anything with ``__array__`` to a tensor.
+    """
+
+    def apart(a: Any) -> tuple[Any, tuple[Any, ...]]:
+        return a._kind.home, (a.native,)
+
+    def together(cls: Any, kind: Any, leaves: tuple[Any, ...]) -> Any:
+        (leaf,) = leaves
+        if isinstance(leaf, wrapper):  # in a Jacobian, the array of each result holds an array shaped as the argument
+            return leaf
+        if not backend.is_native(leaf):  # a transform may put any object there
+            return cls._holding(leaf, kind)
+        # A scalar keeps its class too, even if TensorFlow has stacked it: TensorFlow compares the classes before and after.
+        return wrapper._holding(leaf, backend.kind(backend.dtype_of(leaf)))
+
+    def traced(a: Any, context: Any) -> Any:
+        value = a.native
+        if not backend.is_native(value):
+            return tf.TensorSpec(a.shape, tf.as_dtype(a.dtype))
+        return CustomNestTraceType(type(a), a._kind.home, (value.__tf_tracing_type__(context),))
+
+    wrapper.__tf_flatten__, wrapper.__tf_unflatten__ = apart, classmethod(together)
+    wrapper.__tf_tracing_type__ = traced
+
+
+def _leave(wrapper: Any) -> None:
+    """Unregister arrays as nests; TensorFlow then treats them as ndarrays, through ``__array__``."""
+    for name in ("__tf_flatten__", "__tf_unflatten__", "__tf_tracing_type__"):
+        if name in vars(wrapper):
+            delattr(wrapper, name)

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from ...common import events, tracing
 from ...common.process_state import process
-from ..base import LEFT_ON_CPUS
+from ..base import LEFT_ON_CPUS, places
 from .core import COMPLEX, EagerTensor, dims, host, on_host, taped
 
 Tensor = Any
@@ -61,30 +61,38 @@ def in_host_memory(a: Tensor) -> bool:
     return on_host(a) and process.execution != "eager" and not taped()
 
 
-def on_numpy(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
-    """Run a function of NumPy's on a tensor in host memory; return None for any other, which TensorFlow computes."""
+def _are_known(*tensors: Tensor) -> bool:
+    """Whether the values are there; if not, note that NumPy would be quicker."""
+    if all(type(x) is EagerTensor for x in tensors):
+        return True
+    tracing.is_quicker_on_host()
+    return False
+
+
+def _computed(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Return what a function of NumPy's makes of a tensor in host memory; None for any other, which TensorFlow computes."""
     if not in_host_memory(a):
         return None
     if events.tap is not None:
         events.tap.host_kernel()
     with np.errstate(all="ignore"):  # the dispatch reports errors by the result
-        return EagerTensor(np.asarray(function(memory_of(a), *args, **kwargs)), host(), None)
+        return function(memory_of(a), *args, **kwargs)
+
+
+def on_numpy(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
+    """Run a function of NumPy's on a tensor in host memory; return None for any other."""
+    made = _computed(function, a, *args, **kwargs)
+    return None if made is None else EagerTensor(np.asarray(made), host(), None)
 
 
 def decomposed(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, ...] | None:
     """Return what LAPACK makes of large matrices in host memory; None for others, and where TensorFlow must decompose them."""
     shape = dims(a)
-    if None in shape or math.prod(shape[-2:]) < _DECOMPOSED_FASTER:
+    if None in shape or math.prod(shape[-2:]) < _DECOMPOSED_FASTER or not _are_known(a):
         return None
-    if type(a) is not EagerTensor:
-        tracing.is_quicker_on_host()
+    made = _computed(function, a, *args, **kwargs)
+    if made is None:
         return None
-    if not in_host_memory(a):
-        return None
-    if events.tap is not None:
-        events.tap.host_kernel()
-    with np.errstate(all="ignore"):
-        made = function(memory_of(a), *args, **kwargs)
     return tuple(
         [EagerTensor(np.ascontiguousarray(x), host(), None) for x in (made if isinstance(made, tuple) else (made,))]
     )
@@ -95,20 +103,15 @@ def product(a: Tensor, b: Tensor) -> Tensor | None:
     sa, sb = dims(a), dims(b)
     if a.dtype not in COMPLEX or len(sa) < 2 or len(sb) < 2 or None in (*sa, *sb):
         return None
-    if math.prod(sa) * sb[-1] < _MULTIPLIED_FASTER:
-        return None
-    if type(a) is not EagerTensor or type(b) is not EagerTensor:
-        tracing.is_quicker_on_host()
+    if math.prod(sa) * sb[-1] < _MULTIPLIED_FASTER or not _are_known(a, b):
         return None
     return on_numpy(np.matmul, a, memory_of(b)) if in_host_memory(b) else None
 
 
 def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
     """Count many places in host memory; return None for few, and if TensorFlow must count them."""
-    if None in (shape := dims(x)) or math.prod(shape) < _COUNTED_FASTER:
-        return None
-    if type(x) is not EagerTensor or (weights is not None and type(weights) is not EagerTensor):
-        tracing.is_quicker_on_host()
+    given = (x,) if weights is None else (x, weights)
+    if None in (shape := dims(x)) or math.prod(shape) < _COUNTED_FASTER or not _are_known(*given):
         return None
     if weights is not None and not in_host_memory(weights):
         return None
@@ -117,10 +120,7 @@ def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
 
 def if_large(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
     """Do what :func:`on_numpy` does for a tensor of a size at which NumPy is faster."""
-    if a.dtype is tf.bfloat16 or None in (shape := dims(a)) or math.prod(shape) < _FASTER:
-        return None
-    if type(a) is not EagerTensor:
-        tracing.is_quicker_on_host()
+    if a.dtype is tf.bfloat16 or None in (shape := dims(a)) or math.prod(shape) < _FASTER or not _are_known(a):
         return None
     return on_numpy(function, a, *args, **kwargs)
 
@@ -135,8 +135,4 @@ def argsort(a: Tensor, axis: int, stable: bool) -> Tensor | None:
 
 def positions(a: Tensor) -> Tensor | None:
     """Return the places of elements that are not zero, a row for each axis; None if TensorFlow must find them."""
-    return if_large(_places, a)
-
-
-def _places(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return np.array(np.nonzero(x), np.int64)
+    return if_large(places, a)

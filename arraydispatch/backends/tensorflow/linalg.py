@@ -17,15 +17,13 @@ from .core import BOOL, COMPLEX, HALVES, EagerTensor, axes_of, derived, dims, in
 
 Tensor = Any
 
-_cast, _bitcast, _reshape, _transpose, _broadcast_to = (
-    raw("Cast"), raw("Bitcast"), raw("Reshape"), raw("Transpose"), raw("BroadcastTo"),
-)  # fmt: skip
-_matmul, _batch_matmul, _multiply, _sum = raw("MatMul"), raw("BatchMatMulV2"), raw("Mul"), raw("Sum")
-_conj, _real, _not_equal = raw("Conj"), raw("Real"), raw("NotEqual")
-_cholesky, _qr, _svd, _eigh, _eig = raw("Cholesky"), raw("Qr"), raw("Svd"), raw("SelfAdjointEigV2"), raw("Eig")
-_solve, _inverse, _determinant, _log_determinant = (
-    raw("MatrixSolve"), raw("MatrixInverse"), raw("MatrixDeterminant"), raw("LogMatrixDeterminant"),
-)  # fmt: skip
+_cast, _bitcast, _reshape, _transpose, _broadcast_to, _matmul, _batch_matmul, _multiply, _sum = map(
+    raw, "Cast Bitcast Reshape Transpose BroadcastTo MatMul BatchMatMulV2 Mul Sum".split()
+)
+_conj, _real, _not_equal, _cholesky, _qr, _svd, _eigh, _eig, _solve = map(
+    raw, "Conj Real NotEqual Cholesky Qr Svd SelfAdjointEigV2 Eig MatrixSolve".split()
+)
+_inverse, _determinant, _log_determinant = map(raw, "MatrixInverse MatrixDeterminant LogMatrixDeterminant".split())
 _FFT = {1: raw("FFT"), 2: raw("FFT2D"), 3: raw("FFT3D")}
 _IFFT = {1: raw("IFFT"), 2: raw("IFFT2D"), 3: raw("IFFT3D")}
 _rfft, _irfft = raw("RFFT"), raw("IRFFT")

@@ -44,31 +44,26 @@ Shape = tuple[int, ...]
 DType = np.dtype[Any]
 Key = tuple[builtins.slice, ...]
 
-_add, _sub, _mul = raw("AddV2"), raw("Sub"), raw("Mul")
-_less, _equal, _not_equal, _and, _not = raw("Less"), raw("Equal"), raw("NotEqual"), raw("LogicalAnd"), raw("LogicalNot")
-_or = raw("LogicalOr")
-_invert, _select, _cast, _bitcast, _fill, _range = (
-    raw("Invert"), raw("SelectV2"), raw("Cast"), raw("Bitcast"), raw("Fill"), raw("Range"),
-)  # fmt: skip
-_reshape, _transpose, _broadcast_to, _reverse, _concat, _pad = (
-    raw("Reshape"), raw("Transpose"), raw("BroadcastTo"), raw("ReverseV2"), raw("ConcatV2"), raw("PadV2"),
-)  # fmt: skip
-_slice, _strided_slice, _slice_update = raw("Slice"), raw("StridedSlice"), raw("TensorStridedSliceUpdate")
-_gather, _gather_nd, _where, _unpack, _pack = (
-    raw("GatherV2"), raw("GatherNd"), raw("Where"), raw("Unpack"), raw("Pack"),
-)  # fmt: skip
+_add, _sub, _mul, _less, _equal, _not_equal, _and, _not, _or = map(
+    raw, "AddV2 Sub Mul Less Equal NotEqual LogicalAnd LogicalNot LogicalOr".split()
+)
+_invert, _select, _cast, _bitcast, _fill, _range, _reshape, _transpose, _broadcast_to = map(
+    raw, "Invert SelectV2 Cast Bitcast Fill Range Reshape Transpose BroadcastTo".split()
+)
+_reverse, _concat, _pad, _slice, _strided_slice, _slice_update, _gather, _gather_nd, _where = map(
+    raw, "ReverseV2 ConcatV2 PadV2 Slice StridedSlice TensorStridedSliceUpdate GatherV2 GatherNd Where".split()
+)
+_unpack, _pack = map(raw, "Unpack Pack".split())
 _SCATTER = {
     "set": raw("TensorScatterUpdate"),
     "add": raw("TensorScatterAdd"),
     "maximum": raw("TensorScatterMax"),
     "minimum": raw("TensorScatterMin"),
 }
-_segment_max, _segment_prod = raw("UnsortedSegmentMax"), raw("UnsortedSegmentProd")
-_top_k, _arg_max, _arg_min, _any, _max, _min = (
-    raw("TopKV2"), raw("ArgMax"), raw("ArgMin"), raw("Any"), raw("Max"), raw("Min"),
-)  # fmt: skip
-_lower_bound, _upper_bound, _bincount = raw("LowerBound"), raw("UpperBound"), raw("DenseBincount")
-_real, _imag, _complex = raw("Real"), raw("Imag"), raw("Complex")
+_segment_max, _segment_prod, _top_k, _arg_max, _arg_min, _any, _max, _min, _lower_bound = map(
+    raw, "UnsortedSegmentMax UnsortedSegmentProd TopKV2 ArgMax ArgMin Any Max Min LowerBound".split()
+)
+_upper_bound, _bincount, _real, _imag, _complex = map(raw, "UpperBound DenseBincount Real Imag Complex".split())
 
 # -- creation and conversion ------------------------------------------------------------------------------------------
 

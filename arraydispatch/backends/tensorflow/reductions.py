@@ -26,9 +26,10 @@ Tensor = Any
 Axes = tuple[int, ...]
 Kernel = Callable[..., Tensor]
 
-_cast, _not_equal = raw("Cast"), raw("NotEqual")
-_sum, _prod, _max, _min = raw("Sum"), raw("Prod"), raw("Max"), raw("Min")
-_all, _any, _cumsum, _cumprod = raw("All"), raw("Any"), raw("Cumsum"), raw("Cumprod")
+_cast, _not_equal, _sum, _prod, _max, _min, _all, _any, _cumsum = map(
+    raw, "Cast NotEqual Sum Prod Max Min All Any Cumsum".split()
+)
+_cumprod = raw("Cumprod")
 
 
 def _apart(out: Tensor, a: Tensor, axes: Axes) -> Tensor:

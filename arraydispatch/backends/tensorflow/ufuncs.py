@@ -60,40 +60,21 @@ __all__ = ["ACCUMULATE", "REDUCE", "SCALARS", "UFUNCS", "compute_dtype"]
 Tensor = Any
 Kernel = Callable[..., Any]
 
-_add, _sub, _mul, _div = raw("AddV2"), raw("Sub"), raw("Mul"), raw("RealDiv")
-_neg, _abs, _complex_abs, _sign, _square = raw("Neg"), raw("Abs"), raw("ComplexAbs"), raw("Sign"), raw("Square")
-_floor, _ceil, _rint, _exp, _atan2, _next_after = (
-    raw("Floor"),
-    raw("Ceil"),
-    raw("Rint"),
-    raw("Exp"),
-    raw("Atan2"),
-    raw("NextAfter"),
+_add, _sub, _mul, _div, _neg, _abs, _complex_abs, _sign, _square = map(
+    raw, "AddV2 Sub Mul RealDiv Neg Abs ComplexAbs Sign Square".split()
 )
-_sin, _cos = raw("Sin"), raw("Cos")
-_equal, _not_equal, _less, _less_equal, _greater, _greater_equal, _maximum, _minimum = (
-    raw("Equal"),
-    raw("NotEqual"),
-    raw("Less"),
-    raw("LessEqual"),
-    raw("Greater"),
-    raw("GreaterEqual"),
-    raw("Maximum"),
-    raw("Minimum"),
+_floor, _ceil, _rint, _exp, _atan2, _next_after, _sin, _cos, _equal = map(
+    raw, "Floor Ceil Rint Exp Atan2 NextAfter Sin Cos Equal".split()
 )
-_and, _or, _not = raw("LogicalAnd"), raw("LogicalOr"), raw("LogicalNot")
-_bit_and, _bit_or, _bit_xor, _invert, _left_shift, _right_shift, _population = (
-    raw("BitwiseAnd"),
-    raw("BitwiseOr"),
-    raw("BitwiseXor"),
-    raw("Invert"),
-    raw("LeftShift"),
-    raw("RightShift"),
-    raw("PopulationCount"),
+_not_equal, _less, _less_equal, _greater, _greater_equal, _maximum, _minimum, _and, _or = map(
+    raw, "NotEqual Less LessEqual Greater GreaterEqual Maximum Minimum LogicalAnd LogicalOr".split()
 )
-_is_nan, _is_inf, _is_finite = raw("IsNan"), raw("IsInf"), raw("IsFinite")
-_select, _bitcast, _fill, _shape_of = raw("SelectV2"), raw("Bitcast"), raw("Fill"), raw("Shape")
-_conj = raw("Conj")
+_not, _bit_and, _bit_or, _bit_xor, _invert, _left_shift, _right_shift, _population, _is_nan = map(
+    raw, "LogicalNot BitwiseAnd BitwiseOr BitwiseXor Invert LeftShift RightShift PopulationCount IsNan".split()
+)
+_is_inf, _is_finite, _select, _bitcast, _fill, _shape_of, _conj = map(
+    raw, "IsInf IsFinite SelectV2 Bitcast Fill Shape Conj".split()
+)
 
 
 # -- order -------------------------------------------------------------------------------------------------------------

@@ -15,13 +15,13 @@ from torch.utils import _pytree as pytree
 
 from ...backends.kinds import Kind
 from ...common import buffers, tracing
-from ...common.errors import SettingError
+from ...common.errors import NoBackendFoundError, SettingError
 from ...common.lazy_attributes import lazy
 from ...common.pytrees import mapped
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
+from ..base import Backend, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory
-from . import linalg, primitives, reductions, tensor_layouts, ufuncs
+from . import linalg, primitives, reductions, ufuncs
 from .dtype_tables import (
     BFLOAT16,
     FROM_NUMPY,
@@ -48,6 +48,39 @@ _ANY_UNSIGNED = frozenset(
     }
 )  # fmt: skip
 """Ufuncs whose kernel accepts uint16, uint32 and uint64 unconverted."""
+
+_INSTEAD = {
+    "DTensor": "x.full_tensor() is the whole array, x.to_local() this process's part; over several devices arrays are split with JAX",
+    "MaskedTensor": "x.to_tensor(value) is an array with a value at each masked place",
+    "NestedTensor": "x.unbind() are its arrays, x.to_padded_tensor(value) is one of them all",
+}
+"""Advice for such a tensor, by the name of its class: the classes are in modules that need not be imported."""
+_ANSWERS = Tensor.__torch_dispatch__
+
+
+def _strided(a: Tensor) -> Tensor:
+    """Return a tensor if its elements lie at strides of one memory, as NumPy's functions and views need it.
+
+    Raises
+    ------
+    NoBackendFoundError
+        For a sparse or nested tensor, and for one of a class that computes by itself (``__torch_dispatch__``): of such a tensor
+        PyTorch's own functions read memory that holds no elements, or refuse.
+    """
+    if a.is_nested:
+        name = "NestedTensor"
+    elif a.layout is not torch.strided:
+        raise NoBackendFoundError(
+            f"a tensor of layout {a.layout} is not wrapped: pass it to ad.sparse.from_native, or pass x.to_dense()."
+        )
+    elif type(a) is Tensor or type(a).__torch_dispatch__ is _ANSWERS or not concrete(a):
+        return a
+    else:
+        name = type(a).__name__
+    instead = _INSTEAD.get(name, "pass the tensor of its values")
+    raise NoBackendFoundError(
+        f"a {name} is not wrapped, because its elements do not lie at strides of one memory: {instead}."
+    )
 
 
 class TorchBackend(Backend):
@@ -158,7 +191,7 @@ class TorchBackend(Backend):
         """Whether the value is on the CPU; False while a gradient is recorded: a NumPy scalar would cut it."""
         return a.is_cpu and not a.requires_grad and concrete(a)
 
-    value_of = staticmethod(tensor_layouts.strided)
+    value_of = staticmethod(_strided)
 
     def kind_of(self, a: Tensor) -> Kind:
         try:
@@ -339,12 +372,6 @@ class TorchBackend(Backend):
                 "uint16", "uint32", "uint64",
             }
         )  # fmt: skip
-
-    def supports(self, feature: str) -> bool:
-        if feature in self.capabilities or feature in PRIMITIVES:
-            return True
-        func = getattr(np, feature, None) or getattr(np.linalg, feature, None) or getattr(np.fft, feature, None)
-        return callable(func) and (func in self.UFUNCS or func in self.OVERRIDES or func in self.entries)
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ...common import events, tracing
 from ...common.process_state import process
-from ..base import LEFT_ON_CPUS
+from ..base import LEFT_ON_CPUS, places
 from .dtype_tables import AS_IT_IS, BFLOAT16, concrete, out_of_transforms
 
 _ROUNDED = torch.backends.mkl.is_available()
@@ -163,11 +163,7 @@ def _compared(ufunc: np.ufunc, a: Tensor, b: Any, mirrored: bool = False) -> Ten
 
 def positions(a: Tensor) -> Tensor | None:
     """Return the places of elements that are not zero, a row for each axis; None if torch must find them."""
-    return _on_host(_places, a) if a.dtype in _WITH_PLACES and a.numel() >= _FOUND_FASTER else None
-
-
-def _places(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return np.array(np.nonzero(x), np.int64)
+    return _on_host(places, a) if a.dtype in _WITH_PLACES and a.numel() >= _FOUND_FASTER else None
 
 
 def _begins_with_zero(ufunc: np.ufunc, a: Tensor, axis: int) -> bool:

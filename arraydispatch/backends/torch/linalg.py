@@ -51,16 +51,11 @@ def _integer_product(a: Tensor, b: Tensor) -> Tensor:
 
 
 _SAID = {
-    "inv": "Singular matrix",
-    "solve": "Singular matrix",
-    "cholesky": "Matrix is not positive definite",
-    "eigh": "Eigenvalues did not converge",
-    "eigvalsh": "Eigenvalues did not converge",
-    "eig": "Eigenvalues did not converge",
-    "eigvals": "Eigenvalues did not converge",
-    "svd": "SVD did not converge",
+    "inv": "Singular matrix", "solve": "Singular matrix", "cholesky": "Matrix is not positive definite",
+    "eigh": "Eigenvalues did not converge", "eigvalsh": "Eigenvalues did not converge",
+    "eig": "Eigenvalues did not converge", "eigvals": "Eigenvalues did not converge", "svd": "SVD did not converge",
     "svdvals": "SVD did not converge",
-}
+}  # fmt: skip
 """NumPy's own error messages, which programs print."""
 
 

@@ -344,11 +344,8 @@ def searchsorted(a: Tensor, values: Tensor, side: str) -> Tensor:
 
 
 _BITS = {
-    torch.float16: torch.int16,
-    torch.bfloat16: torch.int16,
-    torch.float32: torch.int32,
-    torch.float64: torch.int64,
-}
+    torch.float16: torch.int16, torch.bfloat16: torch.int16, torch.float32: torch.int32, torch.float64: torch.int64,
+}  # fmt: skip
 
 
 def _sortable_bits(a: Tensor) -> Tensor:

@@ -565,16 +565,10 @@ _ORDER: dict[Any, Kernel] = {
 }
 
 _FLOAT: dict[Any, Kernel] = {
-    np.absolute: torch.abs,
-    np.floor_divide: _floor_quotient,
-    np.fmod: torch.fmod,
-    np.power: real_power,
-    np.reciprocal: torch.reciprocal,
-    np.rint: torch.round,
-    np.floor: torch.floor,
-    np.ceil: torch.ceil,
+    np.absolute: torch.abs, np.floor_divide: _floor_quotient, np.fmod: torch.fmod, np.power: real_power,
+    np.reciprocal: torch.reciprocal, np.rint: torch.round, np.floor: torch.floor, np.ceil: torch.ceil,
     np.trunc: torch.trunc,
-}
+}  # fmt: skip
 
 _BYTES: dict[Any, Kernel] = {
     np.equal: _comparison_of_bytes(torch.eq, torch.eq),

@@ -22,11 +22,10 @@ from ...ufuncs import rows
 from ...ufuncs.facts import INSTRUCTIONS
 from ..loops import in_place
 from ..nodes import Bound, Buffer, Form, Node, Shift, Update, elsewhere, like
-from .bounded_steps import Shifted, Written
 from .kernel_source import Chain
 from .kernels import Group, expected, grouped, numbers_of
 from .stretch_kernels import Fused, Part
-from .stretches import Reads, divided
+from .stretches import Reads, Shifted, Written, divided
 
 __all__ = ["Plan", "Stretch", "halves", "joined", "plan"]
 
@@ -310,13 +309,9 @@ def plan(
 
 
 def _overwritten(
-    nodes: list[Node],
-    reads: list[Reads],
-    stretch_of: list[int],
-    when: list[int],
-    last: list[int],
+    nodes: list[Node], reads: list[Reads], stretch_of: list[int], when: list[int], last: list[int],
     registers: _Registers,
-) -> dict[int, int]:
+) -> dict[int, int]:  # fmt: skip
     """Return, for each node whose value becomes another's by a write to part of it, the last such node."""
     kept, targets = registers.kept, registers.targets
     shifted = {

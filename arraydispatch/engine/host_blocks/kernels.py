@@ -32,19 +32,9 @@ if (
     from .kernel_compiler import Compiler
 
 __all__ = [
-    "DEEPEST",
-    "Group",
-    "Kernel",
-    "can_compile",
-    "compiled",
-    "computed",
-    "expected",
-    "function",
-    "grouped",
-    "mask_of",
-    "numbers_of",
-    "refuse",
-]
+    "DEEPEST", "Group", "Kernel", "can_compile", "compiled", "computed", "expected", "function", "grouped", "mask_of",
+    "numbers_of", "refuse",
+]  # fmt: skip
 
 HOT = 1 << 26
 """Elements, times calls, that a chain has computed before it is compiled: some 30 ms of NumPy's time, as long as compiling takes."""

@@ -107,7 +107,8 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
     if place is DECLINED:
         return None
     extreme = func is not np.add and dtype.kind == "f" and not (pending and ufunc_facts(v.form.func).no_minus_zero)
-    node = node_of(_form_of_all(func, kind.backend.kind(dtype), v.shape, fortran), place)
+    held = kind if kind.dtype is dtype else kind.backend.kind(dtype)
+    node = node_of(_form_of_all(func, held, v.shape, fortran), place)
     look = _Look()
     look._v = look._kind = look._root = node
     node.handle = weakref.ref(look)
@@ -153,7 +154,7 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     place = fp_reports.now() if dtype.kind in "fc" else None
     if place is DECLINED:
         return None
-    node = node_of(_form_along(func, kind.backend.kind(dtype), v.shape, axes, keepdims), place)
+    node = node_of(_form_along(func, kind, v.shape, axes, keepdims), place)
     made = call_nodes.array_of(node)
     if type(v) is Node and dies:
         v.handle = None
@@ -167,14 +168,13 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
 
 
 def _reduce(func: np.ufunc, a: Handle, axis: Any, keepdims: bool, dies: bool) -> Any:
-    ndim = len(a.shape)  # type: ignore[attr-defined]
-    if axis is None:
-        return None if keepdims else _of_all(func, a, dies)
-    axes = _axes(axis, ndim)
-    if axes is None:
-        return None
-    if len(axes) < ndim:
-        return _along(func, a, axes, keepdims, dies)
+    if axis is not None:
+        ndim = len(a.shape)  # type: ignore[attr-defined]
+        axes = _axes(axis, ndim)
+        if axes is None:
+            return None
+        if len(axes) < ndim:
+            return _along(func, a, axes, keepdims, dies)
     return None if keepdims else _of_all(func, a, dies)
 
 
@@ -246,7 +246,10 @@ def reduced(name: str, a: Handle, args: tuple[Any, ...], kwargs: dict[str, Any],
         return None
     said = dict(zip(names, args)) | kwargs
     axis, keepdims, ddof = said.pop("axis", None), said.pop("keepdims", False), said.pop("ddof", 0)
-    if any(x is not None for x in said.values()) or type(keepdims) is not bool or (ddof and not spread):
+    for x in said.values():
+        if x is not None:
+            return None
+    if type(keepdims) is not bool or (ddof and not spread):
         return None
     if len(args) + len(kwargs) != len(dict(zip(names, args)) | kwargs):
         return None

@@ -137,12 +137,8 @@ class Tape:
         self.views: list[Any] = []
         self.lines: dict[int, Any] = {}
         self.alone = (self,)
-        self._begin()
-
-    def _begin(self) -> None:
-        self.bytes = self.made = self.seen = self.work = self.count = 0
-        self.most = ROUNDS
-        self.little = min(DEAD_BYTES // 4, MOST_BYTES)
+        self.most = self.little = 0
+        self._let_go()
 
     def add(self, node: Node, values: list[Any]) -> None:
         """Record a node that computes with these values, which must not be written from now on.
@@ -261,6 +257,7 @@ class Tape:
     def _run(self, why: str) -> tuple[Block | None, BaseException | None]:
         """Run the tape; return the block, and the exception to raise."""
         interrupt: BaseException | None = None
+        node: Node
         nodes, block = self.running, self.block
         if nodes is None or block is None or block.group is not nodes:
             # Of an interrupted run that had no plan, with what has been recorded since.
@@ -278,10 +275,13 @@ class Tape:
                 return None, None
         if listens:
             aside = block_reports.measured(block)
-        if block.helpers and not self._hand_out(block):
-            block = self._plan(nodes, threads=False)
+        self.block = block
+        if block.helpers:
+            try:  # again, where a signal came in between and its handler wants the values
+                copy_context().run(thread_pool.run, block, block.helpers)
+            except RuntimeError:  # no threads can be had, as at the end of the process
+                self.block = block = self._plan(nodes, threads=False)
         if not block.helpers:  # whoever interrupts it can begin it again
-            self.block = block
             if block.numpys:
                 copy_context().run(block.help)
             else:
@@ -301,13 +301,26 @@ class Tape:
         if self.running is not nodes:
             failure = None
         elif failure is None or block.helpers:
-            self._end(nodes, block)
+            # Begun twice, it comes to the same.
+            if failure is not None:
+                for each in nodes:
+                    node = each
+                    node.tape = _Failed(failure)
+            else:
+                results = block.results
+                for i, each in enumerate(block.nodes):
+                    node = each
+                    node.value = results.get(i)
+                    if node.handle is not None:
+                        self._hand_over(node)
+            self._clear(nodes)
+            block.let_go()
         if listens:
             block_reports.tell(block, why, perf_counter() - start - aside, lines)
         elif tap is not None:
             size = 0
             for each in nodes:
-                node: Node = each
+                node = each
                 size += node.form.size
             node = nodes[0]
             tap.block_counted(node.form.held.backend.name, len(nodes), perf_counter() - start, size)
@@ -316,26 +329,21 @@ class Tape:
     def _plan(self, nodes: list[Node], threads: bool = True) -> Block:
         left = needed(nodes)
         count = 0
-        if threads and self.work >= IN_THREADS and sum([node.form.work for node in left]) >= IN_THREADS:
-            count = thread_pool.count()
-        if len(left) > 1 or count or not left:
+        if threads and self.work >= IN_THREADS:
+            work = 0
             for each in left:
                 node: Node = each
+                work += node.form.work
+            count = thread_pool.count() if work >= IN_THREADS else 0
+        if len(left) > 1 or count or not left:
+            for each in left:
+                node = each
                 node.form.alone = 0
         elif left[0].target is None:
             left[0].form.alone += 1
         block = planned(left, count) if left else Short(left)
         block.group, block.tape = nodes, self
         return block
-
-    def _hand_out(self, block: Block) -> bool:
-        """Have threads begin; again, where a signal came in between and its handler wants the values. False where none can be had."""
-        self.block = block
-        try:
-            copy_context().run(thread_pool.run, block, block.helpers)
-        except RuntimeError:  # as at the end of the process
-            return False
-        return True
 
     def _one_by_one(self, nodes: list[Node]) -> None:
         """Run each call by itself, so that only those fail that cannot be computed: for want of memory, as a rule."""
@@ -372,21 +380,6 @@ class Tape:
             there._kind = node.form.held
             there._v = node.value
             there._root = None
-
-    def _end(self, nodes: list[Node], block: Block) -> None:
-        """Give the arrays their values. Begun twice, it comes to the same."""
-        if block.failure is not None:
-            for node in nodes:
-                node.tape = _Failed(block.failure)
-        else:
-            results = block.results
-            for i, each in enumerate(block.nodes):
-                done: Node = each
-                done.value = results.get(i)
-                if done.handle is not None:
-                    self._hand_over(done)
-        self._clear(nodes)
-        block.let_go()
 
     def _clear(self, nodes: list[Node]) -> None:
         for each in nodes:
@@ -430,7 +423,9 @@ class Tape:
             self.buffers = {}
             if self.lines:
                 self.lines = {}
-            self._begin()
+            self.bytes = self.made = self.seen = self.work = self.count = 0
+            self.most = ROUNDS
+            self.little = min(DEAD_BYTES // 4, MOST_BYTES)
             _live.discard(self)
 
 

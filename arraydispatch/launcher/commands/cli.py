@@ -278,20 +278,21 @@ def _run_module(name: str, arguments: list[str], users: Any, cancel: Callable[[]
 # -- info ------------------------------------------------------------------------------------------------------------
 
 
-def _info(argv: list[str]) -> int:
+def _asks_for_json(argv: list[str], command: str, description: str) -> bool:
+    """Parse the arguments of a command that has no other option."""
     from .parsers import Parser
 
-    parser = Parser(
-        prog="arraydispatch info", allow_abbrev=False,
-        description="Show backends, devices and defaults, and what would make runs faster here.",
-    )  # fmt: skip
+    parser = Parser(prog=f"arraydispatch {command}", allow_abbrev=False, description=description)
     parser.add_argument("--json", action="store_true", help="print JSON")
-    options = parser.parse_args(argv)
+    return bool(parser.parse_args(argv).json)
 
+
+def _info(argv: list[str]) -> int:
+    as_json = _asks_for_json(argv, "info", "Show backends, devices and defaults, and what would make runs faster here.")
     from . import environment
 
     data = environment.gather()
-    if options.json:
+    if as_json:
         import json
 
         print(json.dumps(data, indent=2))
@@ -304,19 +305,12 @@ def _info(argv: list[str]) -> int:
 
 
 def _coverage(argv: list[str]) -> int:
-    from .parsers import Parser
-
-    parser = Parser(
-        prog="arraydispatch coverage", allow_abbrev=False,
-        description="Show how each NumPy function, ufunc, method and creation function runs on each installed backend.",
-    )  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    options = parser.parse_args(argv)
-
+    said = "Show how each NumPy function, ufunc, method and creation function runs on each installed backend."
+    as_json = _asks_for_json(argv, "coverage", said)
     from . import coverage
 
     table = coverage.rows()
-    if options.json:
+    if as_json:
         import json
 
         print(json.dumps(coverage.as_dict(table), indent=1))

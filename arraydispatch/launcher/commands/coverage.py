@@ -33,14 +33,10 @@ from .. import numpy_classes, numpy_names
 
 CLASSES = ("native", "composed", "host kernel", "host", "refused")
 KINDS = {
-    "function": "Functions",
-    "ufunc": "Ufuncs",
-    "ufunc method": "Methods of ufuncs",
-    "member": "Methods and attributes of ndarray",
-    "creation": "Creation, under the launcher and with like=",
-    "scipy": "Functions of SciPy's",
-    "scipy ufunc": "Ufuncs of scipy.special",
-}
+    "function": "Functions", "ufunc": "Ufuncs", "ufunc method": "Methods of ufuncs",
+    "member": "Methods and attributes of ndarray", "creation": "Creation, under the launcher and with like=",
+    "scipy": "Functions of SciPy's", "scipy ufunc": "Ufuncs of scipy.special",
+}  # fmt: skip
 
 Answer = tuple[str, str]
 """A class and, for host kernel, host and refused, the reason."""

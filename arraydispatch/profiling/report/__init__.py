@@ -12,17 +12,9 @@ from .html import missing, write_html
 from .terminal import print_report, print_verification, short
 
 __all__ = [
-    "WRITERS",
-    "Run",
-    "Writer",
-    "as_dict",
-    "missing",
-    "print_report",
-    "print_verification",
-    "short",
-    "write",
+    "WRITERS", "Run", "Writer", "as_dict", "missing", "print_report", "print_verification", "short", "write",
     "write_trace",
-]
+]  # fmt: skip
 
 Writer = Callable[[IO[str], Profile, Run], None]
 

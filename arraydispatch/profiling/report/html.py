@@ -123,6 +123,19 @@ def _plots(profile: Profile, data: dict[str, Any]) -> dict[str, Any]:
     return {name: figure for name, figure in figures.items() if figure is not None}
 
 
+def _bars(traces: list[dict[str, Any]], height: int, xaxis: dict[str, Any], **layout: Any) -> dict[str, Any]:
+    """Return a figure of stacked bars, with the legend above them."""
+    return {"data": traces, "layout": {
+        "barmode": "stack", "height": height, "margin": {"l": 10, "r": 20, "t": 8, "b": 44},
+        "xaxis": xaxis, "yaxis": {"automargin": True, "ticksuffix": " "},
+        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
+    } | layout}  # fmt: skip
+
+
+def _axis(title: str, **more: Any) -> dict[str, Any]:
+    return {"title": {"text": title, "standoff": 8}, "automargin": True, "rangemode": "tozero", **more}
+
+
 def _by_function(data: dict[str, Any]) -> dict[str, Any] | None:
     seconds: dict[str, dict[str, float]] = defaultdict(dict)
     counts: dict[tuple[str, str], int] = defaultdict(int)
@@ -141,12 +154,7 @@ def _by_function(data: dict[str, Any]) -> dict[str, Any] | None:
         }
         for kind in _ordered({kind for name in top for kind in seconds[name]})
     ]  # fmt: skip
-    layout = {
-        "barmode": "stack", "height": 115 + 25 * len(top), "margin": {"l": 10, "r": 20, "t": 8, "b": 44},
-        "xaxis": {"title": {"text": "milliseconds", "standoff": 8}, "automargin": True, "rangemode": "tozero"}, "yaxis": {"automargin": True, "ticksuffix": " "},
-        "showlegend": len(traces) > 1, "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-    }  # fmt: skip
-    return {"data": traces, "layout": layout}
+    return _bars(traces, 115 + 25 * len(top), _axis("milliseconds"), showlegend=len(traces) > 1)
 
 
 def _by_class(data: dict[str, Any]) -> dict[str, Any] | None:
@@ -201,13 +209,10 @@ def _time_line(profile: Profile, seconds: float) -> dict[str, Any] | None:
             "y": [3.0] * len(messages), "text": [m.text for m in messages], "hovertemplate": "%{x:.3f} s: %{text}<extra></extra>",
             "marker": {"symbol": "triangle-up", "size": 10, "color": "#e9a23b"},
         })  # fmt: skip
-    layout = {
-        "barmode": "stack", "bargap": 0, "height": 240, "margin": {"l": 56, "r": 20, "t": 8, "b": 44},
-        "xaxis": {"title": {"text": "seconds since the start"}, "range": [0, end]},
-        "yaxis": {"title": {"text": "% of the time"}, "rangemode": "tozero"},
-        "showlegend": True, "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-    }  # fmt: skip
-    return {"data": traces, "layout": layout}
+    return _bars(
+        traces, 240, {"title": {"text": "seconds since the start"}, "range": [0, end]}, bargap=0, showlegend=True,
+        margin={"l": 56, "r": 20, "t": 8, "b": 44}, yaxis={"title": {"text": "% of the time"}, "rangemode": "tozero"},
+    )  # fmt: skip
 
 
 def _by_bytes(data: dict[str, Any]) -> dict[str, Any] | None:
@@ -224,13 +229,7 @@ def _by_bytes(data: dict[str, Any]) -> dict[str, Any] | None:
         }
         for key, name, color in (("bytes_to_device", "to the device", "#3b82c4"), ("bytes_to_host", "to the host", "#e07a3f"))
     ]  # fmt: skip
-    layout = {
-        "barmode": "stack", "height": 115 + 25 * len(rows), "margin": {"l": 10, "r": 20, "t": 8, "b": 44},
-        "xaxis": {"title": {"text": "bytes", "standoff": 8}, "automargin": True, "tickformat": "~s", "rangemode": "tozero"},
-        "yaxis": {"automargin": True, "ticksuffix": " "},
-        "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-    }  # fmt: skip
-    return {"data": traces, "layout": layout}
+    return _bars(traces, 115 + 25 * len(rows), _axis("bytes", tickformat="~s"))
 
 
 def _by_device(data: dict[str, Any]) -> dict[str, Any] | None:
@@ -248,13 +247,10 @@ def _by_device(data: dict[str, Any]) -> dict[str, Any] | None:
         }
         for i, row in enumerate(reversed(rows), 1)
     ]  # fmt: skip
-    layout = {
-        "barmode": "stack", "height": 135 + 25 * min(count, 64), "margin": {"l": 10, "r": 20, "t": 8, "b": 44},
-        "xaxis": {"title": {"text": "bytes from other devices", "standoff": 8}, "automargin": True, "tickformat": "~s", "rangemode": "tozero"},
-        "yaxis": {"automargin": True, "ticksuffix": " ", "autorange": "reversed", "dtick": 1},
-        "showlegend": True, "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-    }  # fmt: skip
-    return {"data": traces, "layout": layout}
+    return _bars(
+        traces, 135 + 25 * min(count, 64), _axis("bytes from other devices", tickformat="~s"), showlegend=True,
+        yaxis={"automargin": True, "ticksuffix": " ", "autorange": "reversed", "dtick": 1},
+    )  # fmt: skip
 
 
 def _received(row: dict[str, Any]) -> int:

@@ -261,16 +261,9 @@ class Verification:
     # -- the comparison ----------------------------------------------------------------------------------------------
 
     def _both(
-        self,
-        func: Any,
-        run: Callable[..., Any],
-        real: Callable[..., Any],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        writes: bool,
-        elementwise: bool = False,
-        creates: bool = False,
-    ) -> Any:
+        self, func: Any, run: Callable[..., Any], real: Callable[..., Any], args: tuple[Any, ...],
+        kwargs: dict[str, Any], writes: bool, elementwise: bool = False, creates: bool = False,
+    ) -> Any:  # fmt: skip
         if getattr(self._inside, "now", False) or not self._undo:
             # The call is made inside another one, or verification has ended.
             return run(*args, **kwargs)
@@ -332,16 +325,9 @@ class Verification:
             self._inside.now = False
 
     def _findings(
-        self,
-        func: Any,
-        inputs: tuple[Any, ...],
-        keywords: dict[str, Any],
-        result: Any,
-        reference: Any,
-        scale: Any,
-        written: Iterable[tuple[Any, Any]] | None,
-        policy: Any,
-    ) -> list[Finding]:
+        self, func: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], result: Any, reference: Any, scale: Any,
+        written: Iterable[tuple[Any, Any]] | None, policy: Any,
+    ) -> list[Finding]:  # fmt: skip
         if written is not None:
             # The result is what was written, or None; values outside of the written part must be unchanged.
             return [compare(now, left, _written_scale(left)) for now, left in written]
@@ -357,15 +343,9 @@ class Verification:
         return [self._leaf(a, b, scale, policy) for a, b in pairs]
 
     def _decided(
-        self,
-        func: Any,
-        real: Callable[..., Any],
-        args: tuple[Any, ...],
-        inputs: tuple[Any, ...],
-        keywords: dict[str, Any],
-        result: Any,
-        reference: Any,
-    ) -> list[Finding]:
+        self, func: Any, real: Callable[..., Any], args: tuple[Any, ...], inputs: tuple[Any, ...],
+        keywords: dict[str, Any], result: Any, reference: Any,
+    ) -> list[Finding]:  # fmt: skip
         """Compare functions that jump, for arguments whose values differ from NumPy's because of rounding."""
         nearby: Nearby = self._inside.__dict__.setdefault("nearby", Nearby())
         known = [nearby.of(x, host) for x, host in zip(args, inputs)]

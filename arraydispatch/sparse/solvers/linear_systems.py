@@ -88,19 +88,10 @@ class SolveResult:
 
 
 def linear_solve(
-    A: Any,
-    b: Any,
-    method: str = "auto",
-    *,
-    x0: Any = None,
-    args: tuple[Any, ...] = (),
-    rtol: Any = 1e-5,
-    atol: Any = 0.0,
-    max_iter: int | None = None,
-    preconditioner: Any = None,
-    batch_dims: int | None = None,
+    A: Any, b: Any, method: str = "auto", *, x0: Any = None, args: tuple[Any, ...] = (), rtol: Any = 1e-5,
+    atol: Any = 0.0, max_iter: int | None = None, preconditioner: Any = None, batch_dims: int | None = None,
     on_failure: Literal["warn", "raise", "ignore"] = "warn",
-) -> SolveResult:
+) -> SolveResult:  # fmt: skip
     """Solve ``A x = b``.
 
     Parameters

@@ -29,17 +29,9 @@ __all__ = ["BODIES", "COMPLEX", "NAMES", "UFUNCS", "is_composed", "kernel", "lea
 
 _MODULE = "scipy.special._ufuncs"
 _TOPICS = (
-    "exponentials",
-    "gammas",
-    "error_functions",
-    "bessel",
-    "bessel_orders",
-    "integrals",
-    "incomplete",
-    "orthogonal",
-    "complexes",
-    "faddeeva",
-)
+    "exponentials", "gammas", "error_functions", "bessel", "bessel_orders", "integrals", "incomplete", "orthogonal",
+    "complexes", "faddeeva",
+)  # fmt: skip
 
 NAMES: dict[np.ufunc, str] = {}
 """SciPy ufunc -> its name."""

@@ -72,14 +72,9 @@ def _largest(n: Real) -> int | None:
 
 
 def _by_recurrence(
-    n: Real,
-    x: Real,
-    first: Real,
-    following: Next,
-    scipys: Callable[[Real, int, Real], Real],
-    below: Below,
+    n: Real, x: Real, first: Real, following: Next, scipys: Callable[[Real, int, Real], Real], below: Below,
     usual: Truth | None = None,
-) -> Real:
+) -> Real:  # fmt: skip
     """Compute the polynomial of each order: 1, ``first``, and ``following(k, x, p_k, p_(k-1))`` as p_(k+1).
 
     Where that is not finite, or parameters are not the usual ones, the value depends on the terms of a recurrence:

@@ -1,4 +1,4 @@
-"""Marks of the arrays that were created inside a trace, and the check that no other array is written with a traced value.
+"""Context in which a user's function is traced: marks of the arrays created in it, and checks that no other is written with a traced value.
 
 While a trace runs, every new array is marked with the epoch of the trace (in ``_seen``, which otherwise only views use), and
 writes are checked here. Without a trace neither costs anything.
@@ -15,12 +15,13 @@ from .._core.handles import Handle
 from ..backends.base import Backend, Native
 from ..backends.kinds import Kind
 from ..common import process_state, tracing
+from ..common.errors import TraceError
 from ..common.process_state import process
 from ..common.pytrees import leaves
 from ..common.tracing import Trace
 from ..memory import views
 from ..memory.reshaping import views_of
-from ..runtime import conversion
+from ..runtime import conversion, settings
 
 _SWEPT = 4096
 """Number of arrays made in a trace after which the marks of dead ones are dropped."""
@@ -65,7 +66,7 @@ def _sweep(born: list[Any]) -> None:
     born[:] = [each for each in born if each() is not None]
 
 
-def left_behind(trace: Trace) -> None:
+def _left_behind(trace: Trace) -> None:
     """Make the arrays left from a finished outermost trace raise when used, even if the library still knew their values."""
     backend = trace.backend
     inner, ended = backend.traced, None
@@ -166,24 +167,79 @@ def _taken_along(root: Handle, trace: Trace) -> None:
         root._views = [ref(each) for each in derived]
 
 
-def begin() -> None:
-    """Begin a trace with its own rules; while any runs, new arrays are marked and writes are checked."""
-    global _plain
-    with process_state.lock:
-        counts = {"traces": process.traces + 1, "overrides": process.overrides + 1}
-        if process.traces:
-            process.change(**counts)
-        else:
-            _plain = process.wrapper
-            process.change(wrapper=_make, watch=_watch, admit=admit, born=_told, **counts)
+class Inside:
+    """Context in which the user's function runs: it begins a trace, keeps scalars on the device, and translates the library's errors.
+
+    While any trace runs, new arrays are marked and writes are checked. ``ends``: whether the values cannot be read once it has ended.
+    """
+
+    __slots__ = ("backend", "ends", "inner", "rules", "trace")
+
+    def __init__(self, what: str, fun: Callable[..., Any], backend: Backend, staged: bool, ends: bool) -> None:
+        self.backend, self.ends = backend, ends
+        self.trace = Trace(what, fun, backend, staged)
+        self.rules = settings.traced()
+        here = backend.traced is not backend and settings.current_backend() is backend
+        self.inner = backend.traced if here else None
+        """The backend's variant for traces, if new arrays are created on it."""
+
+    def __enter__(self) -> None:
+        global _plain
+        with process_state.lock:
+            counts = {"traces": process.traces + 1, "overrides": process.overrides + 1}
+            if process.traces:
+                process.change(**counts)
+            else:
+                _plain = process.wrapper
+                process.change(wrapper=_make, watch=_watch, admit=admit, born=_told, **counts)
+        self.trace.__enter__()
+        self.rules.__enter__()
+        if self.inner is not None:
+            self.inner.__enter__()
+
+    def __exit__(self, cls: object, error: BaseException | None, trace: object) -> None:
+        try:
+            if error is not None:
+                self._translated(error)
+        finally:
+            if self.ends and not self.trace.inner:
+                _left_behind(self.trace)
+            if self.inner is not None:
+                self.inner.__exit__(None, None, None)
+            self.rules.__exit__()
+            self.trace.__exit__()
+            with process_state.lock:
+                counts = {"traces": process.traces - 1, "overrides": process.overrides - 1}
+                if counts["traces"]:
+                    process.change(**counts)
+                else:
+                    before = _plain if process.wrapper is _make else process.wrapper
+                    process.change(wrapper=before, watch=None, admit=None, born=None, **counts)
+
+    def _translated(self, error: BaseException) -> None:
+        """Raise the equivalent error of this package for a library's or NumPy's refusal of a traced value."""
+        if isinstance(error, ValueError) and isinstance(error.__cause__, TraceError):
+            raise error.__cause__ from None  # NumPy's message for a failed assignment of an element
+        refused = self.trace.refused
+        if (
+            refused is not None
+            and isinstance(error, TypeError)
+            and not isinstance(error, TraceError)
+            and tracing.user_line(error.__traceback__) == refused[0]
+        ):
+            raise TraceError(refused[1]) from error  # their messages for an invalid length: np.zeros(n), "%d" % n
+        if isinstance(error, TraceError) or not isinstance(error, self.backend.transforms.REFUSALS):
+            return
+        if self.backend.transforms.is_refusal(error):
+            raise _in_our_words(error) from error
 
 
-def end() -> None:
-    """End a trace."""
-    with process_state.lock:
-        counts = {"traces": process.traces - 1, "overrides": process.overrides - 1}
-        if counts["traces"]:
-            process.change(**counts)
-        else:
-            before = _plain if process.wrapper is _make else process.wrapper
-            process.change(wrapper=before, watch=None, admit=None, born=None, **counts)
+def _in_our_words(error: BaseException) -> TraceError:
+    trace = tracing.current()
+    assert trace is not None
+    said = str(error).strip().partition("\n")[0]
+    return TraceError(
+        f"a value is needed at {tracing.user_line(error.__traceback__)} in {trace.name}, which {trace.what} traces "
+        f"({said}); give a static shape (size=), decide with np.where or ad.while_loop, or compute on the host through "
+        "ad.host_call."
+    )
