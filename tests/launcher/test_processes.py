@@ -114,8 +114,12 @@ def memory(field):
     return int(re.search(field + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
 
 np.sin(np.ones(1 << 17)).sum().item()
-before, n = memory("VmRSS"), 1 << 24
-x, t, noise = np.linspace(0.0, 1.0, n), np.arange(0.0, 0.5 * n, 0.5), np.random.default_rng(0).random(n)
+before, n = memory("VmRSS"), 1 << 25
+x = np.linspace(0.0, 1.0, n)
+print("%.9g %.9g" % (np.sin(x).sum(), (np.cos(x) * 2 + x).mean()))
+total = x.nbytes * 1.2  # the compiler takes some more
+print("memory", LIMIT)
+t, noise = np.arange(0.0, 0.5 * n, 0.5), np.random.default_rng(0).random(n)
 y = np.sin(x) * 2 + noise
 print("%.9g %.9g %.9g" % (y.sum(), (x * noise).mean(), np.sqrt(t).max()))
 total = sum(a.nbytes for a in (x, t, noise, y))
