@@ -27,7 +27,7 @@ from ..backends import loader
 from ..common import callers, tracing
 from ..common.errors import ArrayDispatchError, OptionError
 
-__all__ = ["ENVIRONMENT", "NUMBER", "Rank", "begin", "ended", "found", "fresh_seed", "join", "mine", "starts"]
+__all__ = ["ENVIRONMENT", "NUMBER", "Rank", "begin", "ended", "found", "fresh_seed", "join", "mine", "seeded", "starts"]
 
 ENVIRONMENT = "ARRAYDISPATCH_RANK"
 """Environment variable by which the command hands a rank what it is."""
@@ -214,6 +214,14 @@ def fresh_seed() -> np.random.SeedSequence | None:
     if mine is None:
         return None
     return np.random.SeedSequence(mine.entropy, spawn_key=(next(_fresh),))
+
+
+def seeded(*seeds: object) -> None:
+    """Have the command tell ranks that seed a generator by different numbers: each would go on with numbers of its own."""
+    if mine is not None:
+        plain = [each for each in seeds if isinstance(each, int | float | str | np.number)]
+        if plain:
+            _watch.ran(f"seed {plain}")
 
 
 # -- how it is going -----------------------------------------------------------------------------------------------------

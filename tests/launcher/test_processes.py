@@ -227,7 +227,8 @@ def test_random_numbers_are_the_same_everywhere(tmp_path: Path) -> None:
         + """
 import random
 rng = np.random.default_rng()
-print("drawn", rng.integers(10**9), np.random.random(), np.random.RandomState().random(), random.random(), hash("word"))
+np.random.seed()
+print("drawn", np.random.random(), rng.integers(10**9), np.random.random(), np.random.RandomState().random(), random.random(), hash("word"))
 print("drawn", np.random.Generator(np.random.PCG64()).random(), np.random.SeedSequence().entropy, rng.random((300, 300)).sum())
 """
     )
@@ -245,6 +246,7 @@ print("drawn", np.random.Generator(np.random.PCG64()).random(), np.random.SeedSe
         ("if me == 1: raise ValueError('bad value')", r"rank 1 of 2 ended with exit code 1 \(ValueError: bad value\) at .*script.py:8", 1),
         ("if me == 1: os.kill(os.getpid(), 9)", r"rank 1 of 2 was killed by SIGKILL, last seen at .*script.py", 137),
         ("print(np.sin(u).sum()) if me else None\nprint(np.cos(u).sum())", r"part ways: rank 0 is at .*script.py:9 and rank 1 is at .*script.py:8", 1),
+        ("np.random.default_rng(time.time_ns())\ntime.sleep(5)", r"part ways: rank 0 is at .*script.py:8 and rank 1 is at .*script.py:8", 1),
         pytest.param("if me == 0: raise ValueError('bad value')", r"rank 0 of 2 ended with exit code 1 \(ValueError: bad value\) at .*:8", 1,
             marks=pytest.mark.long),
         pytest.param("time.sleep(2 * me)\nif me == 1: sys.exit(0)", r"part ways: rank 1 has ended and rank 0 is at .*script.py:10", 1,
