@@ -1,7 +1,8 @@
 """Files of a rank that writes none: what the program writes, renames and removes is done in a folder of the rank's own.
 
 Every path that Python code asks for is looked up there first, so that the program finds its files as rank 0 does. A file that the rank has
-neither written nor removed is the real one. Directories that :mod:`tempfile` makes have a name of the rank's own, and are used as they are.
+neither written nor removed is the real one. Directories that :mod:`tempfile` makes, or a library by the process's number (joblib's), have a
+name of the rank's own, and are used as they are: the rank's child processes find their files.
 C code that opens files by itself is not seen. Rank 0 may be ahead, and have made or removed a file already: to make it again, or to
 remove it, is no error.
 """
@@ -292,7 +293,7 @@ class RankFiles:
             asked = self._path(path, kwargs)
             if asked is None or not _asked_by_program():
                 real(path, *args, **kwargs)
-                if asked is not None and _asks() == "tempfile":
+                if asked is not None and (_asks() == "tempfile" or str(os.getpid()) in os.path.basename(asked)):
                     self._own.append(asked + os.sep)
                 return
             if self._has(asked) or (not self._is_hidden(asked) and self._is_older(asked)):
