@@ -312,11 +312,16 @@ def _spaced(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
 def _spaced_by_parts(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Compute points of a split array by NumPy's own operations, each process its part; DECLINED where NumPy makes the whole."""
     start, stop, num, endpoint, last = args if len(args) == 5 else (*args, None)
-    if func is np.geomspace or not all(type(x) in _REAL and x is not None for x in (start, stop)):
+    if not all(type(x) in _REAL and x is not None for x in (start, stop)):
         return DECLINED
     if func is np.logspace and type(last) not in _REAL:
         return DECLINED
-    start, stop = float(start), float(stop)
+    ends = start, stop = float(start), float(stop)
+    sign = math.copysign(1.0, start)
+    if func is np.geomspace:
+        if not start * stop > 0:
+            return DECLINED
+        start, stop, last = float(np.log10(start * sign)), float(np.log10(stop * sign)), 10.0
     div = num - bool(endpoint)
     step = (stop - start) / div if div > 0 else math.nan
     if not step or not math.isfinite(step) or options["axis"] not in (0, -1) or num < 2:
@@ -329,14 +334,20 @@ def _spaced_by_parts(func: Any, args: tuple[Any, ...], options: dict[str, Any]) 
         y += start
         if endpoint and box[0].stop == num:
             y[-1] = stop
-        if func is np.logspace:
+        if func is not np.linspace:
             y = np.power(last, y)
         elif to.kind in "iu":
             np.floor(y, out=y)
+        if func is np.geomspace:
+            y *= sign
+            if not box[0].start:
+                y[0] = ends[0]
+            if endpoint and box[0].stop == num:
+                y[-1] = ends[1]
         return y.astype(to, copy=False)
 
     made = split_arrays.read((num,), to, values, f"numpy.{func.__name__}")
-    return made if made is DECLINED or func is np.logspace or not last else (made, np.float64(step))
+    return made if made is DECLINED or func is not np.linspace or not last else (made, np.float64(step))
 
 
 @fastpath.at_once(np.linspace)

@@ -69,15 +69,29 @@ NEEDS: dict[str, Need] = {
     ),
     "os:_exit": Need("(status)", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
     "os:abort": Need("()", "Python 3.0 to 3.14", "the end of a process, before which its counts are saved"),
-    "os:link": Need(
-        "(src, dst, *, src_dir_fd=None, dst_dir_fd=None, follow_symlinks=True)", "Python 3.3 to 3.14", _OF_A_RANK
-    ),
+    "os:access": Need("(path, mode, *, dir_fd=None, effective_ids=False, follow_symlinks=True)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:chdir": Need("(path)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:chmod": Need(("(path, mode, *, dir_fd=None, follow_symlinks=True)", ""), "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:chown": Need("(path, uid, gid, *, dir_fd=None, follow_symlinks=True)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:link": Need("(src, dst, *, src_dir_fd=None, dst_dir_fd=None, follow_symlinks=True)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:listdir": Need("(path=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:listxattr": Need("(path=None, *, follow_symlinks=True)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:lstat": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:mkdir": Need("(path, mode=511, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:open": Need("(path, flags, mode=511, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:readlink": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:remove": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:rename": Need("(src, dst, *, src_dir_fd=None, dst_dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:replace": Need("(src, dst, *, src_dir_fd=None, dst_dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:rmdir": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:scandir": Need("(path=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:setxattr": Need("(path, attribute, value, flags=0, *, follow_symlinks=True)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:stat": Need("(path, *, dir_fd=None, follow_symlinks=True)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:statvfs": Need("(path)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:symlink": Need("(src, dst, target_is_directory=False, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:truncate": Need("(path, length)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:unlink": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:utime": Need("", "Python 3.3 to 3.14", _OF_A_RANK),
     "pickle:load": Need(
         "(file, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())", "Python 3.8 to 3.14",
         "arrays that a program loads, which are its np.ndarray",
@@ -85,6 +99,14 @@ NEEDS: dict[str, Need] = {
     "pickle:loads": Need(
         "(data, /, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())", "Python 3.8 to 3.14",
         "arrays that a program loads, which are its np.ndarray",
+    ),
+    "shutil:rmtree": Need(
+        (
+            "(path, ignore_errors=False, onerror=None, *, dir_fd=None)",
+            "(path, ignore_errors=False, onerror=None, *, onexc=None, dir_fd=None)",
+        ),
+        "Python 3.11 to 3.14",
+        _OF_A_RANK,
     ),
     "signal:getsignal": Need("(signalnum)", "Python 3.5 to 3.14", "handlers of signals, which are the program's own to it"),
     "signal:signal": Need(

@@ -413,10 +413,14 @@ class _Archive(np.lib.npyio.NpzFile):
     """Open ``.npz`` file whose arrays are on the backend."""
 
     def __getitem__(self, key: str) -> Any:
-        result, asks = super().__getitem__(key), sys._getframe(1)
+        asks = sys._getframe(1)
         while asks.f_back is not None and asks.f_globals.get("__name__") in _BEHIND_ARCHIVES:
             asks = asks.f_back
-        return move(result, "numpy.load") if process.users is not None and process.users.owns_frame(asks) else result
+        if process.users is None or not process.users.owns_frame(asks):
+            return super().__getitem__(key)
+        if split_arrays.is_possible() and (found := _member_by_parts(self.zip, key)) is not DECLINED:
+            return found
+        return move(super().__getitem__(key), "numpy.load")
 
 
 _Archive.__name__ = _Archive.__qualname__ = "NpzFile"
@@ -432,6 +436,32 @@ def _by_parts(file: Any) -> Any:
     except (OSError, ValueError, EOFError):  # no file of one array, or one of objects
         return DECLINED
     return split_arrays.mapped(held, "numpy.load")
+
+
+def _member_by_parts(archive: Any, key: Any) -> Any:
+    """Load an array of an archive that is split over a mesh; DECLINED for any other member."""
+    names = [name for name in (key, f"{key}.npy") if name in getattr(archive, "NameToInfo", ())]
+    if not names:
+        return DECLINED
+    with archive.open(names[0]) as member:
+        try:
+            version = np.lib.format.read_magic(member)
+            header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
+            shape, by_columns, dtype = header(member)
+        except (KeyError, ValueError, EOFError):  # no array, or a header that NumPy refuses or warns of
+            return DECLINED
+        if by_columns:
+            return DECLINED
+
+        def draw(count: int) -> Any:
+            data = member.read(count * dtype.itemsize)
+            if len(data) < count * dtype.itemsize:
+                raise ValueError(f"EOF: reading array data, expected {count * dtype.itemsize} bytes got {len(data)}")
+            return np.frombuffer(data, dtype)
+
+        return split_arrays.streamed(
+            shape, dtype, draw, lambda count: member.seek(count * dtype.itemsize, 1), "numpy.load"
+        )
 
 
 def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:

@@ -153,7 +153,9 @@ class _Seed(Stand):
     """``np.random.seed``: under ``--rng device`` it seeds the library too."""
 
     def __call__(self, seed: Any = None) -> None:
-        self.real(to_host(seed))
+        ranks.seeded(seed)
+        fresh = ranks.fresh_seed() if seed is None else None
+        self.real(to_host(seed) if fresh is None else fresh.generate_state(8))
         if process.draws_on_device and isinstance(seed, (int, np.integer)):
             ad.default_backend().seed(int(seed))
 
@@ -169,6 +171,7 @@ class _GeneratorType(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if ranks.mine is not None and not kwargs and args in ((), (None,)) and issubclass(cls, np.random.RandomState):
             args = (np.random.MT19937(ranks.fresh_seed()),)
+        ranks.seeded(*args, *kwargs.values())
         return super().__call__(*args, **kwargs)
 
     def __instancecheck__(cls, instance: object) -> bool:
@@ -265,6 +268,7 @@ class _DefaultRng(Stand):
     """``np.random.default_rng``."""
 
     def __call__(self, seed: Any = None) -> Any:
+        ranks.seeded(seed)
         made = self.real(ranks.fresh_seed() if seed is None else to_host(seed))
         if process.draws_on_device and isinstance(seed, (int, np.integer)):
             ad.default_backend().seed(int(seed))
@@ -280,6 +284,7 @@ class _SeededType(_GeneratorType):
         if stands and ranks.mine is not None and not kwargs and args in ((), (None,)):  # the same numbers in each rank
             fresh = ranks.fresh_seed()
             return fresh if make is np.random.SeedSequence else make(fresh)
+        ranks.seeded(*args, *kwargs.values())
         return make(*map(to_host, args), **{key: to_host(value) for key, value in kwargs.items()})
 
 

@@ -19,7 +19,6 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from types import TracebackType
-from typing import Any
 
 import numpy as np
 
@@ -27,9 +26,8 @@ from .. import __version__
 from ..backends import loader
 from ..common import callers, tracing
 from ..common.errors import ArrayDispatchError, OptionError
-from ..common.patching import Exchange, Exchanges
 
-__all__ = ["ENVIRONMENT", "NUMBER", "Rank", "begin", "ended", "found", "fresh_seed", "join", "mine", "starts"]
+__all__ = ["ENVIRONMENT", "NUMBER", "Rank", "begin", "ended", "found", "fresh_seed", "join", "mine", "seeded", "starts"]
 
 ENVIRONMENT = "ARRAYDISPATCH_RANK"
 """Environment variable by which the command hands a rank what it is."""
@@ -166,7 +164,9 @@ def begin(rank: Rank) -> None:
         sys.stdout.flush()
         os.dup2(nowhere, 1)
         os.close(nowhere)
-        _Files().keep()
+        from .rank_files import RankFiles
+
+        RankFiles(rank.folder).keep()
     if rank.folder is not None:
         _watch.begin(rank)
 
@@ -214,6 +214,14 @@ def fresh_seed() -> np.random.SeedSequence | None:
     if mine is None:
         return None
     return np.random.SeedSequence(mine.entropy, spawn_key=(next(_fresh),))
+
+
+def seeded(*seeds: object) -> None:
+    """Have the command tell ranks that seed a generator by different numbers: each would go on with numbers of its own."""
+    if mine is not None:
+        plain = [each for each in seeds if isinstance(each, int | float | str | np.number)]
+        if plain:
+            _watch.ran(f"seed {plain}")
 
 
 # -- how it is going -----------------------------------------------------------------------------------------------------
@@ -299,115 +307,3 @@ def ended(code: int) -> int:
         _watch.code, _watch.state = code, "failed" if code else "ended"
         _watch.write()
     return code
-
-
-# -- files ---------------------------------------------------------------------------------------------------------------
-
-
-class _Files:
-    """Files that a rank which writes none has written: they are in a folder of its own, where it finds them again."""
-
-    def __init__(self) -> None:
-        import shutil
-        import tempfile
-
-        self._folder = tempfile.mkdtemp(prefix="arraydispatch-rank-", dir=None if mine is None else mine.folder)
-        self._temporary = os.path.join(tempfile.gettempdir(), "arraydispatch-")
-        self._copy, self._remove = shutil.copyfile, shutil.rmtree
-        self._kept: dict[str, str | None] = {}
-        """Path of a file -> path of this rank's copy; None if the rank deleted it."""
-
-    def keep(self) -> None:
-        """Begin, for the rest of the process."""
-        exchanges = Exchanges()
-        for module in ("builtins", "io"):
-            exchanges.put(f"{module}:open", self._opening)
-        for name in ("remove", "unlink", "rmdir", "mkdir"):
-            exchanges.put(f"os:{name}", self._removing if name in ("remove", "unlink") else self._folders)
-        for name in ("rename", "replace"):
-            exchanges.put(f"os:{name}", self._renaming)
-        exchanges.put("os:link", self._linking)
-        import atexit
-
-        atexit.register(self._remove, self._folder, ignore_errors=True)
-
-    def _opening(self, exchange: Exchange) -> Any:
-        real = exchange.real
-
-        def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
-            if isinstance(file, str | bytes | os.PathLike):
-                file = self._place(file, mode)
-            return real(file, mode, *args, **kwargs)
-
-        return opened
-
-    def _place(self, file: Any, mode: str) -> Any:
-        path = os.path.abspath(os.fsdecode(file))
-        writes = any(letter in mode for letter in "wax+")
-        held = self._kept.get(path)
-        if held is not None:
-            return held
-        special = os.path.exists(path) and not os.path.isfile(path)
-        if not writes or special or path.startswith((self._folder, self._temporary)):
-            return file
-        held = os.path.join(self._folder, f"{len(self._kept)}-{os.path.basename(path)}")
-        if "w" not in mode and os.path.isfile(path):
-            self._copy(path, held)
-        self._kept[path] = held
-        return held
-
-    def _removing(self, exchange: Exchange) -> Any:
-        def removed(path: Any, *args: Any, **kwargs: Any) -> None:
-            held = self._held(path)
-            if held is not None:
-                self._kept.pop(os.path.abspath(os.fsdecode(path)))
-                exchange.real(held)
-            elif not _asked_by_program():
-                exchange.real(path, *args, **kwargs)
-
-        return removed
-
-    def _folders(self, exchange: Exchange) -> Any:
-        def folder(path: Any, *args: Any, **kwargs: Any) -> None:
-            if not _asked_by_program():
-                exchange.real(path, *args, **kwargs)
-
-        return folder
-
-    def _renaming(self, exchange: Exchange) -> Any:
-        def renamed(src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
-            held = self._held(src)
-            if held is not None:
-                self._kept[os.path.abspath(os.fsdecode(dst))] = self._kept.pop(os.path.abspath(os.fsdecode(src)))
-            elif not _asked_by_program():
-                exchange.real(src, dst, *args, **kwargs)
-
-        return renamed
-
-    def _linking(self, exchange: Exchange) -> Any:
-        def linked(src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
-            held = self._held(src)
-            if held is not None:
-                copy = os.path.join(self._folder, f"{len(self._kept)}-{os.path.basename(os.fsdecode(dst))}")
-                self._copy(held, copy)
-                self._kept[os.path.abspath(os.fsdecode(dst))] = copy
-            elif not _asked_by_program():
-                exchange.real(src, dst, *args, **kwargs)
-
-        return linked
-
-    def _held(self, path: Any) -> str | None:
-        return (
-            self._kept.get(os.path.abspath(os.fsdecode(path))) if isinstance(path, str | bytes | os.PathLike) else None
-        )
-
-
-_ON_BEHALF = frozenset({"os", "pathlib", "pathlib._local", "shutil"})
-
-
-def _asked_by_program() -> bool:
-    """Whether the program itself asks, perhaps by way of the standard library's modules for paths."""
-    frame = sys._getframe(2)
-    while (back := frame.f_back) is not None and frame.f_globals.get("__name__") in _ON_BEHALF:
-        frame = back
-    return callers.is_users(frame)

@@ -124,6 +124,16 @@ def test_the_corpus_prints_the_same(name: str) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("name", "heat file_warnings doors_bytes/4 doors_joblib save_load writes file_relative".split())
+def test_scripts_of_the_corpus_with_files_print_the_same_in_processes(name: str) -> None:
+    name, _, count = name.partition("/")  # of four, some exchange with one other alone
+    if name == "doors_joblib":
+        pytest.importorskip("joblib")
+        pytest.importorskip("cloudpickle")
+    _prints_the_same(f"{name}.py", CORPUS, "--processes", count or "2", "--min-size", "16")
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     "options", [("--mesh", "8", "--simulated"), ("--processes", "2")], ids=["devices", "processes"]
 )

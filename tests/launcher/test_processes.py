@@ -114,8 +114,12 @@ def memory(field):
     return int(re.search(field + r":\\s+(\\d+)", open("/proc/self/status").read())[1]) << 10
 
 np.sin(np.ones(1 << 17)).sum().item()
-before, n = memory("VmRSS"), 1 << 24
-x, t, noise = np.linspace(0.0, 1.0, n), np.arange(0.0, 0.5 * n, 0.5), np.random.default_rng(0).random(n)
+before, n = memory("VmRSS"), 1 << 25
+x = np.linspace(0.0, 1.0, n)
+print("%.9g %.9g" % (np.sin(x).sum(), (np.cos(x) * 2 + x).mean()))
+total = x.nbytes * 1.2  # the compiler takes some more
+print("memory", LIMIT)
+t, noise = np.arange(0.0, 0.5 * n, 0.5), np.random.default_rng(0).random(n)
 y = np.sin(x) * 2 + noise
 print("%.9g %.9g %.9g" % (y.sum(), (x * noise).mean(), np.sqrt(t).max()))
 total = sum(a.nbytes for a in (x, t, noise, y))
@@ -137,6 +141,84 @@ def test_memory_of_a_process_is_that_of_its_part(tmp_path: Path) -> None:
         assert said == plain.stdout.splitlines()
 
 
+FILES = """
+import glob, os, pathlib, shutil, tempfile
+import numpy as np
+x = np.linspace(0, 1, 300000)
+np.save("x.npy", x)
+print(os.path.exists("x.npy"), os.path.getsize("x.npy"), os.path.exists("y.npy"), os.stat("x.npy").st_size)
+shutil.copy("x.npy", "y.npy")
+os.replace("y.npy", "z.npy")
+print(sorted(glob.glob("*.npy")), np.load("z.npy").shape, os.path.exists("y.npy"))
+pathlib.Path("d/e").mkdir(parents=True, exist_ok=True)
+(pathlib.Path("d") / "e" / "f.txt").write_text("hello")
+(pathlib.Path("d") / "g").touch()
+print([sorted(names) for _, *rest in sorted(os.walk("d")) for names in rest], os.listdir("d/e"), os.path.isdir("d/e"))
+try:
+    os.mkdir("d")
+except FileExistsError as error:
+    print(error)
+try:
+    open("d/none/f.txt", "w")
+except FileNotFoundError as error:
+    print(error)
+shutil.copytree("d", "copy")
+shutil.rmtree("d")
+print(os.path.exists("d"), sorted(os.listdir(".")))
+os.makedirs("d")
+print(os.listdir("d"), pathlib.Path("copy/e/f.txt").read_text())
+with open("old.txt", "w") as file:
+    file.write("first ")
+with open("old.txt", "a") as file:
+    file.write("second")
+print(open("old.txt").read())
+with tempfile.NamedTemporaryFile("w", dir=".", delete=False) as file:
+    file.write("whole")
+os.replace(file.name, "old.txt")
+print(open("old.txt").read(), sorted(os.listdir(".")))
+with tempfile.TemporaryDirectory() as folder:
+    np.savetxt(os.path.join(folder, "t.txt"), x[:3])
+    print(np.loadtxt(os.path.join(folder, "t.txt")).shape, os.listdir(folder))
+print(os.path.exists(folder))
+held = np.memmap("m.dat", float, "w+", shape=(1000, 100))
+held[:] = 3
+held.flush()
+print(np.memmap("m.dat", float, "r", shape=(1000, 100)).sum())
+os.remove("m.dat")
+os.unlink("kept.txt")
+try:
+    os.remove("m.dat")
+except FileNotFoundError as error:
+    print(error)
+os.chmod("x.npy", 0o600)
+print(oct(os.stat("x.npy").st_mode), np.sin(np.load("x.npy")).sum() > 0, os.access("x.npy", os.R_OK))
+"""
+
+
+@pytest.mark.usefixtures("_jax")
+def test_each_rank_finds_the_files_that_it_wrote(tmp_path: Path) -> None:
+    """Only the first rank's standard output is shown, so each compares what it would have printed."""
+    (tmp_path / "plain").mkdir()
+    (tmp_path / "ranks").mkdir()
+    wanted: list[str] = []
+    for name in ("plain", "ranks"):
+        folder = tmp_path / name
+        for kept in ("old.txt", "kept.txt"):
+            (folder / kept).write_text("first ")
+        time.sleep(2.5)  # files of before the run
+        if name == "plain":
+            (folder / "script.py").write_text(FILES)
+            wanted = subprocess.run([sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, check=True).stdout.splitlines()  # fmt: skip
+        else:
+            said = "import sys\nsaid = []\ndef print(*what): said.append(' '.join(map(str, what)))\n"
+            tell = f"assert said == {wanted!r}, [pair for pair in zip(said, {wanted!r}) if pair[0] != pair[1]]\n"
+            code, _out, error = _run(folder, said + FILES + tell, "--processes", "2")
+            assert code == 0, error
+    both = [sorted(path.name for path in (tmp_path / name).iterdir()) for name in ("plain", "ranks")]
+    assert both[0] == both[1]
+    assert (tmp_path / "ranks" / "old.txt").read_text() == "whole"
+
+
 @pytest.mark.usefixtures("_jax")
 @pytest.mark.long
 def test_random_numbers_are_the_same_everywhere(tmp_path: Path) -> None:
@@ -145,7 +227,8 @@ def test_random_numbers_are_the_same_everywhere(tmp_path: Path) -> None:
         + """
 import random
 rng = np.random.default_rng()
-print("drawn", rng.integers(10**9), np.random.random(), np.random.RandomState().random(), random.random(), hash("word"))
+np.random.seed()
+print("drawn", np.random.random(), rng.integers(10**9), np.random.random(), np.random.RandomState().random(), random.random(), hash("word"))
 print("drawn", np.random.Generator(np.random.PCG64()).random(), np.random.SeedSequence().entropy, rng.random((300, 300)).sum())
 """
     )
@@ -163,6 +246,7 @@ print("drawn", np.random.Generator(np.random.PCG64()).random(), np.random.SeedSe
         ("if me == 1: raise ValueError('bad value')", r"rank 1 of 2 ended with exit code 1 \(ValueError: bad value\) at .*script.py:8", 1),
         ("if me == 1: os.kill(os.getpid(), 9)", r"rank 1 of 2 was killed by SIGKILL, last seen at .*script.py", 137),
         ("print(np.sin(u).sum()) if me else None\nprint(np.cos(u).sum())", r"part ways: rank 0 is at .*script.py:9 and rank 1 is at .*script.py:8", 1),
+        ("np.random.default_rng(time.time_ns())\ntime.sleep(5)", r"part ways: rank 0 is at .*script.py:8 and rank 1 is at .*script.py:8", 1),
         pytest.param("if me == 0: raise ValueError('bad value')", r"rank 0 of 2 ended with exit code 1 \(ValueError: bad value\) at .*:8", 1,
             marks=pytest.mark.long),
         pytest.param("time.sleep(2 * me)\nif me == 1: sys.exit(0)", r"part ways: rank 1 has ended and rank 0 is at .*script.py:10", 1,

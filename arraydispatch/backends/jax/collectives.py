@@ -76,7 +76,7 @@ class Collectives:
     """
 
     def __init__(self, compiled: Any) -> None:
-        self._compiled = compiled
+        self.compiled = compiled
         self._specs: list[Any] | None = None
         self._found: list[dict[str, Any]] | None = None
         self.bytes_per_device = 0
@@ -107,7 +107,7 @@ class Collectives:
             if self._specs is None:
                 return []
             with jax.enable_x64(True):
-                program = self._compiled.lower(*self._specs).compile()
+                program = self.compiled.lower(*self._specs).compile()
             self._found = of_program(program.as_text())
             sizes = program.memory_analysis()
             if sizes is not None:  # of one device

@@ -8,6 +8,7 @@ import socket
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import combinations, islice, permutations
 from typing import Any
 
 import jax
@@ -22,6 +23,7 @@ __all__ = ["join"]
 
 _COLLECTIVES = "jaxlib._jax:make_gloo_tcp_collectives"
 _LOOPBACK = "127.0.0.1"
+_MOST_ORDERS, _MOST_GRIDS = 720, 3
 _HEARTBEAT = 30
 """Seconds without a sign of a process after which the runtime ends the others."""
 
@@ -82,12 +84,28 @@ def join(
 
 
 def _meet(devices: list[Any]) -> None:
-    """Compute a sum over all devices: their sockets are connected by the first."""
-    mesh = Mesh(np.array(devices), ("all",))
-    ones = jax.make_array_from_callback(
-        (len(devices),), NamedSharding(mesh, PartitionSpec("all")), lambda part: np.ones(1, np.float32)
-    )
-    jax.jit(lambda x: x.sum(), out_shardings=NamedSharding(mesh, PartitionSpec()))(ones).block_until_ready()
+    """Compute sums over all devices, and over the groups of them that XLA's partitioner forms: the first sum of each connects their sockets."""
+    for lengths in _grids(len(devices)) if devices[0].platform == "cpu" else [(len(devices),)]:
+        names = tuple(f"m{axis}" for axis in range(len(lengths)))
+        mesh, spec = Mesh(np.array(devices).reshape(lengths), names), PartitionSpec(names)
+        groups = [group for size in range(1, len(names) + 1) for group in combinations(names, size)]
+        one = np.ones(1, np.float32)
+        ones = jax.make_array_from_callback((len(devices),), NamedSharding(mesh, spec), lambda part, one=one: one)
+        sums = jax.shard_map(
+            lambda x, groups=groups: sum(jax.lax.psum(x, group) for group in groups), mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False
+        )  # fmt: skip
+        jax.jit(sums)(ones).block_until_ready()
+
+
+def _grids(count: int) -> list[tuple[int, ...]]:
+    """Return the ways to order the prime factors of a number, a few at most."""
+    factors, rest, factor = [], count, 2
+    while rest > 1:
+        while rest % factor == 0:
+            factors.append(factor)
+            rest //= factor
+        factor += 1
+    return list(dict.fromkeys(islice(permutations(factors or [1]), _MOST_ORDERS)))[:_MOST_GRIDS]
 
 
 @contextmanager

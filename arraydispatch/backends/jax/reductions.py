@@ -11,6 +11,7 @@ import numpy as np
 from jax import lax
 
 from .jitted_kernels import is_float16, kernel
+from .staged_reductions import neighbours
 from .ufuncs import maximum, minimum
 
 Array = Any
@@ -43,7 +44,24 @@ def _product(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     return _wide(jnp.prod)(a, axes, keepdims)
 
 
-def _extremum_of(real: Kernel, place: Kernel, choose: Kernel) -> Callable[[Array, tuple[int, ...], bool], Array]:
+def _with_nan(real: Kernel, operator: Kernel) -> Kernel:
+    """Keep NaN on a CPU, where JAX loses it in reductions of some thousand floats and more (0.10.2, by YNNPACK)."""
+
+    def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+        if not jnp.issubdtype(a.dtype, jnp.floating) or jax.default_backend() != "cpu" or not a.size:
+            return real(a, axes, keepdims=keepdims)
+        if axes:
+            a = neighbours(a, axes, operator, jax.device_count())
+        return jnp.where(jnp.any(a != a, axes, keepdims=keepdims), jnp.nan, real(a, axes, keepdims=keepdims))
+
+    return reduce
+
+
+def _extremum_of(
+    real: Kernel, operator: Kernel, place: Kernel, choose: Kernel
+) -> Callable[[Array, tuple[int, ...], bool], Array]:
+    real = _with_nan(real, operator)
+
     def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
         if not axes or not jnp.issubdtype(a.dtype, np.inexact):
             return real(a, axes, keepdims=keepdims)
@@ -101,8 +119,8 @@ def _bitwise(operator: Kernel, identity: int) -> Callable[[Array, tuple[int, ...
 REDUCE: dict[Any, Kernel] = {
     np.add: _reduction(_sum),
     np.multiply: _reduction(_product),
-    np.maximum: _reduction(_extremum_of(jnp.max, jnp.argmax, maximum)),
-    np.minimum: _reduction(_extremum_of(jnp.min, jnp.argmin, minimum)),
+    np.maximum: _reduction(_extremum_of(jnp.max, lax.max, jnp.argmax, maximum)),
+    np.minimum: _reduction(_extremum_of(jnp.min, lax.min, jnp.argmin, minimum)),
     # For complex numbers `jnp.all` and `jnp.any` read the real part only.
     np.logical_and: _reduction(lambda a, axes, keepdims: jnp.all(a != 0, axes, keepdims=keepdims)),
     np.logical_or: _reduction(lambda a, axes, keepdims: jnp.any(a != 0, axes, keepdims=keepdims)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, NoReturn
 
 import jax
@@ -12,7 +13,7 @@ import numpy as np
 
 from ...common import tracing
 from ...common.errors import TraceError
-from . import compiler_options, shardings
+from . import compiler_options, shardings, staged_reductions
 from .collectives import Collectives
 
 Array = Any
@@ -53,13 +54,20 @@ def differentiate(
 
 def jit(f: Run, examples: Sequence[Array]) -> Callable[[list[Array]], tuple[list[Array], list[Array]]]:
     compiled = jax.jit(lambda *natives: f(list(natives)))
+    chosen: Any = None
     told = Collectives(compiled)
 
     def run(natives: list[Array]) -> tuple[list[Array], list[Array]]:
+        nonlocal chosen
         if shardings.meshes_in_force:
             told.note(natives)
         try:
-            return compiled(*natives)
+            if any(isinstance(x, jax.core.Tracer) for x in natives):  # JAX has no derivative of the other form
+                return compiled(*natives)
+            if chosen is None:
+                choice = staged_reductions.choice(compiled, natives, jax.jit)
+                chosen = told.compiled = compiled if choice is None else choice(natives)
+            return chosen(*natives)
         except jax.errors.JaxRuntimeError as error:
             found = tracing.cause(error)
             if found is error:
@@ -83,12 +91,17 @@ def program(f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]) -> 
         return [jnp.copy(x) if id(x) in given or given.add(id(x)) else x for x in made]  # type: ignore[func-returns-value]
 
     examples = [jax.ShapeDtypeStruct(*spec) for spec in specs]
-    compiled = compiler_options.compiled(traced, examples, donate_argnums=tuple(spare), keep_unused=True)
+    jitted = partial(compiler_options.compiled, examples=examples, donate_argnums=tuple(spare), keep_unused=True)
+    compiled = jitted(traced)
+    choice = staged_reductions.choice(compiled, examples, jitted)
     called = False
     told = Collectives(compiled)
 
     def run(natives: list[Any], made: list[Any]) -> None:
-        nonlocal called
+        nonlocal called, choice, compiled
+        if choice is not None:
+            compiled = told.compiled = choice(natives)
+            choice = None
         if shardings.meshes_in_force:
             told.note(natives)
         if spare and not called:  # the first call goes through Python, where a signal would lose operands and results
