@@ -78,7 +78,7 @@ NEEDS: dict[str, Need] = {
     "os:replace": Need("(src, dst, *, src_dir_fd=None, dst_dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:rmdir": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:unlink": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
-    "pickle:Unpickler": Need("", "Python 3.1 to 3.14", "objects that a program loads, whose arrays are its np.ndarray"),
+    "pickle:Unpickler": Need(("", "(file, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())"), "Python 3.1 to 3.14", "objects that a program loads, whose arrays are its np.ndarray"),
     "pickle:_Unpickler.load": Need("(self)", "Python 3.0 to 3.14", "objects that a program loads, whose arrays are its np.ndarray"),
     "pickle:load": Need(
         "(file, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())", "Python 3.8 to 3.14",
