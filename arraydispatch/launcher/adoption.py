@@ -46,7 +46,6 @@ __all__ = [
     "Function",
     "Made",
     "Output",
-    "Received",
     "Sequences",
     "Special",
     "Stand",
@@ -539,15 +538,6 @@ class Made(Stand):
         """Call the NumPy function by this class's rule."""
         result = self.real(*args, **kwargs)
         return move(result, self._what) if asked_by_user(1) else result
-
-
-class Received(Stand):
-    """Stand-in for a function that knows nothing of arrays: NumPy's result, as arrays on the backend or on the memory that it has."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the NumPy function by this class's rule."""
-        made = [self.real(*args, **kwargs)]
-        return received(made, self._what, args)[0] if asked_by_user(1) else made[0]
 
 
 class Special(Stand):

@@ -21,7 +21,7 @@ import numpy.linalg
 from ..api import creation
 from ..common.signal_safety import imported
 from ..functions.registry import facts_of, spec_of
-from . import adoption, array_methods, numpy_classes, numpy_names
+from . import adoption, array_methods, host_functions, numpy_classes, numpy_names
 
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
@@ -66,9 +66,9 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
     if isinstance(real, type):
         return numpy_classes.CLASSES.get(name, real)
     if name in numpy_names.OF_DATES:
-        return adoption.Received(real, module, name)
+        return host_functions.Received(real, module, name)
     if module in numpy_names.ON_THE_HOST:
-        return adoption.Received(real, module, name) if callable(real) and _is_numpys(real) else real
+        return host_functions.Received(real, module, name) if callable(real) and _is_numpys(real) else real
     if name in numpy_classes.FUNCTIONS:
         return adoption.Special(real, numpy_classes.FUNCTIONS[name], module, name)
     if name in creation.__all__:

@@ -101,9 +101,24 @@ held[0], mask[2] = 7, True
 print(m.tolist(), ma.getdata(m) is not None, (held + 1).tolist(), later.tolist(), type(held) is np.ndarray, type(mask) is np.ndarray)
 m[0] = 9
 print(held.tolist(), (held * 2).tolist())
-held = ma.getdata(x)
-held[1] = -1
-print(x.tolist())
+for size in 24, 300000:
+    values = np.arange(float(size))
+    masked = ma.array(values % 13, mask=False)
+    mask = ma.getmaskarray(masked)
+    mask[3] = True
+    same = ma.make_mask(mask, copy=False)
+    same[4] = True
+    print(masked.count(), mask.sum(), same.sum())
+    before, filled = values * 2, ma.filled(values)
+    filled[0] = 50
+    print(values[0], filled is values, before[0], (values * 2)[0])
+    more = values + 1
+    before, data = more * 2, ma.getdata(more)
+    data[1] = 60
+    print(more[:3].tolist(), before[:3].tolist(), (more + 1)[:3].tolist(), data is more)
+    kept = ma.array(more, copy=False)
+    kept[2] = 7
+    print(more[2], (more + 1)[2], ma.getdata(kept)[2], ma.mean(more), ma.median(more), ma.where(more > 3, more, 0)[:2])
 c = (ctypes.c_double * 3)(1, 2, 3)
 for name, seen in (("array", np.ctypeslib.as_array(c)), ("pointer", np.ctypeslib.as_array(ctypes.cast(c, ctypes.POINTER(ctypes.c_double)), (3,)))):
     twice = seen * 2
