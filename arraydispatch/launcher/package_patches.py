@@ -300,6 +300,30 @@ def _ufunc_door(real: Any) -> Callable[..., Any]:
     return _inside(real, lambda *args, **kwargs: back(real(*given(args), **(kwargs and named(kwargs))), kwargs))
 
 
+def _door_with_out(real: Any) -> Callable[..., Any]:
+    """Return a door for a function that writes into its parameter ``out``, whose memory it shares and which it returns."""
+    code = real.__code__
+    at = code.co_varnames.index("out") if "out" in code.co_varnames[: code.co_argcount] else sys.maxsize
+    given, named, back = _given, _named_to_ufunc, _own
+
+    def shared_out(args: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(args) <= at or process.users is None:
+            return args
+        return *args[:at], _written(args[at]), *args[at + 1 :]
+
+    def outs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        return {"out": args[at]} if len(args) > at else kwargs
+
+    return _inside(
+        real,
+        lambda *args, **kwargs: back(real(*given(shared_out(args)), **(kwargs and named(kwargs))), outs(args, kwargs)),
+    )
+
+
+def _has_out(code: CodeType) -> bool:
+    return "out" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
 def _written(value: Any) -> Any:
     return handed(value, lambda a: shared(a, "a library's ufunc"))
 
@@ -356,8 +380,11 @@ def _door_for(name: str, member: Any, bound: bool) -> Callable[[Exchange], Any] 
     if code is None or _COUNTS in code.co_names or name in _RUNS or hasattr(real, _MARK) or not _takes(code, bound):
         return None
 
+    writes = isinstance(real, FunctionType) and _has_out(code)
+
     def make(exchange: Exchange) -> Any:
-        door = (_filling if name in _FILLS else _ufunc_door if name == _UFUNC else _door)(exchange.real)
+        kind = _filling if name in _FILLS else _ufunc_door if name == _UFUNC else _door_with_out if writes else _door
+        door = kind(exchange.real)
         setattr(door, _MARK, True)
         if bound:
             return door
