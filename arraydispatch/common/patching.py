@@ -92,6 +92,8 @@ NEEDS: dict[str, Need] = {
     "os:truncate": Need("(path, length)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:unlink": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:utime": Need("", "Python 3.3 to 3.14", _OF_A_RANK),
+    "pickle:Unpickler": Need(("", "(file, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())"), "Python 3.1 to 3.14", "objects that a program loads, whose arrays are its np.ndarray"),
+    "pickle:_Unpickler.load": Need("(self)", "Python 3.0 to 3.14", "objects that a program loads, whose arrays are its np.ndarray"),
     "pickle:load": Need(
         "(file, *, fix_imports=True, encoding='ASCII', errors='strict', buffers=())", "Python 3.8 to 3.14",
         "arrays that a program loads, which are its np.ndarray",
@@ -212,6 +214,10 @@ SURFACES: dict[str, Surface] = {
     "surface of h5py": Surface("h5py", "public functions and methods", "h5py 3.14", f"{_ISINSTANCE}; `read_direct` fills an ndarray"),
     "surface of PIL": Surface("PIL", "public functions and methods of PIL.Image", "Pillow 13.0", _ISINSTANCE),
     "surface of scipy": Surface("scipy", "public functions and methods of scipy.sparse, scipy.sparse.linalg", "SciPy 1.17", _ISINSTANCE),
+    "results of SciPy": Surface(
+        "scipy", "public functions, and ufuncs, of the modules that `arraydispatch.launcher.package_patches` lists, which have no stand-in by another"
+        " row", "SciPy 1.17", "a program that gives them lists and numbers gets arrays",
+    ),
     "functions of xarray": Surface("xarray", "`interp`, `groupby` of DataArray and Dataset", "xarray 2026.9", _ISINSTANCE),
     "functions of skimage": Surface(
         "skimage", "`hough_line`, `hough_circle`, `hough_ellipse`, `probabilistic_hough_line`", "scikit-image 0.26",
@@ -232,7 +238,7 @@ SURFACES: dict[str, Surface] = {
         "jax torch tensorflow", "`from_numpy`", "torch 2.13", "it takes an ndarray and nothing else"
     ),
     "loaders": Surface(
-        "h5py joblib numpy zarr", "methods and functions that load arrays: see `arraydispatch.launcher.array_loading.METHODS`",
+        "h5py joblib numpy shelve zarr", "methods and functions that load arrays: see `arraydispatch.launcher.array_loading.METHODS`",
         "h5py 3.14, joblib 1.6, NumPy 2.4, zarr 3.1", "arrays that a program loads are its np.ndarray",
     ),
     "extension modules": Surface(

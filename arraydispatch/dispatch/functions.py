@@ -297,7 +297,7 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
         views.keep_apart((*args, *kwargs.values()), result)
     if spec.func is np.clip and kwargs.get("where", True) is not True:  # a ufunc's keyword
         result = _where_asked(result, kwargs["where"], out, backend)
-    return _write(spec.into, out, result, backend, kwargs.get("casting", "same_kind"))
+    return _write(spec, out, result, backend, kwargs.get("casting", "same_kind"))
 
 
 _READ_ONLY = dtypes.OnlyOnHost("it may overwrite an array that is read-only, which NumPy refuses for some layouts")
@@ -338,7 +338,8 @@ def _takes_results(out: Any) -> bool:
 _CASTS: frozenset[Into] = frozenset({"accumulates", "positions", "divides", "casts"})
 
 
-def _write(into: frozenset[Into], out: Any, result: Any, backend: Backend, casting: str) -> Any:
+def _write(spec: Spec, out: Any, result: Any, backend: Backend, casting: str) -> Any:
+    into = spec.into
     outs = out if isinstance(out, tuple) else (out,)
     results = result if isinstance(result, tuple) else (result,)
     xp = backend.xp
@@ -346,6 +347,9 @@ def _write(into: frozenset[Into], out: Any, result: Any, backend: Backend, casti
         if not _takes_results(o):
             raise TypeError("return arrays must be of ArrayType")
         value = r if backend.is_native(r) else xp.asarray(r)
+        have = backend.dtype_of(value)
+        if "exact" in into and (o.dtype != have or o.ndim != len(xp.shape_of(value)) or not o.flags.c_contiguous):
+            raise ValueError(_NOT_EXACT)
         if o.shape != (shape := xp.shape_of(value)):
             filled = np.broadcast_shapes(o.shape, shape) if "fills" in into else shape
             if o.shape != filled:
@@ -353,10 +357,16 @@ def _write(into: frozenset[Into], out: Any, result: Any, backend: Backend, casti
             value = xp.prim.broadcast_to(value, filled)
         if "positions" in into and not np.can_cast(o.dtype, dtypes.INTP, "safe"):
             raise TypeError(f"Cannot cast array data from {o.dtype!r} to {dtypes.INTP!r} according to the rule 'safe'")
-        if "divides" in into and not np.can_cast(backend.dtype_of(value), o.dtype, "same_kind"):
+        if "divides" in into and not np.can_cast(have, o.dtype, "same_kind"):
             raise Unsupported("NumPy keeps the sum in out=, in whose dtype it is another one")
-        wrapping.write_out(o, value, backend, casting if _CASTS.isdisjoint(into) else "unsafe")
+        casting = casting if _CASTS.isdisjoint(into) else "unsafe"
+        wrapping.write_out(o, value, backend, casting, by=spec.writer)
     return out
+
+
+_NOT_EXACT = (
+    "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"  # NumPy's
+)
 
 
 def _where_asked(result: Any, where: Any, out: Any, backend: Backend) -> Any:

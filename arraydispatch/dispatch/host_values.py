@@ -319,7 +319,12 @@ def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> An
             memory = memory_of(result)
             for a in found:
                 if memory_of(a._v) is memory:
-                    return views.derive(a, result)
+                    if result.dtype is a._v.dtype or a._kind.backend.holds(result.dtype):
+                        return views.derive(a, result)
+                    views.expose(
+                        a
+                    )  # a view of a dtype that exists only on the host is an ndarray, by which a program may write
+                    return result
         if any(result is x or (type(x) is tuple and any(result is y for y in x)) for x in given):
             return result
         return host_results.placed(result, found[0]._kind.backend if found else None)

@@ -32,13 +32,15 @@ def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
     return out
 
 
-def into(outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision) -> Any:
+def into(
+    ufunc: np.ufunc, outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision
+) -> Any:
     """Write results into the given arrays, and return these."""
     results = result if isinstance(result, tuple) else (result,)
     made = [
         wrapping.wrap_result(r, backend, "scalar", precision)
         if out is None
-        else wrapping.write_out(out, r, backend, casting, fresh=True)
+        else wrapping.write_out(out, r, backend, casting, fresh=True, by=ufunc)
         for out, r in zip(outs, results)
     ]
     return made[0] if len(made) == 1 else tuple(made)

@@ -354,7 +354,7 @@ def _general(
     if method == "at":
         return None
     if any(out is not None for out in outs):
-        return outputs.into(outs, result, backend, casting, precision)
+        return outputs.into(ufunc, outs, result, backend, casting, precision)
     returns: Returns = "array" if kwargs.get("out") is Ellipsis else "scalar"
     made = wrapping.wrap_result(result, backend, returns, precision, wrapping.is_standard(inputs))
     if method != "__call__" or outer:

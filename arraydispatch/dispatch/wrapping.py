@@ -25,6 +25,7 @@ from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from ..runtime.execution_policy import shapes
 from ..ufuncs.plans import check_shapes
+from ..ufuncs.ufunc_methods import casting_error
 
 scalar_class: Any = None
 """Class of scalars on a device, set by the array layer."""
@@ -281,11 +282,23 @@ def _is_the_hosts(shape: tuple[int, ...], least: int, backend: Backend) -> bool:
     return math.prod(shape) < least or (backend.defers and not shapes.recurs(shape))
 
 
-def write_out(out: Any, value: Native, backend: Backend, casting: Any = "same_kind", fresh: bool = False) -> Any:
-    """Write a native result into ``out=`` (an `Array` or an ndarray) and return that object."""
+def write_out(
+    out: Any,
+    value: Native,
+    backend: Backend,
+    casting: Any = "same_kind",
+    fresh: bool = False,
+    by: np.ufunc | None = None,
+) -> Any:
+    """Write a native result into ``out=`` (an `Array` or an ndarray) and return that object.
+
+    ``by``: the ufunc by which NumPy writes there, which its error for a dtype names.
+    """
     have = backend.dtype_of(value)
     want = out.dtype
     if not np.can_cast(have, want, casting):
+        if by is not None:
+            raise casting_error(by, have, want, casting)
         raise TypeError(f"Cannot cast output from {have!r} to {want!r} with casting rule {casting!r}")
     if out.shape != backend.shape_of(value):
         raise ValueError(f"output array has shape {out.shape}, the result has shape {backend.shape_of(value)}")

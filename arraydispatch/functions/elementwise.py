@@ -41,7 +41,7 @@ elementwise = family(layout=layouts.broadcast, returns="scalar")
 # -- limits and rounding ---------------------------------------------------------------------------------------------
 
 
-@elementwise(np.clip, into=("fills",))
+@elementwise(np.clip, into=("fills",), writer=np._core.umath.clip)  # type: ignore[attr-defined]
 def clip(
     xp: Any, a: Any, a_min: Any = NoValue, a_max: Any = NoValue, *, min: Any = NoValue, max: Any = NoValue,
     **kwargs: Any,
@@ -84,7 +84,7 @@ def clip(
     return result
 
 
-@implements(np.round, np.around, layout=layouts.rounded, jumps="unit", returns="scalar")
+@implements(np.round, np.around, writer=np.rint, layout=layouts.rounded, jumps="unit", returns="scalar")
 def round(xp: Any, a: Any, decimals: Any = 0) -> Native:
     a = xp.asarray(a)
     decimals = operator.index(decimals)
@@ -106,7 +106,7 @@ def round(xp: Any, a: Any, decimals: Any = 0) -> Native:
     return xp.multiply(xp.rint(xp.true_divide(a, factor)), factor)
 
 
-@elementwise(np.fix, into=("fills",), jumps="unit")
+@elementwise(np.fix, into=("fills",), writer=np.trunc, jumps="unit")
 def fix(xp: Any, x: Any) -> Native:
     x = xp.asarray(x)
     result = xp.trunc(x)

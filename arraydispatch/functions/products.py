@@ -71,7 +71,7 @@ def _axis(axis: Any, ndim: int, name: str) -> int:
 # -- dot and its relatives -------------------------------------------------------------------------------------------
 
 
-@product(np.dot)
+@product(np.dot, into=("exact",))
 def dot(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.dot`."""
     a, b = common_operands(xp, a, b)
@@ -127,7 +127,7 @@ def inner(xp: XP, a: Any, b: Any, /) -> Any:
     return _reshape(xp, xp.prim.matmul(a, second), left[:-1] + right[:-1])
 
 
-@implements(np.outer, into=("fills",), returns="scalar", outer=True)
+@implements(np.outer, into=("fills",), writer=np.multiply, returns="scalar", outer=True)
 def outer(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.outer`."""
     a, b = common_operands(xp, a, b)

@@ -22,7 +22,7 @@ Body = Callable[..., Any]
 
 Returns = Literal["array", "scalar", "any"]
 Mode = Literal["function", "like", "view", "attribute", "update", "meta", "arrays", "output"]
-Into = Literal["made", "accumulates", "positions", "divides", "casts", "fills"]
+Into = Literal["made", "accumulates", "positions", "divides", "casts", "fills", "exact"]
 Lines = Literal["same", "half", "twice"]
 
 
@@ -180,12 +180,14 @@ class Spec(Facts):
         Positions of the arrays that a call only looks into, unless it is given an axis: its size is that of the other arguments.
     min_bits : int
         Compute at no fewer bits than this when a precision policy narrows floats (32 for linear algebra and FFT).
-    into : frozenset of {"made", "accumulates", "positions", "divides", "casts", "fills"}
+    into : frozenset of {"made", "accumulates", "positions", "divides", "casts", "fills", "exact"}
         NumPy's rules for ``out=``. ``made``: the result is made in its dtype, and ``casting=`` applies to each argument.
         ``accumulates``: the accumulation has a dtype for both operand and ``out=`` unless ``dtype=``, the parameter
         before it, is given. ``positions``: it must have integers. ``divides``: the sum is kept there before it is divided.
         ``casts``: the result is written there with casting="unsafe", as in the last three cases. ``fills``: the last step, a
-        ufunc or an assignment, broadcasts the result.
+        ufunc or an assignment, broadcasts the result. ``exact``: it must have the dtype of the result and lie in C order.
+    writer : ufunc or None
+        The ufunc by which NumPy writes ``out=``, which its error for a dtype names.
     layout : Layout or None
         Memory order of NumPy's new results.
     reported : bool
@@ -222,6 +224,7 @@ class Spec(Facts):
     tables: tuple[int, ...] = ()
     min_bits: int = 16
     into: frozenset[Into] = frozenset()
+    writer: np.ufunc | None = None
     layout: Layout | None = None
     reported: bool = False
     uncopied: bool = False

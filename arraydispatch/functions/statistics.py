@@ -27,7 +27,7 @@ Shape = tuple[int, ...]
 # -- extent, median ------------------------------------------------------------------------------------------------------------
 
 
-@implements(np.ptp, layout=layouts.reduced, error="spread", returns="scalar")
+@implements(np.ptp, writer=np.subtract, layout=layouts.reduced, error="spread", returns="scalar")
 def ptp(xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue) -> Native:
     """`numpy.ptp`."""
     a = native_of(xp, a)
@@ -344,7 +344,7 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
     return result if skip_nans else _or_nan(xp, greatest, result)
 
 
-@implements(np.quantile, into=("fills",), apart=True, layout=layouts.c, returns="scalar")
+@implements(np.quantile, into=("fills",), writer=np.add, apart=True, layout=layouts.c, returns="scalar")
 def quantile(
     xp: XP, a: Any, q: Any, axis: Any = None, overwrite_input: Any = False, method: Any = "linear",
     keepdims: Any = False, *, weights: Any = None,
@@ -353,7 +353,7 @@ def quantile(
     return _quantiles(xp, a, q, axis, method, keepdims, weights, percent=False, skip_nans=False)
 
 
-@implements(np.percentile, into=("fills",), apart=True, layout=layouts.c, returns="scalar")
+@implements(np.percentile, into=("fills",), writer=np.add, apart=True, layout=layouts.c, returns="scalar")
 def percentile(
     xp: XP, a: Any, q: Any, axis: Any = None, overwrite_input: Any = False, method: Any = "linear",
     keepdims: Any = False, *, weights: Any = None,

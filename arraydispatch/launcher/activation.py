@@ -12,10 +12,12 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Self
 
+from .. import scipy_support
 from ..backends.loader import take_for_ndarrays
 from ..common.patching import Exchanges
 from ..common.process_state import process
 from . import (
+    adoption,
     array_methods,
     facade,
     import_hook,
@@ -86,6 +88,7 @@ def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None)
     """Present arrays as ``np.ndarray`` to user code, and have ndarrays that libraries hand over adopted."""
     opened.open_all()
     process.change(users=users, observer=observer, wrapper=numpy_classes.make, natives_first=True)
+    scipy_support.surround(adoption.receiving)
     take_for_ndarrays(True)
 
 
@@ -94,6 +97,7 @@ def _put_in_place() -> ExitStack:
     _around[:] = [] if around is None else [around]
     with ExitStack() as stack:
         stack.callback(lambda: take_for_ndarrays(process.users is not None))
+        stack.callback(lambda: process.users is not None or scipy_support.surround(None))
         stack.enter_context(process.kept("users", "observer", "visited", "wrapper", "natives_first"))
         run = stack.enter_context(Exchanges())
         opened = package_patches.Doors(run, _users)

@@ -44,7 +44,7 @@ from .array_methods import is_copy
 
 __all__ = [
     "Function", "Made", "Output", "Sequences", "Special", "Stand", "Ufunc", "UfuncType", "Views", "ViewsOfMany",
-    "asked_by_user", "by_name", "is_window", "move", "on_memory", "not_of_others", "to_host", "traced",
+    "asked_by_user", "by_name", "is_window", "move", "on_memory", "not_of_others", "received", "receiving", "to_host", "traced",
 ]  # fmt: skip
 
 _ndarray = np.ndarray
@@ -59,8 +59,18 @@ _DEPTH = 4
 
 
 def asked_by_user(depth: int) -> bool:
-    """Whether the frame ``depth`` above the caller is user code."""
-    return process.users is not None and process.users.owns_frame(sys._getframe(depth + 1))
+    """Whether the frame ``depth`` above the caller is user code, or runs a function for it, as a pool does."""
+    users = process.users
+    if users is None:
+        return False
+    frame = sys._getframe(depth + 1)
+    return users.owns_frame(frame) or frame.f_globals.get("__name__") in _RUN_FUNCTIONS
+
+
+_RUN_FUNCTIONS = frozenset(
+    "asyncio.events concurrent.futures.process concurrent.futures.thread multiprocessing.pool multiprocessing.process threading".split()
+)
+"""Modules of the standard library that call functions which a program has given them."""
 
 
 def traced() -> bool:
@@ -155,6 +165,91 @@ def move(result: Any, what: str) -> Any:
         return _upload(result, what) if made is None else made
     nests = kind is tuple or kind is list or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
     return mapped(lambda part: move(part, what), result) if nests else result
+
+
+def received(made: Sequence[Any], what: str, given: tuple[Any, ...] = (), others: bool = False) -> list[Any]:
+    """Return results of a function that knows nothing of arrays, with arrays in place of the ndarrays in them.
+
+    One that nothing else refers to is moved as any new result; one that others hold too is shared with them.
+
+    Parameters
+    ----------
+    made : sequence
+        Results. The caller holds nothing but this container, so references can be counted.
+    what : str
+        Name of the function.
+    given : tuple
+        Its arguments, which it may return.
+    others : bool
+        Whether others hold the container.
+    """
+    return [_received(made, at, what, given, others) for at in range(len(made))]
+
+
+def _received(made: Any, at: Any, what: str, given: tuple[Any, ...], others: bool) -> Any:
+    x, kind = made[at], type(made[at])
+    if kind is _ndarray:
+        others = others or sys.getrefcount(x) > _ALONE or (x.base is not None and not _is_base_alone(x))
+        return _of_others(x, what, given) if others else move(x, what)
+    if kind is list or kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
+        if not x or not any(type(part) is _ndarray or isinstance(part, _NESTS) for part in x):
+            return x
+        others = others or sys.getrefcount(x) > _ALONE
+        if kind is list and others:
+            return x
+        parts = received(x, what, given, others)
+        if kind is list:
+            x[:] = parts
+            return x
+        try:
+            return kind(*parts) if kind is not tuple else tuple(parts)
+        except TypeError:  # it has more attributes than fields
+            return x
+    if issubclass(kind, dict) and kind.__module__.partition(".")[0] == "scipy" and sys.getrefcount(x) <= _ALONE:
+        for name in x:  # a result with names
+            x[name] = _received(x, name, what, given, others)
+    return x
+
+
+def receiving(real: Callable[..., Any], what: str) -> Callable[..., Any]:
+    """Return a function that gives a user file the results of another one as :func:`received` does."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        made = [real(*args, **kwargs)]
+        return received(made, what, args)[0] if type(made[0]) not in _PLAIN and asked_by_user(1) else made[0]
+
+    return call
+
+
+_PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), np.float64, np.int64, np.bool, ad.Array})
+
+
+def _references(made: Sequence[Any], at: int) -> int:
+    x, _kind = made[at], type(made[at])
+    return sys.getrefcount(x)
+
+
+def _is_base_alone(x: np.ndarray[Any, Any]) -> bool:
+    base = x.base
+    return type(base) is _ndarray and base.base is None and sys.getrefcount(base) <= _ALONE
+
+
+_ALONE = _references([np.empty(0)], 0)
+"""References that count for an ndarray that only a container and a function's local variable refer to."""
+
+
+def _of_others(x: np.ndarray[Any, Any], what: str, given: tuple[Any, ...]) -> Any:
+    """Return an array on the memory of an ndarray that others hold too, or the ndarray where there cannot be one."""
+    if any(x is value for value in given) or traced():
+        return x
+    memory = memory_of(x)
+    # NumPy's own masks have no other bytes than 0 and 1; of foreign memory that is not known.
+    own = memory.flags.owndata and memory.dtype == x.dtype
+    kept = host_values.sharing(x) if own else on_memory(x)
+    if kept is None:
+        left(what, "others hold its memory")
+        return x
+    return kept
 
 
 def to_host(value: Any, why: str = "") -> Any:
@@ -316,11 +411,8 @@ class Function(Stand):
                 raise
             result = self._asking(args, kwargs)
         # NumPy makes a fresh array if all arguments are scalars.
-        return (
-            self._moved(result, args, kwargs)
-            if type(result) is _ndarray and asked_by_user(2 + views.frames)
-            else result
-        )
+        made = type(result) is _ndarray or (isinstance(result, tuple) and any(type(x) is _ndarray for x in result))
+        return self._moved(result, args, kwargs) if made and asked_by_user(2 + views.frames) else result
 
     def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Move NumPy's result to the backend, unless it is a view of a buffer or of a guest among the arguments."""

@@ -6,8 +6,10 @@ No other code holds the memory of such an array. If a library calls these functi
 from __future__ import annotations
 
 import sys
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from math import prod
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,6 +25,7 @@ from .adoption import move, on_memory
 METHODS: dict[str, tuple[str, ...]] = {
     "h5py._hl.dataset": ("Dataset.__getitem__", "AstypeWrapper.__getitem__"),
     "joblib": ("load",),
+    "shelve": ("Shelf.__getitem__",),
     "zarr.core.array": ("Array.__getitem__",),
 }
 """Module -> its functions and methods that load arrays."""
@@ -46,11 +49,45 @@ def method(exchange: Exchange) -> Callable[..., Any]:
                 return found
         found = real(*args, **kwargs)
         users = process.users
-        if not exchange.on or users is None or type(found) in _ATOMS or not users.owns_frame(sys._getframe(1)):
+        if not exchange.on or users is None or type(found) in _ATOMS or not users.owns_frame(_asking(sys._getframe(1))):
             return found
         return _brought(found, {}, f"{exchange.holder.__name__}.{exchange.name}")
 
     return load
+
+
+def unpickler(exchange: Exchange) -> type:
+    """Return a subclass of the class ``pickle.Unpickler`` whose ``load`` gives a program its arrays."""
+    real = exchange.real
+
+    class Unpickler(real):  # type: ignore[misc]
+        __doc__ = real.__doc__
+        __module__ = real.__module__
+
+        def load(self) -> Any:
+            found, users = super().load(), process.users
+            if (
+                not exchange.on
+                or users is None
+                or type(found) in _ATOMS
+                or not users.owns_frame(_asking(sys._getframe(1)))
+            ):
+                return found
+            return _brought(found, {}, "pickle.Unpickler.load")
+
+    Unpickler.__qualname__ = Unpickler.__name__ = real.__name__
+    return Unpickler
+
+
+_BETWEEN = frozenset({"collections.abc", "_collections_abc", "pickle", "shelve"})
+"""Modules through which a program reads what another module loads."""
+
+
+def _asking(frame: FrameType) -> FrameType:
+    """Return the frame on whose behalf a frame of the standard library loads."""
+    while frame.f_globals.get("__name__") in _BETWEEN and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
 
 
 def _asked_by_program() -> bool:
@@ -96,6 +133,7 @@ def _together(dataset: Any) -> int:
     return int(chunks[0]) if chunks else 1
 
 
+_DICTS = frozenset({dict, OrderedDict, defaultdict})
 _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
@@ -118,8 +156,13 @@ def _brought(value: Any, known: dict[int, Any], what: str) -> Any:
         return made
     if kind is list:
         value[:] = [_brought(part, known, what) for part in value]
-    elif kind is dict:
+    elif kind is deque:
+        for at, part in enumerate(value):
+            value[at] = _brought(part, known, what)
+    elif kind in _DICTS:
         _fill(value, known, what)
+    elif kind is SimpleNamespace:
+        _fill(vars(value), known, what)
     elif _is_programs(kind) and isinstance(held := getattr(value, "__dict__", None), dict):
         _fill(held, known, what)
     return value

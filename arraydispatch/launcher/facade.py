@@ -21,7 +21,7 @@ import numpy.linalg
 from ..api import creation
 from ..common.signal_safety import imported
 from ..functions.registry import facts_of, spec_of
-from . import adoption, array_methods, numpy_classes, numpy_names
+from . import adoption, array_methods, host_functions, numpy_classes, numpy_names
 
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
@@ -65,6 +65,10 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
         return adoption.Output(real, module, name) if name.startswith("assert_") else real
     if isinstance(real, type):
         return numpy_classes.CLASSES.get(name, real)
+    if name in numpy_names.OF_DATES:
+        return host_functions.Received(real, module, name)
+    if module in numpy_names.ON_THE_HOST:
+        return host_functions.Received(real, module, name) if callable(real) and _is_numpys(real) else real
     if name in numpy_classes.FUNCTIONS:
         return adoption.Special(real, numpy_classes.FUNCTIONS[name], module, name)
     if name in creation.__all__:
@@ -73,6 +77,13 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
         return numpy_classes.index_object(real, name)
     rule = _rule(real) if callable(real) else None
     return real if rule is None else rule(real, module, name)
+
+
+def _is_numpys(value: Any) -> bool:
+    """Whether a callable in a module of NumPy's is NumPy's own, and no special method."""
+    where = getattr(value, "__module__", None) or type(value).__module__
+    name = getattr(value, "__name__", "")
+    return where.partition(".")[0] == "numpy" and not name.startswith("_")
 
 
 _held: Any = vars(ModuleType)["__dict__"]
@@ -100,6 +111,12 @@ def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
     if id(value) not in _stands:
         _stands.setdefault(id(value), (value, _stands_for(value, *_home(value, real, name))))
     return _stands[id(value)][1], True
+
+
+def stand_for_ufunc(ufunc: np.ufunc, module: str, name: str) -> adoption.Ufunc:
+    """Return the stand-in for a ufunc of another package."""
+    made: adoption.Ufunc = _stands.setdefault(id(ufunc), (ufunc, adoption.Ufunc.of(ufunc, module, name)))[1]
+    return made
 
 
 def _home(value: Any, module: ModuleType, name: str) -> tuple[str, str]:

@@ -48,6 +48,7 @@ from .adoption import (
     move,
     not_of_others,
     on_memory,
+    received,
     traced,
 )
 from .array_methods import is_copy
@@ -575,14 +576,20 @@ def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
     """``np.from_dlpack``: an ``Array`` is one already."""
     if isinstance(x, ad.Array) and not kwargs:
         return x.view()
-    left("numpy.from_dlpack", "it is a window on another library's array")
-    return np.from_dlpack(x, **kwargs)
+    made = np.from_dlpack(x, **kwargs)
+    kept = on_memory(made) if made.flags.writeable else None
+    if kept is None:
+        left("numpy.from_dlpack", "it is a window on another library's array")
+        return made
+    return kept
 
 
 def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
     """``as_strided``: a view of an ``Array``, if it stays inside of its memory."""
     if not isinstance(x, ad.Array):
-        return np.lib.stride_tricks.as_strided(x, *args, **kwargs)
+        return received(
+            [np.lib.stride_tricks.as_strided(x, *args, **kwargs)], "numpy.lib.stride_tricks.as_strided", (x,)
+        )[0]
     seen = np.lib.stride_tricks.as_strided(views.ghost(x), *args, **kwargs)
     first, last = byte_bounds(views.ghost(views.owner(x)))
     begin, end = byte_bounds(seen)

@@ -7,14 +7,24 @@ one is noticed.
 
 from __future__ import annotations
 
-SUBMODULES: frozenset[str] = frozenset(
+ON_THE_HOST: frozenset[str] = frozenset(
+    "numpy.char numpy.ctypeslib numpy.lib.array_utils numpy.lib.format numpy.lib.npyio numpy.lib.recfunctions numpy.ma numpy.ma.core"
+    " numpy.ma.extras numpy.polynomial numpy.polynomial.chebyshev numpy.polynomial.hermite numpy.polynomial.hermite_e"
+    " numpy.polynomial.laguerre numpy.polynomial.legendre numpy.polynomial.polynomial numpy.polynomial.polyutils numpy.rec numpy.strings".split()
+)
+"""Modules of functions that work on the host by nature: they take an ``Array`` through ``__array__``, and a user file gets the ndarrays
+that they return as arrays."""
+
+SUBMODULES: frozenset[str] = ON_THE_HOST | frozenset(
     "numpy numpy.fft numpy.lib numpy.lib.scimath numpy.lib.stride_tricks numpy.linalg numpy.random numpy.testing".split()
 )
-"""Modules that have a facade. The others (``ma``, ``polynomial``, ``char`` …) are NumPy's own: they work on the host by
-nature and take an ``Array`` through ``__array__``. ``testing`` looks at types, so its assertions get host arrays."""
+"""Modules that have a facade. ``testing`` looks at types, so its assertions get host arrays."""
 
 INDEX_OBJECTS: frozenset[str] = frozenset({"c_", "mgrid", "ogrid", "r_"})
 """Objects that make arrays when they are indexed."""
+
+OF_DATES: frozenset[str] = frozenset({"busday_count", "is_busday"})
+"""Functions of dates, which exist only on the host, whose results are no dates."""
 
 REAL: frozenset[str] = frozenset(
     "add_docstring add_newdoc asmatrix base_repr binary_repr bmat broadcast_shapes datetime_data"

@@ -22,6 +22,7 @@ import numpy as np
 
 import arraydispatch as ad
 
+from .. import scipy_support
 from .._core.callable_proxy import StandIn
 from ..array import exports
 from ..backends import loader
@@ -32,9 +33,10 @@ from ..common.process_state import process
 from ..dispatch import host_results
 from ..dispatch.handover import handed
 from ..dispatch.wrapping import check_writeable
+from ..functions.registry import SCIENTIFIC
 from ..interop import import_notices
 from . import array_loading, extension_modules, facade, numpy_classes, user_compilers
-from .adoption import holds_array
+from .adoption import holds_array, receiving
 from .memory_writes import shared
 from .user_files import UserFiles
 
@@ -48,6 +50,13 @@ _SURFACES: dict[str, tuple[str, ...]] = {
     "scipy": ("scipy.sparse", "scipy.sparse.linalg"),
 }  # fmt: skip
 """Library -> modules whose public functions and classes users call."""
+
+_RETURN_ARRAYS = (
+    "scipy.constants scipy.differentiate scipy.fft scipy.fftpack scipy.integrate scipy.interpolate scipy.io scipy.io.wavfile scipy.linalg"
+    " scipy.ndimage scipy.optimize scipy.signal scipy.signal.windows scipy.spatial scipy.spatial.distance scipy.special scipy.sparse"
+    " scipy.sparse.csgraph scipy.sparse.linalg scipy.stats scipy.stats.contingency scipy.stats.mstats scipy.stats.qmc"
+).split()
+"""Modules of SciPy whose functions return arrays to a program that gives them none: those that dispatch on no argument."""
 
 _CALLED: dict[str, tuple[str, ...]] = {
     "xarray": ("DataArray.interp", "Dataset.interp", "DataArray.groupby", "Dataset.groupby"),
@@ -85,13 +94,14 @@ _IN_C = "from_numpy"
 _PROCESSES = "multiprocessing.reduction"
 """Module of the pickler by which the processes of a run hand on arrays of ours."""
 
-_OTHERS = "cloudpickle dill joblib multiprocessing skimage xarray".split()
+_OTHERS = "cloudpickle dill joblib multiprocessing shelve skimage xarray".split()
 LIBRARIES = frozenset(
     [*_SURFACES, *_SEEDS, *_OTHERS, *_BACKENDS, *user_compilers.LIBRARIES, *extension_modules.LIBRARIES]
 )
 """Names of the libraries: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
 _LOOKED_FOR = LIBRARIES.union(
     *_SURFACES.values(),
+    _RETURN_ARRAYS,
     _CALLED,
     _PARAMETERS[:1],
     _SEEDS.values(),
@@ -290,6 +300,30 @@ def _ufunc_door(real: Any) -> Callable[..., Any]:
     return _inside(real, lambda *args, **kwargs: back(real(*given(args), **(kwargs and named(kwargs))), kwargs))
 
 
+def _door_with_out(real: Any) -> Callable[..., Any]:
+    """Return a door for a function that writes into its parameter ``out``, whose memory it shares and which it returns."""
+    code = real.__code__
+    at = code.co_varnames.index("out") if "out" in code.co_varnames[: code.co_argcount] else sys.maxsize
+    given, named, back = _given, _named_to_ufunc, _own
+
+    def shared_out(args: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(args) <= at or process.users is None:
+            return args
+        return *args[:at], _written(args[at]), *args[at + 1 :]
+
+    def outs(args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        return {"out": args[at]} if len(args) > at else kwargs
+
+    return _inside(
+        real,
+        lambda *args, **kwargs: back(real(*given(shared_out(args)), **(kwargs and named(kwargs))), outs(args, kwargs)),
+    )
+
+
+def _has_out(code: CodeType) -> bool:
+    return "out" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
 def _written(value: Any) -> Any:
     return handed(value, lambda a: shared(a, "a library's ufunc"))
 
@@ -346,8 +380,11 @@ def _door_for(name: str, member: Any, bound: bool) -> Callable[[Exchange], Any] 
     if code is None or _COUNTS in code.co_names or name in _RUNS or hasattr(real, _MARK) or not _takes(code, bound):
         return None
 
+    writes = isinstance(real, FunctionType) and _has_out(code)
+
     def make(exchange: Exchange) -> Any:
-        door = (_filling if name in _FILLS else _ufunc_door if name == _UFUNC else _door)(exchange.real)
+        kind = _filling if name in _FILLS else _ufunc_door if name == _UFUNC else _door_with_out if writes else _door
+        door = kind(exchange.real)
         setattr(door, _MARK, True)
         if bound:
             return door
@@ -401,6 +438,35 @@ def _keeping(exchange: Exchange) -> Any:
     return keep
 
 
+def _results(module: ModuleType, library: str) -> Iterator[Exchange]:
+    """Return the functions of a module of SciPy's that has no stand-in yet, and its ufuncs, which give a program arrays."""
+    dispatched = scipy_support.public(module) if module.__name__ in scipy_support.MODULES else ()
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    for name in names:
+        real = vars(module).get(name)
+        if type(real) is np.ufunc:
+            yield Exchange(module, name, _ufunc_of_scipy, "results of SciPy")
+        elif type(real) is _ARRAY_FUNCTION and real not in SCIENTIFIC:  # one of NumPy's
+            yield Exchange(module, name, lambda exchange: facade.counterpart(exchange.real), "results of SciPy")
+        elif name not in dispatched and not issubclass(type(real), StandIn) and type(real).__name__ in _FUNCTION_TYPES:
+            yield Exchange(module, name, _function_of_scipy, "results of SciPy")
+
+
+_ARRAY_FUNCTION: Any = type(np.sum)
+_FUNCTION_TYPES = frozenset({"function", "cython_function_or_method", "_Function"})
+"""Names of the types of functions, of Cython's, and of the dispatching ones of ``scipy.fft``."""
+
+
+def _ufunc_of_scipy(exchange: Exchange) -> Any:
+    return facade.stand_for_ufunc(exchange.real, exchange.holder.__name__, exchange.name)
+
+
+def _function_of_scipy(exchange: Exchange) -> Any:
+    made = StandIn(exchange.real, exchange.holder.__name__, exchange.name)
+    made.target = receiving(exchange.real, f"{exchange.holder.__name__}.{exchange.name}")
+    return made
+
+
 def _seeds(module: ModuleType, library: str) -> Iterator[Exchange]:
     """Return a function for seeds that takes the facade of ``np.random`` for NumPy's own module."""
     real = getattr(module, _SEED, None)
@@ -422,6 +488,12 @@ def _is_begun(module: ModuleType) -> bool:
     return bool(getattr(module.__spec__, "_initializing", False))
 
 
+def _is_within_begun(name: str) -> bool:
+    """Whether the import of a package that a module belongs to has begun but not ended; it may yet take functions from the module."""
+    above = name.rpartition(".")[0]
+    return bool(above) and ((above in sys.modules and _is_begun(sys.modules[above])) or _is_within_begun(above))
+
+
 class Doors:
     """Doors of one run.
 
@@ -440,6 +512,8 @@ class Doors:
         exchanges.put("functools:_find_impl", finding)
         for name in ("load", "loads"):
             exchanges.put(f"pickle:{name}", array_loading.function)
+        exchanges.put("pickle:Unpickler", array_loading.unpickler)
+        exchanges.put("pickle:_Unpickler.load", array_loading.method)
         if users is not None:
             extension_modules.open_compiled(
                 users, exchanges, lambda module: self._open(extension_modules.doors, module, None)
@@ -504,7 +578,7 @@ class Doors:
         """Return the modules of an imported library that have been imported since the last call."""
         for name in (library, *names):
             module = sys.modules.get(name)
-            if module is None or _is_begun(module):
+            if module is None or _is_begun(module) or (name in _RETURN_ARRAYS and _is_within_begun(name)):
                 if module is not None:
                     self._awaited.add(name)
                 if name == library:
@@ -524,6 +598,10 @@ class Doors:
         for library, names in _SURFACES.items():
             for module in self._news(library, names):
                 self._open(_surface, module, library)
+                if module.__name__ in _RETURN_ARRAYS:
+                    self._open(_results, module, library)
+        for module in self._news("scipy", tuple(_RETURN_ARRAYS)):
+            self._open(_results, module, "scipy")
         for name, members in _CALLED.items():
             for module in self._news(_root(name), (name,)):
                 self._open(_some, module, members)

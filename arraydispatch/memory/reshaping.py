@@ -91,8 +91,8 @@ def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
         raise ValueError("cannot resize this array: it does not own its data")
     if views_of(a):
         raise ValueError(
-            "cannot resize an array that references or is referenced\nby another array in this way.\n"
-            "Use the np.resize function."
+            "cannot resize an array that references or is referenced\nby another object in this way.\n"
+            "Use the np.resize function to get a new resized copy or\n set refcheck=False to disable this check"
         )
     backend, before = a._kind.backend, ghost(a)
     prim, size, count = backend.prim, before.size, math.prod(shape)

@@ -144,10 +144,24 @@ class Front(StandIn):
 
     def __init__(self, made: Any, module: str, name: str) -> None:
         super().__init__(made.__wrapped__, module, name)
-        self.made = self.target = made
+        self.made, self._what = made, f"{module}.{name}"
+        self.follow()
+
+    def follow(self) -> None:
+        """Call the dispatching function by way of what :func:`surround` has put around it."""
+        self.target = self.made if _around is None else _around(self.made, self._what)
 
 
 _fronts: dict[Any, Front] = {}
+_around: Callable[[Any, str], Any] | None = None
+
+
+def surround(around: Callable[[Any, str], Any] | None) -> None:
+    """Put a function around each stand-in that users have, given it and its name; with None, nothing."""
+    global _around
+    _around = around
+    for each in list(_fronts.values()):
+        each.follow()
 
 
 def front(full: str) -> Front | None:
@@ -181,7 +195,7 @@ def is_function(value: Any) -> bool:
 
 def real_of(held: Any) -> Any:
     """Return SciPy's own function for a stand-in, and anything else as it is."""
-    if type(held) is Front:
+    if type(held) in (Front, StandIn):
         return held.real
     return held.__wrapped__ if type(held) is _ArrayFunctionDispatcher and held in SCIENTIFIC else held
 

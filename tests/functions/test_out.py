@@ -59,3 +59,27 @@ def test_results_are_cast_into_out_as_numpy_casts_them(
                 np.testing.assert_allclose(found, expected, 1e-6, err_msg=where)
             compared += 1
     assert compared or len(taken) < len(OPERANDS)  # some functions refuse one of them, whatever is asked for
+
+
+REFUSED: dict[str, Callable[[Any, Any], Any]] = {
+    "dot of another dtype": lambda x, new: np.dot(x, x.T, out=new(np.zeros((2, 2), "f4"))),
+    "dot of another order": lambda x, new: np.dot(x, x.T, out=new(np.zeros((2, 2), order="F"))),
+    "dot of another shape": lambda x, new: np.dot(x, x.T, out=new(np.zeros((2, 5)))),
+    "matmul": lambda x, new: np.matmul(x, x.T, out=new(np.zeros((2, 2), int))),
+    "round": lambda x, new: np.round(x, out=new(np.zeros((2, 3), int))),
+    "clip": lambda x, new: np.clip(x, 0, 1, out=new(np.zeros((2, 3), int))),
+    "ptp": lambda x, new: np.ptp(x, 0, out=new(np.zeros(3, int))),
+    "outer": lambda x, new: np.outer(x[0], x[0], out=new(np.zeros((3, 3), int))),
+    "fix": lambda x, new: np.fix(x, out=new(np.zeros((2, 3), int))),
+    "quantile": lambda x, new: np.quantile(x, 0.3, 0, out=new(np.zeros(3, int))),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_numpy_refuses_to_write_raises_its_type_of_error(backend: str, name: str) -> None:
+    x = OPERANDS["float64"]
+    with pytest.raises((TypeError, ValueError)) as expected:
+        REFUSED[name](x, np.asarray)
+    with ad.backend(backend), ad.fallback("silent"), pytest.raises((TypeError, ValueError)) as found:
+        REFUSED[name](ad.asarray(x), ad.asarray)
+    assert type(found.value) is type(expected.value)

@@ -54,6 +54,8 @@ CASES = [
     _script("foreign_classes", computes=False),
     _script("file_warnings", computes=False),
     _script("arrays_loaded", computes=False),
+    _script("arrays_received", computes=False),
+    Case("arrays_received_of_scipy", ("arrays_received.py", "scipy"), computes=False),
     _script("patched", computes=False),
     _script("fork", computes=False),
     _script("pool", computes=False),
@@ -92,7 +94,7 @@ BY_NAME = {case.name: case for case in CASES}
 STARTING = ("spawn", "spawn_classes", "pickles_spawned", "pool", "subprocesses", "doors_joblib")
 """Scripts that start interpreters, each of which imports the library."""
 IMPORTING = (
-    "doors_dask", "doors_dill", "doors_h5py", "doors_matplotlib", "doors_pandas", "doors_pillow", "doors_scipy", "doors_sklearn",
+    "arrays_received_of_scipy", "doors_dask", "doors_dill", "doors_h5py", "doors_matplotlib", "doors_pandas", "doors_pillow", "doors_scipy", "doors_sklearn",
     "doors_sparse", "doors_xarray", "identity_scipy", "optimise", "scipy_by_spec",
 )  # fmt: skip
 """Scripts that import a large package, which each fork does anew."""

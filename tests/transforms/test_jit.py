@@ -490,3 +490,16 @@ def test_arguments_that_are_pending(backend: str, tmp_path: Path, zygotes: Zygot
     )
     done = zygotes.with_compiler(backend).run(str(script), cwd=tmp_path, options=())
     assert done.stdout == "1600000.0 799998.0 1599992.0\n" * 3, done.stderr
+
+
+def test_the_compiler_of_torch_warns_nobody_of_complex_programs(monkeypatch):
+    """A program that makes errors of warnings would end by what is no concern of its own."""
+    lowering = pytest.importorskip("torch._inductor.lowering")
+    torch = ad.backend("torch")
+    monkeypatch.setattr(torch.transforms, "compiler", "inductor")
+    lowering._warn_complex_not_supported.cache_clear()
+    factor = complex(*np.random.default_rng().random(2))  # no earlier process has compiled it
+    with torch, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = ad.jit(lambda x: x * factor + x.conj())(ad.asarray([1j, 2.0]))
+    np.testing.assert_allclose(np.asarray(made), np.array([1j, 2.0]) * factor + [-1j, 2.0])

@@ -352,6 +352,13 @@ def test_what_is_not_chosen_has_zero_times_its_derivative(library: str) -> None:
             np.testing.assert_array_equal(np.asarray(made), [np.nan, 0.25])
 
 
+def test_what_is_replaced_has_zero_times_its_derivative(library: str) -> None:
+    slope = ad.grad(lambda x: np.sum(np.nan_to_num(1 / x)))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for made in (slope(ad.asarray([0.0, 2.0])), ad.jit(slope)(ad.asarray([0.0, 2.0]))):
+            np.testing.assert_array_equal(np.asarray(made), [np.nan, -0.25])
+
+
 def test_a_safe_argument_has_no_infinite_derivative(library: str) -> None:
     """The way out that the reference names."""
     rooted = lambda x: np.sum(np.where(x > 0, np.sqrt(np.where(x > 0, x, 1.0)), 0.0))

@@ -311,8 +311,8 @@ def _compiled(recorded: Any, examples: Sequence[Tensor], keeps: bool) -> Callabl
         "torch.fx.experimental.symbolic_shapes"
     )  # late, since it imports SymPy, which changes the process
     start, kept = perf_counter(), _count_kept()
-    with warnings.catch_warnings():  # torch's compiler imports modules that torch has deprecated
-        warnings.simplefilter("ignore", DeprecationWarning)
+    with warnings.catch_warnings():  # of modules that torch has deprecated, and of what it compiles less well
+        warnings.simplefilter("ignore")
         # torch keeps programs only where there is a tracing context with an environment of shapes.
         mode = FakeTensorMode(shape_env=shapes.ShapeEnv(), static_shapes=True) if keeps else None
         with tracing_context(TracingContext(mode) if keeps else None):

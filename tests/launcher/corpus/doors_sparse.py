@@ -15,3 +15,9 @@ written[rows, rows] = np.array([-1.0, -2.0])
 print(written.toarray(), sparse.coo_matrix((x[:2], (rows, rows))).toarray(), sparse.diags([x, x[:3]], [0, 1]).toarray())
 operator = linalg.aslinearoperator(z)
 print(operator @ x, linalg.spsolve(sparse.csc_matrix(np.diag(x)), x), linalg.cg(sparse.eye(3).tocsr() * 2, x[:3])[0])
+
+for way in (lambda m, out: m.toarray(out=out), lambda m, out: m.toarray(None, out), lambda m, out: m.todense(out=out)):
+    out = np.zeros((3, 3))
+    before = out + 1
+    made = way(sparse.eye_array(3).tocsr() * 2, out)
+    print(made is out, out.tolist(), before.tolist(), (out + 1).tolist())
