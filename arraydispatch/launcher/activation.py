@@ -97,7 +97,7 @@ def _put_in_place() -> ExitStack:
     _around[:] = [] if around is None else [around]
     with ExitStack() as stack:
         stack.callback(lambda: take_for_ndarrays(process.users is not None))
-        stack.callback(lambda: process.users is not None or scipy_support.surround(None))
+        stack.callback(lambda: scipy_support.surround(None if process.users is None else adoption.receiving))
         stack.enter_context(process.kept("users", "observer", "visited", "wrapper", "natives_first"))
         run = stack.enter_context(Exchanges())
         opened = package_patches.Doors(run, _users)

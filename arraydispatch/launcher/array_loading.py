@@ -60,7 +60,7 @@ def unpickler(exchange: Exchange) -> type:
     """Return a subclass of the class ``pickle.Unpickler`` whose ``load`` gives a program its arrays."""
     real = exchange.real
 
-    class Unpickler(real):  # type: ignore[misc]
+    class Unpickler(real):  # type: ignore[misc, valid-type]
         __doc__ = real.__doc__
         __module__ = real.__module__
 
