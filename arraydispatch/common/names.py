@@ -10,7 +10,8 @@ import numpy as np
 FULL: dict[Any, str] = {}
 """Function -> public name, for functions whose ``__module__`` is private; filled by the code that dispatches them."""
 
-_UFUNCS_OF = ("numpy", "numpy.strings", "scipy.special")
+_UFUNCS_OF = {"numpy": "numpy", "numpy.strings": "numpy.strings", "scipy.special._ufuncs": "scipy.special"}
+"""Module with ufuncs, which the launcher exchanges in none of these -> the one where users find them."""
 
 
 def name_of(func: Any) -> str:
@@ -21,9 +22,9 @@ def name_of(func: Any) -> str:
         return FULL[func]
     name = getattr(func, "__name__", None) or repr(func)
     if isinstance(func, np.ufunc):
-        for place in _UFUNCS_OF:
+        for place, public in _UFUNCS_OF.items():
             if getattr(sys.modules.get(place), name, None) is func:
-                return f"{_short(place)}.{name}"
+                return f"{_short(public)}.{name}"
         return str(name)
     module = getattr(func, "__module__", None)
     return f"{_short(module)}.{name}" if module else str(name)

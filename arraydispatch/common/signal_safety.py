@@ -51,6 +51,15 @@ class Done:
                 own.acquire()
 
 
+_workers: set[int] = set()
+"""Threads that do the work of :func:`aside`."""
+
+
+def is_aside() -> bool:
+    """Whether this thread does the work of :func:`aside`, for which another one waits that may hold locks."""
+    return _thread.get_ident() in _workers
+
+
 def aside(f: Callable[[], None]) -> None:
     """Run a function where no handler of a signal is called: in another thread, if this is the main one.
 
@@ -62,11 +71,14 @@ def aside(f: Callable[[], None]) -> None:
     done, failed, context = Done(), [], copy_context()
 
     def work() -> None:
+        own = _thread.get_ident()
+        _workers.add(own)
         try:
             context.run(f)
         except BaseException as error:  # noqa: BLE001 -- raised below
             failed.append(error)
         finally:
+            _workers.discard(own)
             done.set()
 
     try:

@@ -30,6 +30,7 @@ from ..common import events
 from ..common.members import MEMBERS
 from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
+from ..common.signal_safety import is_aside
 from ..dispatch import host_results
 from ..dispatch.handover import handed
 from ..dispatch.wrapping import check_writeable
@@ -540,7 +541,9 @@ class Doors:
         """
         if by_user:
             import_notices.catch_up()
-        with self._opening:
+        if not self._opening.acquire(blocking=not is_aside()):
+            return  # the thread that opens doors may wait for this one, whose modules the next import opens
+        try:
             if self._is_news(by_user):
                 self._awaited.clear()
                 self._open_news()
@@ -549,6 +552,8 @@ class Doors:
             for library in _visited - self._received:
                 self._received.add(library)
                 self._receive(_BACKENDS[library])
+        finally:
+            self._opening.release()
 
     def _is_news(self, by_user: bool) -> bool:
         """Whether a module of :data:`_LOOKED_FOR` may have been imported since; quick, because packages import known modules again and again."""

@@ -19,6 +19,7 @@ from arraydispatch.engine.recording import reductions
 PACKAGE = Path(ad.__file__).parent
 TABLE = "common/members.py"
 OTHER_LISTS = {
+    "array/general_forms.py": "methods that NumPy has written with ufuncs",
     "engine/compiled_blocks/values.py": "properties of an abstract value",
     "engine/host_blocks/kernel_source.py": "instructions",
     "fastpath/__init__.py": "builders of the members that have one of their own",

@@ -500,7 +500,7 @@ def test_of_windows_it_is_said_what_makes_arrays_of_them(tmp_path: Path, zygotes
         told[word] = [row["text"] for row in done.report["advice"] if row["kind"] == "ndarray"]
         assert done.stdout.split() == ["9000.0"] * 4 + ["18000.0"]
     (text,) = told["none"]
-    assert text.startswith("ct, field, mapped never came to the backend, so here NumPy itself works.")
+    assert text.startswith("field, mapped never came to the backend, so here NumPy itself works.")
     assert text.endswith("x = np.array(x).")
     assert (told["asarray"], told["follow"]) == ([text], [])
 
