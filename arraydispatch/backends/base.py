@@ -119,7 +119,7 @@ LEFT_ON_CPUS: dict[Any, str] = {
     ),
 }
 """NumPy function, or public name of a function or ufunc of SciPy's -> reason why NumPy or SciPy runs all of it on large arrays in host memory: JAX,
-PyTorch and TensorFlow take two to twenty times as long on a core (measured with 300,000 elements)."""
+PyTorch and TensorFlow take up to twenty times as long on a core, and most of these at least twice (measured with 300,000 elements)."""
 
 
 PRIMITIVES: dict[str, str] = {

@@ -49,7 +49,7 @@ LEFT_TO_NUMPY: dict[Any, str] = {
                 " log_ndtr rel_entr rgamma sici spence y0 y1"
             ).split()
         ],
-        "in host memory SciPy needs a third of the time of torch's operations one by one",
+        "in host memory SciPy needs less time than torch's operations one by one",
     ),
 }
 """NumPy function -> reason why NumPy runs all of it on large arrays in host memory."""
