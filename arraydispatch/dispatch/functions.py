@@ -92,10 +92,9 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _reason_left(func: Any, backend: Backend) -> str | None:
     """Return the reason why NumPy runs all of a function on large arrays in host memory; None if it does not."""
-    if not (backend.LEFT_TO_NUMPY and process.execution != "eager"):
-        return None
-    reason = backend.LEFT_TO_NUMPY.get(func) or backend.LEFT_TO_NUMPY.get(names.FULL.get(func))
-    return reason if reason and settings.on_cpu(backend.name) and not tracing.entered() else None
+    left = backend.LEFT_TO_NUMPY
+    reason = (left.get(func) or left.get(names.FULL.get(func))) if left else None
+    return reason if reason and settings.leaves_to_numpy(backend.name) else None
 
 
 def _lie_in_memory(values: Iterable[Any], backend: Backend) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from ..backends import loader
 from ..backends.base import Backend
-from ..common import process_state
+from ..common import process_state, tracing
 from ..common.errors import PrecisionError, SettingError
 from ..common.process_state import SETTINGS, process
 from ..common.sentinels import UNSET
@@ -100,6 +100,11 @@ def on_cpu(name: str) -> bool:
             return True
         known = _on_cpu[name] = backend.devices()[0].kind == "CPU"
     return known
+
+
+def leaves_to_numpy(name: str) -> bool:
+    """Whether what a backend leaves to NumPy may be: on a CPU, neither in eager execution nor inside a transform."""
+    return process.execution != "eager" and on_cpu(name) and not tracing.entered()
 
 
 def begins_on_host(name: str) -> bool:

@@ -18,8 +18,6 @@ from typing import Any
 import numpy as np
 
 from ...backends.base import LEFT_FROM, Backend, LeftToNumPy
-from ...common import tracing
-from ...common.process_state import process
 from ...common.signal_safety import imported
 from ...runtime import dtypes, settings
 from ..composed import COMPOSED
@@ -110,7 +108,7 @@ def kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -
 
 def _unless_left(made: Callable[..., Any], reason: str, backend: Backend, *operands: Any) -> Any:
     """Compute by a formula, unless SciPy shall compute with the large operands: they are in host memory, outside of transforms."""
-    if process.execution != "eager" and settings.on_cpu(backend.name) and not tracing.entered():
+    if settings.leaves_to_numpy(backend.name):
         large = [x for x in operands if backend.is_native(x) and prod(backend.shape_of(x)) >= LEFT_FROM]
         if large and all(backend.awaited(x) is not None for x in large):
             raise LeftToNumPy(reason)
