@@ -15,9 +15,8 @@ import platform
 import sys
 import threading
 import zlib
-from collections import deque
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from types import TracebackType
 
 import numpy as np
@@ -26,6 +25,7 @@ from .. import __version__
 from ..backends import loader
 from ..common import callers, tracing
 from ..common.errors import ArrayDispatchError, OptionError
+from .rank_programs import Begun
 
 __all__ = ["ENVIRONMENT", "NUMBER", "Rank", "begin", "ended", "found", "fresh_seed", "join", "mine", "seeded", "starts"]
 
@@ -39,7 +39,6 @@ SECONDS = 60
 """Time in which all have to come."""
 _BEAT = 0.25
 _FIRST_BEAT = 0.01
-_REMEMBERED = 256
 
 
 @dataclass(frozen=True)
@@ -164,9 +163,12 @@ def begin(rank: Rank) -> None:
         sys.stdout.flush()
         os.dup2(nowhere, 1)
         os.close(nowhere)
+    if not rank.everywhere:
         from .rank_files import RankFiles
+        from .rank_turns import FirstRankFiles, Turns
 
-        RankFiles(rank.folder).keep()
+        turns = None if rank.folder is None else Turns(rank.folder, rank.number, rank.count)
+        (RankFiles(rank.folder, turns) if rank.is_quiet else FirstRankFiles(turns)).keep()
     if rank.folder is not None:
         _watch.begin(rank)
 
@@ -229,11 +231,9 @@ def seeded(*seeds: object) -> None:
 
 @dataclass
 class _Watch:
-    """Programs that this rank has begun, by number and checksum, and the line that it is at; written to a file for the command."""
+    """How this rank is going, the line that it is at, and the programs that it has begun; in files for the command."""
 
-    count: int = 0
-    sum: int = 0
-    recent: deque[tuple[int, int, str]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
+    begun: Begun | None = None
     error: str = ""
     line: str = ""
     state: str = "runs"
@@ -243,6 +243,7 @@ class _Watch:
     def begin(self, rank: Rank) -> None:
         assert rank.folder is not None
         self.path = os.path.join(rank.folder, f"rank-{rank.number}")
+        self.begun = Begun(f"{self.path}-programs")
         self._main = threading.main_thread().ident
         self._parent = os.getppid()
         self._lock = threading.Lock()
@@ -260,10 +261,8 @@ class _Watch:
 
     def ran(self, key: str) -> None:
         """Count a program that all ranks begin together, with its line."""
-        line = tracing.user_line()
-        self.count += 1
-        self.sum = zlib.crc32(f"{key} {line}".encode(), self.sum)
-        self.recent.append((self.count, self.sum, line))
+        if self.begun is not None:
+            self.begun.add(key, tracing.user_line())
 
     def _beat(self) -> None:
         pause, seconds = threading.Event(), _FIRST_BEAT
@@ -281,9 +280,8 @@ class _Watch:
 
     def write(self) -> None:
         """Write the state of this rank to its file, by a rename: a reader gets the former file or the new one."""
-        said = {
-            "state": self.state, "line": self.line, "error": self.error, "count": self.count, "recent": list(self.recent), "code": self.code,
-        }  # fmt: skip
+        count = 0 if self.begun is None else self.begun.count
+        said = {"state": self.state, "line": self.line, "error": self.error, "count": count, "code": self.code}
         with self._lock, contextlib.suppress(OSError):
             with _open(f"{self.path}.part", "w", encoding="utf-8") as stream:
                 json.dump(said, stream)

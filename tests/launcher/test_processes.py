@@ -150,6 +150,8 @@ print(os.path.exists("x.npy"), os.path.getsize("x.npy"), os.path.exists("y.npy")
 shutil.copy("x.npy", "y.npy")
 os.replace("y.npy", "z.npy")
 print(sorted(glob.glob("*.npy")), np.load("z.npy").shape, os.path.exists("y.npy"))
+late()
+print(os.path.exists("d"), open("old.txt").read())
 pathlib.Path("d/e").mkdir(parents=True, exist_ok=True)
 (pathlib.Path("d") / "e" / "f.txt").write_text("hello")
 (pathlib.Path("d") / "g").touch()
@@ -197,7 +199,7 @@ print(oct(os.stat("x.npy").st_mode), np.sin(np.load("x.npy")).sum() > 0, os.acce
 
 @pytest.mark.usefixtures("_jax")
 def test_each_rank_finds_the_files_that_it_wrote(tmp_path: Path) -> None:
-    """Only the first rank's standard output is shown, so each compares what it would have printed."""
+    """Only the first rank's standard output is shown, so each compares what it would have printed; the second is late."""
     (tmp_path / "plain").mkdir()
     (tmp_path / "ranks").mkdir()
     wanted: list[str] = []
@@ -205,12 +207,17 @@ def test_each_rank_finds_the_files_that_it_wrote(tmp_path: Path) -> None:
         folder = tmp_path / name
         for kept in ("old.txt", "kept.txt"):
             (folder / kept).write_text("first ")
-        time.sleep(2.5)  # files of before the run
         if name == "plain":
-            (folder / "script.py").write_text(FILES)
+            (folder / "script.py").write_text("def late(): pass\n" + FILES)
             wanted = subprocess.run([sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, check=True).stdout.splitlines()  # fmt: skip
         else:
-            said = "import sys\nsaid = []\ndef print(*what): said.append(' '.join(map(str, what)))\n"
+            said = """import os, sys, time
+said = []
+def print(*what):
+    said.append(' '.join(map(str, what)))
+
+def late(): time.sleep(int(os.environ["ARRAYDISPATCH_PROCESS"]))
+"""
             tell = f"assert said == {wanted!r}, [pair for pair in zip(said, {wanted!r}) if pair[0] != pair[1]]\n"
             code, _out, error = _run(folder, said + FILES + tell, "--processes", "2")
             assert code == 0, error

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from typing import IO, Any
 
 from ...runtime.threads import available
+from ..rank_programs import begun
 from ..ranks import ENVIRONMENT, NUMBER, Rank
 
 __all__ = ["run"]
@@ -145,6 +146,11 @@ class _Child:
         except (OSError, ValueError):
             return {}
 
+    def begun(self) -> dict[int, tuple[int, str]]:
+        """Return the programs that it began last, by number: the checksum of all so far, and the line."""
+        assert self.rank.folder is not None
+        return begun(os.path.join(self.rank.folder, f"rank-{self.rank.number}-programs"))
+
 
 def _watched(children: list[_Child]) -> int:
     """Wait for the end of all; when one fails, or they part ways, say so and return its exit code."""
@@ -155,19 +161,24 @@ def _watched(children: list[_Child]) -> int:
             return 0
         killed = next((child for child in children if (child.code or 0) < 0), None)
         if killed is not None:
-            return _failed(killed, children)
+            places = _parted(children)
+            return _failed(killed, children) if places is None else _say_parted(places)
         told = [child.told() for child in children]
         failing = [child for child, said in zip(children, told) if child.code or said.get("state") == "failed"]
         if failing:
-            return _failed(_culprit(failing, children), children)
-        places = _parted(told)
+            culprit = _culprit(failing, children)
+            places = _parted(children) if _of_network(culprit.told().get("error", "")) else None
+            return _failed(culprit, children) if places is None else _say_parted(places)
+        places = _parted(children)
         if places is not None:
-            if parted_since is None:
-                parted_since = time.monotonic()
-            if places[1] or time.monotonic() - parted_since > _PARTED:
-                return _say_parted(places[0])
-        else:
+            return _say_parted(places)
+        places = _left_alone(told)
+        if places is None:
             parted_since = None
+        elif parted_since is None:
+            parted_since = time.monotonic()
+        elif time.monotonic() - parted_since > _PARTED:
+            return _say_parted(places)
         time.sleep(_LOOK)
 
 
@@ -220,17 +231,22 @@ def _signal(number: int) -> str:
         return f"signal {number}"
 
 
-def _parted(told: list[dict[str, Any]]) -> tuple[list[str], bool] | None:
-    """Return where two ranks run different programs, and whether that is certain: else one has ended, and the other may be ahead."""
-    ran = [{at: (total, line) for at, total, line in said.get("recent", ())} for said in told]
-    for number, own in enumerate(ran[1:], 1):
-        for at in sorted(ran[0].keys() & own.keys()):
-            if ran[0][at][0] != own[at][0]:
-                return [f"rank 0 is at {ran[0][at][1]}", f"rank {number} is at {own[at][1]}"], True
+def _parted(children: list[_Child]) -> list[str] | None:
+    """Return where two ranks have begun different programs."""
+    begun = [child.begun() for child in children]
+    for number, own in enumerate(begun[1:], 1):
+        for at in sorted(begun[0].keys() & own.keys()):
+            if begun[0][at][0] != own[at][0]:
+                return [f"rank 0 is at {begun[0][at][1]}", f"rank {number} is at {own[at][1]}"]
+    return None
+
+
+def _left_alone(told: list[dict[str, Any]]) -> list[str] | None:
+    """Return where a rank has ended while another runs a program that it did not; the other may be ahead, and end soon."""
     for number, said in enumerate(told):
         for other, theirs in enumerate(told):
             if said.get("state") == "ended" and theirs.get("state") == "runs" and theirs["count"] > said["count"]:
-                return [f"rank {number} has ended", f"rank {other} is at {theirs['line']}"], False
+                return [f"rank {number} has ended", f"rank {other} is at {theirs['line']}"]
     return None
 
 

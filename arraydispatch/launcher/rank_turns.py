@@ -1,0 +1,373 @@
+"""Turns of the ranks at a change of a file: rank 0 alone changes the real one, and does so after the others have come to the same change.
+
+All ranks make the same changes in the same order, each in its own time. If rank 0 did not wait, another rank could find what rank 0 has
+written before its own program has written it. Each other rank appends a number to a file of its own once it has made a change;
+rank 0 reads these files. Names that differ between ranks (with the time in them, say) are told by the number of changes.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import stat
+import struct
+import sys
+import tempfile
+import threading
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+from ..backends import loader
+from ..common import callers
+from ..common.patching import Exchange, Exchanges
+
+__all__ = ["CHANGING", "PLACES", "WRITING", "Files", "FirstRankFiles", "Turns", "asked_by_program"]
+
+CHANGING = ("chmod", "chown", "setxattr", "truncate", "utime")
+"""Functions of :mod:`os` that change a file."""
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+"""Flags by which :func:`os.open` changes one."""
+_ON_BEHALF = frozenset(
+    {
+        __name__,
+        f"{__package__}.rank_files",
+        "os",
+        "pathlib",
+        "pathlib._local",
+        "shutil",
+        "glob",
+        "genericpath",
+        "posixpath",
+        "ntpath",
+    }
+)
+"""Modules for paths, by way of which a program asks."""
+_OPENING = ("builtins:open", "io:open")
+_NAMING = ("os:link", "os:rename", "os:replace", "os:symlink")
+PLACES = (
+    *_OPENING, "os:open", "os:mkdir", "os:remove", "os:rmdir", "os:unlink", "shutil:rmtree", *_NAMING, *(f"os:{name}" for name in CHANGING),
+)  # fmt: skip
+
+_SECONDS = 20
+"""Time that rank 0 waits for a change; if it is not enough, the ranks differ in what they change, and it waits no more."""
+_PAUSE = 0.001
+_RECORD = struct.Struct("<I")
+_END = 0
+"""Record of a rank that has ended."""
+
+
+class Turns:
+    """Changes that this rank and the others have made.
+
+    Parameters
+    ----------
+    folder : str
+        Folder that all ranks share.
+    number, count : int
+        Number of this rank, and of ranks.
+    """
+
+    def __init__(self, folder: str, number: int, count: int) -> None:
+        self._process = os.getpid()
+        self._lock = threading.Lock()
+        self._made: Counter[int] = Counter()
+        self._waits = number == 0
+        ways = [os.path.join(folder, f"changes-{rank}") for rank in range(1, count)]
+        self._others = [_Log(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)) for path in ways] if self._waits else []
+        append = os.O_RDWR | os.O_CREAT | os.O_APPEND
+        self._own = None if self._waits else os.open(ways[number - 1], append, 0o600)
+        self._names = os.open(os.path.join(folder, "names"), append, 0o600)
+        self._of_mine: set[str] = set()
+        self._of_others = frozenset[str]()
+        self._read = 0
+
+    def wait(self, path: str) -> None:
+        """Wait until each other rank has made the change of a file that rank 0 makes next."""
+        if not self._waits or os.getpid() != self._process:
+            return
+        key = _key(path)
+        with self._lock:
+            self._made[key] += 1
+            times, total = self._made[key], self._made.total()
+        limit = time.monotonic() + _SECONDS
+        while self._waits and not all(log.has(key, times, total) for log in self._others):
+            if time.monotonic() > limit:
+                self._waits = False
+            time.sleep(_PAUSE)
+
+    def made(self, path: str) -> None:
+        """Tell rank 0 that this rank has made its change of a file."""
+        if self._own is not None and os.getpid() == self._process:
+            os.write(self._own, _RECORD.pack(_key(path)))
+
+    def own(self, path: str) -> None:
+        """Tell the other ranks of a name that this one chose for a file of its own, before there is such a file."""
+        with self._lock:
+            self._of_mine.add(path)
+            os.write(self._names, os.fsencode(path) + b"\0")
+
+    def of_others(self) -> frozenset[str]:
+        """Return the names that other ranks chose for files of their own."""
+        with self._lock:
+            if (size := os.fstat(self._names).st_size) != self._read:
+                told = os.pread(self._names, size, 0).split(b"\0")[:-1]
+                self._read, self._of_others = size, frozenset(map(os.fsdecode, told)) - self._of_mine
+            return self._of_others
+
+    def end(self) -> None:
+        """Tell rank 0 that this rank makes no more changes."""
+        if self._own is not None and os.getpid() == self._process:
+            os.write(self._own, _RECORD.pack(_END))
+
+
+def _key(path: str) -> int:
+    return zlib.crc32(os.fsencode(path)) or 1
+
+
+class _Log:
+    """Changes of another rank, by the file to which it appends them."""
+
+    def __init__(self, file: int) -> None:
+        self._file, self._lock = file, threading.Lock()
+        self._made: Counter[int] = Counter()
+
+    def has(self, key: int, times: int, total: int) -> bool:
+        """Whether the rank has changed a file so many times, or made so many changes of any, or has ended."""
+        with self._lock:
+            self._made.update(each for (each,) in _RECORD.iter_unpack(os.read(self._file, 1 << 16)))
+        return self._made[key] >= times or self._made.total() >= total or _END in self._made
+
+
+class Files:
+    """Changes of files that a rank makes in turn with the others.
+
+    Parameters
+    ----------
+    turns : Turns or None
+        Changes of all ranks; None if they share no folder.
+    """
+
+    def __init__(self, turns: Turns | None) -> None:
+        self._turns = turns
+        self._own = [os.path.join(tempfile.gettempdir(), "arraydispatch-")]
+        """Beginnings of paths that are used as they are."""
+        self._within = threading.local()
+        self._type_of, self._scan = os.stat, os.scandir
+
+    def _path(self, file: Any, kwargs: Any = ()) -> str | None:
+        """Return the absolute path that a call asks for; None if the call is left as it is."""
+        if not isinstance(file, str | bytes | os.PathLike) or any(
+            "dir_fd" in name and kwargs[name] is not None for name in kwargs
+        ):
+            return None
+        path = os.path.abspath(os.fsdecode(file))
+        return None if f"{path}{os.sep}".startswith(tuple(self._own)) else path
+
+    def _type(self, path: str) -> int | None:
+        try:
+            return stat.S_IFMT(self._type_of(path).st_mode)
+        except (OSError, ValueError):
+            return None
+
+    def _turned(self, place: str, way: Callable[[Exchange], Any]) -> Callable[[Exchange], Any]:
+        return lambda exchange: self._in_turn(place, exchange.real, way(exchange))
+
+    def _in_turn(self, place: str, real: Callable[..., Any], change: Callable[..., Any]) -> Callable[..., Any]:
+        """Make a function that changes a file wait for its turn, or tell that it has had it."""
+
+        @functools.wraps(real)
+        def in_turn(*args: Any, **kwargs: Any) -> Any:
+            path = None if hasattr(self._within, "change") else self._changed(place, args, kwargs)
+            if path is None or self._turns is None:
+                return change(*args, **kwargs)
+            self._within.change = path
+            try:
+                self._turns.wait(path)
+                return change(*args, **kwargs)
+            finally:
+                del self._within.change
+                self._turns.made(path)
+
+        return in_turn
+
+    def _changed(self, place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+        """Return the path that a call changes, None if it changes none in which the ranks must agree."""
+        how = _argument(args, kwargs, 1, "flags" if place == "os:open" else "mode")
+        if place in _OPENING and (kwargs.get("opener") or not any(letter in str(how) for letter in "wax+")):
+            return None
+        if place == "os:open" and not (isinstance(how, int) and how & WRITING):
+            return None
+        file = _argument(args, kwargs, 1, "dst") if place in _NAMING else _argument(args, kwargs, 0, "path", "file")
+        path = self._path(file, kwargs)
+        if path is None:
+            return None
+        if place in ("os:open", "os:mkdir") and self._type(path) is None and _is_own_name(path):
+            self._own.append(path + os.sep)
+            if self._turns is not None:
+                self._turns.own(path)
+            return None
+        return path if (_asked_for_program() if place in _OPENING else asked_by_program()) else None
+
+    @staticmethod
+    def _called(real: Callable[..., Any], place: str, path: Any, *args: Any, **kwargs: Any) -> Any:
+        """Call a function for the rank's own place; errors name the path that was asked for."""
+        try:
+            return real(place, *args, **kwargs)
+        except OSError as error:
+            if error.filename == place:
+                error.filename = path
+            raise
+
+    def _names(self, path: str) -> dict[str, str]:
+        """Return the names in a directory, each with the directory where it lies; not those that other ranks chose for themselves."""
+        others = self._of_others()
+        with self._scan(path) as found:
+            return {each.name: path for each in found if os.path.join(path, each.name) not in others}
+
+    def _of_others(self) -> frozenset[str]:
+        return frozenset() if self._turns is None else self._turns.of_others()
+
+    def _is_real(self, path: str) -> bool:
+        """Whether a directory is shown as it is."""
+        return all(os.path.dirname(other) != path for other in self._of_others())
+
+    def _seen(self, path: str) -> str:
+        """Return where the rank finds a path."""
+        return path
+
+    def _listing(self, exchange: Exchange) -> Any:
+        real = exchange.real
+
+        def listed(path: Any = ".") -> Any:
+            asked = self._path("." if path is None else path)
+            if asked is None or self._is_real(asked):
+                return real(path)
+            if self._type(self._seen(asked)) != stat.S_IFDIR:
+                return self._called(real, self._seen(asked), path)
+            names = list(self._names(asked))
+            return [os.fsencode(name) for name in names] if isinstance(path, bytes) else names
+
+        return listed
+
+    def _scanning(self, exchange: Exchange) -> Any:
+        real = exchange.real
+
+        def scanned(path: Any = ".") -> Any:
+            asked = self._path("." if path is None else path)
+            if asked is None or isinstance(path, bytes) or self._is_real(asked):
+                return real(path)
+            if self._type(self._seen(asked)) != stat.S_IFDIR:
+                return self._called(real, self._seen(asked), path)
+            shown = "." if path is None else os.fspath(path)
+            return _Entries([_Entry(name, os.path.join(shown, name), os.path.join(place, name)) for name, place in self._names(asked).items()])  # fmt: skip
+
+        return scanned
+
+
+class FirstRankFiles(Files):
+    """The files as rank 0 has them: the real ones, which it changes after the other ranks have come to the change."""
+
+    def keep(self) -> None:
+        """Begin, for the rest of the process."""
+        if self._turns is not None:
+            exchanges = Exchanges()
+            exchanges.put("os:listdir", self._listing)
+            exchanges.put("os:scandir", self._scanning)
+            for place in PLACES:
+                exchanges.put(place, self._turned(place, lambda exchange: exchange.real))
+
+
+class _Entry:
+    """Entry of a directory, as :func:`os.scandir` gives them."""
+
+    def __init__(self, name: str, path: str, place: str) -> None:
+        self.name, self.path, self._place = name, path, place
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    def __repr__(self) -> str:
+        return f"<DirEntry {self.name!r}>"
+
+    def inode(self) -> int:
+        return os.lstat(self._place).st_ino
+
+    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
+        return os.stat(self._place, follow_symlinks=follow_symlinks)
+
+    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
+        return os.path.isdir(self._place) and (follow_symlinks or not self.is_symlink())
+
+    def is_file(self, *, follow_symlinks: bool = True) -> bool:
+        return os.path.isfile(self._place) and (follow_symlinks or not self.is_symlink())
+
+    def is_symlink(self) -> bool:
+        return os.path.islink(self._place)
+
+    def is_junction(self) -> bool:
+        return False
+
+
+class _Entries:
+    def __init__(self, entries: list[_Entry]) -> None:
+        self._entries = iter(entries)
+
+    def __iter__(self) -> Iterator[_Entry]:
+        return self._entries
+
+    def __next__(self) -> _Entry:
+        return next(self._entries)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], position: int, *names: str) -> Any:
+    return args[position] if len(args) > position else next((kwargs[name] for name in names if name in kwargs), None)
+
+
+def _is_own_name(path: str) -> bool:
+    """Whether a new file or directory gets a name of the rank's own, which :mod:`tempfile` or a library chose."""
+    frame = _frame()
+    return frame.f_globals.get("__name__") == "tempfile" or (
+        not callers.is_users(frame) and str(os.getpid()) in os.path.basename(path)
+    )
+
+
+def asked_by_program() -> bool:
+    """Whether the program itself asks, perhaps by way of the standard library's modules for paths."""
+    return callers.is_users(_frame())
+
+
+def _asked_for_program() -> bool:
+    """Whether the program asks, perhaps by way of a package such as NumPy, and not a backend's library that keeps what it compiled."""
+    frame = _frame()
+    while frame is not None and not callers.is_users(frame):
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in _libraries():
+            return False
+        frame = frame.f_back
+    return frame is not None
+
+
+@functools.cache
+def _libraries() -> frozenset[str]:
+    return frozenset(
+        root for name, row in loader.KNOWN.items() if name != "numpy" for root in (*row.roots, *row.imports)
+    )
+
+
+def _frame() -> Any:
+    """Return the frame that asks a replaced function, by way of modules for paths."""
+    frame: Any = sys._getframe(1)
+    while (back := frame.f_back) is not None and frame.f_globals.get("__name__") in _ON_BEHALF:
+        frame = back
+    return frame
