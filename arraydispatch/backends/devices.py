@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Device:
     """Device of a backend.
 
@@ -38,7 +38,7 @@ class Device:
     memory: int = -1
     processor_count: int = -1
     description: str = ""
-    native: Any = field(default=None, compare=False, repr=False)
+    native: Any = field(default=None, repr=False)
     mesh: tuple[int, ...] = ()
 
     def __str__(self) -> str:
@@ -55,8 +55,7 @@ class Device:
         return hash(self.name)
 
 
-@dataclass(frozen=True)
-class Sharding:
+class Sharding(NamedTuple):
     """Placement of an array on a mesh of devices.
 
     Parameters

@@ -50,11 +50,17 @@ def parameters_of(func: Any) -> Parameters:
 
 def _of_text(text: str | None) -> Parameters | None:
     """Read a signature that C code gives as text, such as ``($module, a, /, axis=None, *, out=None)``; None where it is not as simple."""
-    if text is None or not text.startswith("($module, ") or _NOT_SIMPLE.intersection(text[1:-1]):
+    if text is None:
+        return None
+    for quote in "'\"":  # words among the default values
+        text = "".join(text.split(quote)[::2])
+    text = text.removeprefix("($module,") if text.startswith("($module,") else text.removeprefix("(")
+    text = text.removesuffix(")")
+    if _NOT_SIMPLE.intersection(text):
         return None
     names: list[str] = []
     only, positional = 0, None
-    for part in text[len("($module, ") : -1].split(","):
+    for part in text.rstrip().removesuffix(",").split(",") if text.strip() else ():
         name = part.partition("=")[0].strip()
         if name == "/":
             only = len(names)
@@ -65,7 +71,7 @@ def _of_text(text: str | None) -> Parameters | None:
     return Parameters(tuple(names), only, len(names) if positional is None else positional)
 
 
-_NOT_SIMPLE = frozenset('()[]{}<"\\')
+_NOT_SIMPLE = frozenset("()[]{}<$\\")
 
 
 def _inspected(func: Any) -> Parameters:

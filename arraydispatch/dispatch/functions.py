@@ -18,7 +18,7 @@ from ..common.errors import HostFallbackError
 from ..common.process_state import process
 from ..common.pytrees import leaves, mapped
 from ..common.sentinels import DECLINED
-from ..engine.compiled_blocks import variant as _variant  # noqa: F401 -- which backends have under compiled execution
+from ..common.signal_safety import imported
 from ..functions.registry import Entry, Into, Spec, resolve
 from ..memory import views, writing
 from ..memory.ghosts import shown, stand_in, stand_in_like
@@ -46,6 +46,8 @@ from .ufunc_calls import precise
 _defaults = settings.default
 _context_rules = context_rules.get
 _NUMPY_FUNCTION = np.ndarray.__array_function__
+
+settings.defer_by(lambda backend: imported("arraydispatch.engine.compiled_blocks.variant").of(backend))
 
 creators: dict[Any, Callable[..., Any]] = {}
 """NumPy function with ``like=`` (NEP 35) -> function that creates an `Array`; registered by the creation layer."""

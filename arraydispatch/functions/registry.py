@@ -27,10 +27,10 @@ import importlib
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from types import ModuleType
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -182,8 +182,7 @@ def facts_of(func: Any) -> Facts:
     return SPECS.get(func) or HOST.get(func) or OTHERS.get(func, _NOTHING)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """Resolution of one function on one backend, which the dispatch runs."""
 
     func: Any

@@ -96,7 +96,7 @@ class Views(NamedTuple):
 _CHECKS, _PARALLEL, _VIEWS = Checks(), Parallel(), Views()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Facts:
     """Facts about a function on every backend.
 
@@ -142,7 +142,7 @@ class Written(NamedTuple):
         return value is not self.harmless
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Spec(Facts):
     """Registration of one NumPy function, for all backends.
 
@@ -260,7 +260,7 @@ class Spec(Facts):
         return False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OnHost(Facts):
     """Function that NumPy runs on the host on every backend.
 

@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any, Self, TypeVar, overload
 
@@ -99,7 +98,7 @@ def install(
             stack.enter_context(_switched(users, _modules_of))
             if choices is not None:
                 policy = process.fallback if fallback is None else fallback
-                stack.enter_context(processes.inherited(replace(choices, on_fallback=policy), users.roots))
+                stack.enter_context(processes.inherited(choices._replace(on_fallback=policy), users.roots))
             _installed.append(stack.pop_all())
             atexit.register(uninstall)
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
-import importlib
 import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
 from ..api import public
 from ..backends import loader
 from ..common.errors import ArrayDispatchError, OptionError
-from ..runtime import execution_policy, hardware, settings, threads
+from ..runtime import execution_policy, hardware, heap, settings, threads
 from . import ranks
 
 ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
@@ -75,8 +71,7 @@ def _device(name: str) -> str | None:
     return "" if found == there[0].name else found
 
 
-@dataclass(frozen=True)
-class Choices:
+class Choices(NamedTuple):
     """Options of ``arraydispatch run`` about arrays and their backend; see its help for their meaning."""
 
     backend: str | None = None
@@ -98,7 +93,7 @@ class Choices:
     @classmethod
     def of(cls, options: Any) -> Choices:
         """Take the options of a parsed command line; the policy decides execution and sizes that are not given."""
-        made = cls(**{name: getattr(options, name) for name in cls.__dataclass_fields__ if hasattr(options, name)})
+        made = cls(**{name: getattr(options, name) for name in cls._fields if hasattr(options, name)})
         calls = any((made.precision, made.device, getattr(options, "verify", False)))
         name = made.backend or default_backend(made.device).backend
         library, cpu = name != "numpy", not hardware.accelerators()
@@ -108,7 +103,7 @@ class Choices:
         compiles = loader.compiles_on_cpu(name)
         policy = execution_policy.defaults(library, cpu, asked, made.min_size, calls=calls, compiles=compiles)
         by_policy = not (calls or asked or made.min_size is not None)
-        return replace(made, execution=policy.execution, min_size=policy.min_size, by_policy=by_policy)
+        return made._replace(execution=policy.execution, min_size=policy.min_size, by_policy=by_policy)
 
     def settled(self) -> Choices:
         """Return the options with a backend chosen if none is named; raise as :func:`arraydispatch.use` for one from the environment."""
@@ -118,22 +113,22 @@ class Choices:
         if self.mesh is not None and not loader.KNOWN[found.backend].several:
             able = [name for name in loader.CHEAPEST if loader.KNOWN[name].several and loader.installed(name)]
             if able and found.why != _BY_ENVIRONMENT:
-                return replace(self, backend=able[0], why="chosen for the mesh")
+                return self._replace(backend=able[0], why="chosen for the mesh")
         if found.why == _BY_ENVIRONMENT:
             try:
                 loader.check(found.backend)
             except ArrayDispatchError as error:
                 raise type(error)(f"{ENVIRONMENT}={found.backend}: {error}") from None
-        return replace(self, backend=found.backend, device=found.device, why=found.why)
+        return self._replace(backend=found.backend, device=found.device, why=found.why)
 
     def to_json(self) -> str:
         """Serialise for the environment of a child process."""
-        return json.dumps(asdict(self))
+        return json.dumps(self._asdict())
 
     def apply(self) -> None:
         """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does."""
         self._use(whole=True)
-        _keep_memory(settings.default.backend != "numpy")
+        heap.keep_memory(settings.default.backend != "numpy")
         # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.
         loader.when_loaded(
             settings.default.backend,
@@ -192,52 +187,3 @@ class Choices:
             allowing="Run it with --on-fallback warn to allow it.",
             draws_on_device=self.rng == "device",
         )
-
-
-# -- memory that the process keeps ----------------------------------------------------------------------------------------
-
-
-_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX, _ARENA_MAX = -1, -3, -4, -8
-"""Parameters of ``mallopt``, as malloc.h has them."""
-KEPT = 1 << 30
-"""Number of free bytes at the end of the heap above which memory is returned to the system."""
-LARGEST = 1 << 25
-"""Bytes of a block from which on it is the system's all the same: the C library takes no more. Of arrays, NumPy's allocator keeps these
-(``_allocator.c``), where it is compiled."""
-LARGE_KEPT = 1 << 29
-"""Bytes of these together."""
-_AROUND = 4096
-"""Number of bytes that the C library may add to a block."""
-_VARIABLES = (
-    "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "MALLOC_MMAP_MAX_", "GLIBC_TUNABLES",
-)  # fmt: skip
-_LARGE_PAGES = "glibc.malloc.hugetlb=1"
-"""Setting under which all the same freed memory is kept: large blocks in large pages, as docs/explanation/limits.md advises."""
-
-
-def _keep_memory(all_blocks: bool = False) -> bool:
-    """Make the C library keep freed memory for the next array, unless the user has configured it; return whether it does.
-
-    The C library of GNU systems returns large blocks to the system when they are freed, and the next array of that size consists of
-    pages that the system first fills with zeros. In a chain of NumPy calls on 400 kB to 24 MB that takes three to eight times as long
-    as the arithmetic.
-
-    ``all_blocks``: also that of blocks of :data:`LARGEST` bytes and more, in one arena for all threads. A library whose
-    arrays are made by the C library gets each large result in new pages otherwise: of 128 MB, in four times the time.
-    """
-    if any(os.environ.get(name, _LARGE_PAGES) != _LARGE_PAGES for name in _VARIABLES):
-        return False
-    try:
-        library = ctypes.CDLL(None)
-        library.gnu_get_libc_version  # noqa: B018 -- others know a mallopt that does nothing
-        done = bool(library.mallopt(_MMAP_THRESHOLD, LARGEST) and library.mallopt(_TRIM_THRESHOLD, KEPT))
-        if all_blocks:
-            done = bool(done and library.mallopt(_ARENA_MAX, 1) and library.mallopt(_MMAP_MAX, 0))
-    except (OSError, AttributeError, TypeError):
-        return False
-    with contextlib.suppress(ImportError):
-        importlib.import_module("arraydispatch._core._allocator").keep(LARGEST - _AROUND, LARGE_KEPT)
-        # The allocator is a value of this context. In a context with values ufuncs search for the handling of errors at each call, unless
-        # it is one of them: as it was, so that it stays what the program sets.
-        importlib.import_module("numpy").seterr()
-    return done

@@ -31,18 +31,11 @@ CHANGING = ("chmod", "chown", "setxattr", "truncate", "utime")
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 """Flags by which :func:`os.open` changes one."""
 _ON_BEHALF = frozenset(
-    {
+    (
         __name__,
         f"{__package__}.rank_files",
-        "os",
-        "pathlib",
-        "pathlib._local",
-        "shutil",
-        "glob",
-        "genericpath",
-        "posixpath",
-        "ntpath",
-    }
+        *"os pathlib pathlib._local shutil glob genericpath posixpath ntpath".split(),
+    )
 )
 """Modules for paths, by way of which a program asks."""
 _OPENING = ("builtins:open", "io:open")

@@ -41,7 +41,7 @@ _BEAT = 0.25
 _FIRST_BEAT = 0.01
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Rank:
     """One process of several.
 
@@ -229,16 +229,14 @@ def seeded(*seeds: object) -> None:
 # -- how it is going -----------------------------------------------------------------------------------------------------
 
 
-@dataclass
 class _Watch:
     """How this rank is going, the line that it is at, and the programs that it has begun; in files for the command."""
 
-    begun: Begun | None = None
-    error: str = ""
-    line: str = ""
-    state: str = "runs"
-    path: str = ""
-    code: int = 0
+    def __init__(self) -> None:
+        self.begun: Begun | None = None
+        self.error = self.line = self.path = ""
+        self.state = "runs"
+        self.code = 0
 
     def begin(self, rank: Rank) -> None:
         assert rank.folder is not None

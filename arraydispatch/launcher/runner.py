@@ -9,10 +9,9 @@ import importlib.util
 import io
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import exits, tracebacks
 from .user_files import UserFiles
@@ -22,8 +21,7 @@ class NotFound(Exception):
     """Error for a missing script, module or package; the message is one sentence with the remedy."""
 
 
-@dataclass
-class Program:
+class Program(NamedTuple):
     """Program to run, located and read before anything else happens.
 
     Attributes
@@ -36,7 +34,7 @@ class Program:
         ``sys.argv[0]``.
     path0 : str
         ``sys.path[0]``.
-    roots : list of str
+    roots : sequence of str
         Folders whose modules are the user's.
     spec, loader, package
         Attributes of the module, as ``python`` sets them.
@@ -46,7 +44,7 @@ class Program:
     file: str
     argv0: str
     path0: str
-    roots: list[str] = field(default_factory=list)
+    roots: Sequence[str] = ()
     spec: Any = None
     loader: Any = None
     package: str | None = None

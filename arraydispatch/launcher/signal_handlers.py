@@ -27,7 +27,6 @@ from ..backends import loader
 from ..backends.base import Backend
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
-from ..engine.compiled_blocks import tapes
 from . import import_hook
 
 __all__ = ["after_calls"]
@@ -134,7 +133,8 @@ def _within_a_call(frame: FrameType | None) -> bool:
 
     Code of ours traces too, without a frame of the library's: PyTorch gives shapes to code that runs on tensors without values.
     """
-    if tapes.is_in_between():
+    tapes = sys.modules.get("arraydispatch.engine.compiled_blocks.tapes")  # there once a block has been recorded
+    if getattr(tapes, "is_in_between", bool)():
         return True
     libraries = [backend for backend in loader.loaded() if backend.name != "numpy"]
     folders = tuple(folder for backend in libraries for folder in _folders(backend))

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-import sysconfig
 from functools import cache
 from types import FrameType
 from typing import Any
@@ -25,8 +24,14 @@ _PACKAGE = os.path.realpath(OURS)
 @cache
 def _installed_places() -> tuple[str, ...]:
     """Return the folders of the interpreter, its library and this package."""
-    places = {sys.prefix, sys.base_prefix, sys.exec_prefix, sys.base_exec_prefix, _PACKAGE}
-    places.update(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+    places = {
+        sys.prefix,
+        sys.base_prefix,
+        sys.exec_prefix,
+        sys.base_exec_prefix,
+        os.path.dirname(os.__file__),
+        _PACKAGE,
+    }
     return tuple(os.path.realpath(place) for place in places)
 
 

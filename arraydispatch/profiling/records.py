@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 ON_BACKEND = frozenset({"override", "native", "composed"})
 """Classes of calls that the backend's library computes."""
@@ -12,7 +12,7 @@ LARGE = "it moves, views or writes values, or no block holds it"
 """Reason why NumPy runs a call on a large array immediately on the host."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Call:
     """Calls of one function, from one line, of one class."""
 
@@ -36,7 +36,7 @@ class Call:
         return self.kind in ON_BACKEND
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Transfer:
     """Bytes that one line moved in one direction, for one reason."""
 
@@ -49,7 +49,7 @@ class Transfer:
     nbytes: int
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Note:
     """Event that happened ``count`` times at one line: an array that stayed NumPy, a sync, a cast."""
 
@@ -62,7 +62,7 @@ class Note:
     nbytes: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Compilation:
     """Compilations by a library for calls from one line."""
 
@@ -78,7 +78,7 @@ class Compilation:
     """Number of programs that were not compiled, because an earlier process had kept them."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Block:
     """Blocks of recorded calls that ended at one line, for one reason, and were computed in one way."""
 
@@ -99,8 +99,7 @@ class Block:
     """
 
 
-@dataclass(frozen=True)
-class Part:
+class Part(NamedTuple):
     """Calls recorded by one line, with its share of the time of the blocks that computed them."""
 
     file: str
@@ -112,8 +111,7 @@ class Part:
     """As for :class:`Block`."""
 
 
-@dataclass(frozen=True)
-class Message:
+class Message(NamedTuple):
     """Message that the program added to the profile."""
 
     seconds: float
@@ -125,8 +123,7 @@ class Message:
     thread: int
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """Single call, in a trace."""
 
     start: float

@@ -1,1 +1,1 @@
-"""Settings in force, and the placement, dtypes, conversion and threads that follow from them."""
+"""Settings in force, and the placement, dtypes, conversion, threads and heap that follow from them."""

@@ -73,8 +73,14 @@ def current_backend() -> Backend:
 
 
 _deferring: Callable[[Backend], Backend] | None = None
-defer: Callable[[Backend], Backend] = lambda backend: backend
-"""Return the variant of a backend that defers values, where it has one; set by the engine."""
+_defer: Callable[[Backend], Backend] = lambda backend: backend
+
+
+def defer_by(variant_of: Callable[[Backend], Backend]) -> None:
+    """Set the function that returns the variant of a backend that defers values, where it has one."""
+    global _defer
+    _defer = variant_of
+    _follow()
 
 
 def computing(backend: Backend) -> Backend:
@@ -169,7 +175,7 @@ def _execute(usual: Execution, executions: tuple[execution, ...]) -> None:
 def _follow() -> None:
     """Switch deferred values on or off; they are off while a library traces, because everything computed then belongs to its program."""
     global _deferring
-    _deferring = defer if process.execution == "compiled" and not process.traces else None
+    _deferring = _defer if process.execution == "compiled" and not process.traces else None
 
 
 class execution:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import importlib
 import io
 import json
@@ -647,7 +646,7 @@ def test_html_has_one_lane_for_each_device() -> None:
         "collectives": [{"kind": "collective-permute", "bytes": 64, "count": 3}],
     }  # fmt: skip
     silent = {**step, "line": "heat.py:9", "collectives": []}
-    run = dataclasses.replace(RUN, backend="jax", device="mesh:2x4", programs=[silent, step])
+    run = RUN._replace(backend="jax", device="mesh:2x4", programs=[silent, step])
     page = _html(run)
     assert "2 × float64[64, 8] split along axis 0" in page
     assert "3 × collective-permute of 64 B" in page

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable
 from pathlib import Path
@@ -114,7 +113,7 @@ def rounded(backend: str, monkeypatch: pytest.MonkeyPatch) -> Any:
     def einsum(xp: Any, *operands: Any, **options: Any) -> Any:
         return xp.add(entry.run(xp, *operands, **options), xp.asarray(np.array([1e-13, -1e-13, 0.0, 1e-13])))
 
-    made = dataclasses.replace(entry, run=einsum, bound=functools.partial(einsum, held.xp))
+    made = entry._replace(run=einsum, bound=functools.partial(einsum, held.xp))
     monkeypatch.setitem(held.entries, np.einsum, made)
     return ad.asarray(np.array([[1.0, -1.0], [2.0, -2.0], [3.0, 1.0], [4.0, -4.0]]) * 100, backend=backend)
 
@@ -184,7 +183,7 @@ def test_functions_of_any_number_of_operands_are_compared(backend: str, monkeypa
     def wrong(xp: Any, *operands: Any, **options: Any) -> Any:
         return xp.add(entry.run(xp, *operands, **options), 1e-3)
 
-    made = dataclasses.replace(entry, run=wrong, bound=functools.partial(wrong, held.xp))
+    made = entry._replace(run=wrong, bound=functools.partial(wrong, held.xp))
     monkeypatch.setitem(held.entries, np.einsum, made)
     with Verification() as verification:
         np.einsum("ij,jk->ik", *[ad.asarray(HILBERT, backend=backend)] * 2)

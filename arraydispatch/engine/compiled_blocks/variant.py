@@ -9,7 +9,6 @@ cannot be recorded runs at once, on the values of its operands.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import replace
 from functools import partial
 from math import prod
 from threading import RLock
@@ -567,9 +566,9 @@ class _Entries(dict[Any, Entry]):
             return run(variant.xp, *args, **kwargs)
 
         if func is np.copy:  # nothing to record: a write to either array leaves the deferred value as it is
-            return replace(found, run=lambda xp, *args, **kwargs: in_parts(*args, **kwargs), bound=in_parts)
+            return found._replace(run=lambda xp, *args, **kwargs: in_parts(*args, **kwargs), bound=in_parts)
         if found.spec is not None and found.spec.mode in ("arrays", "meta", "attribute"):
-            return replace(found, bound=in_parts)
+            return found._replace(bound=in_parts)
         whole = partial(run, variant.inner.xp)
         if found.pure:
             body = variant.recorder(whole, func, None if by_library else in_parts)
@@ -577,7 +576,7 @@ class _Entries(dict[Any, Entry]):
             body = lambda *args, **kwargs: variant.at_once(whole, args, kwargs)
         else:
             body = in_parts
-        return replace(found, run=lambda xp, *args, **kwargs: body(*args, **kwargs), bound=body)
+        return found._replace(run=lambda xp, *args, **kwargs: body(*args, **kwargs), bound=body)
 
 
 _variants: dict[int, Deferring] = {}
@@ -596,4 +595,4 @@ def of(backend: Backend) -> Backend:
     return found
 
 
-settings.defer = of
+settings.defer_by(of)

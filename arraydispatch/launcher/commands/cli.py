@@ -6,13 +6,13 @@ import atexit
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
 from ... import __version__
 from ...common.errors import ArrayDispatchError, did_you_mean
-from ...profiling.report import WRITERS, missing
+from ...common.signal_safety import imported
+from ...profiling.report import WRITERS
 from ..options import Choices
 from .usage import UsageError
 
@@ -85,7 +85,7 @@ def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | No
     suffix = os.path.splitext(value)[1]
     if suffix not in suffixes:
         raise UsageError(f"{option}: {value!r} must end in one of: {', '.join(suffixes)}.")
-    lacking = missing() if suffix == ".html" else None
+    lacking = imported("arraydispatch.profiling.report.html").missing() if suffix == ".html" else None
     if lacking is not None:
         raise UsageError(f"{option}: {lacking}.")
     path = os.path.abspath(value)
@@ -193,7 +193,7 @@ def _run(argv: list[str]) -> int:
     atexit.register(scope.end)  # registered first, so the last thing that Python does
     forks.survive_forks()
     if ranks.mine is not None:  # a program that the script starts is by itself
-        choices = replace(choices, mesh=None, simulated=False)
+        choices = choices._replace(mesh=None, simulated=False)
     processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()
     ranks.starts(f"-m {options.module}" if program is None else program.file)

@@ -15,7 +15,6 @@ import sys
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -146,7 +145,7 @@ class _Mode:
 
     def _report(self, profile: Spoken, verification: Verification | None) -> None:
         options, found = self._options, None if verification is None else verification.as_dict()
-        run = replace(Run.of(profile), seconds=self._seconds if options.report else profile.wall, verification=found)
+        run = Run.of(profile)._replace(seconds=self._seconds if options.report else profile.wall, verification=found)
         sys.stdout.flush()
         if options.report:
             write(WRITERS[os.path.splitext(options.report)[1]], options.report, profile, run)

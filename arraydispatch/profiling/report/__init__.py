@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import IO
 
+from ...common.signal_safety import imported
 from ..recorder import Profile
 from .data import Run, as_dict
 from .files import write, write_csv, write_json, write_trace
-from .html import missing, write_html
 from .terminal import print_report, print_verification, short
 
 __all__ = [
-    "WRITERS", "Run", "Writer", "as_dict", "missing", "print_report", "print_verification", "short", "write",
+    "WRITERS", "Run", "Writer", "as_dict", "print_report", "print_verification", "short", "write",
     "write_trace",
 ]  # fmt: skip
+
+
+def write_html(stream: IO[str], profile: Profile, run: Run) -> None:
+    """Write the report as a page; its module is imported for the runs that ask for one."""
+    imported("arraydispatch.profiling.report.html").write_html(stream, profile, run)
+
 
 Writer = Callable[[IO[str], Profile, Run], None]
 

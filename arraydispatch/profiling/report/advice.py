@@ -29,7 +29,7 @@ _DO = "\0"
 _LOOK = frozenset({"bool()", "int()", "float()", "complex()", "an index", "item()", "printing"})
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Advice:
     """One pattern at one line.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from .advice import advise
 from .summary import computed, summary
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """Facts about the run as a whole.
 
     Attributes
@@ -55,7 +54,7 @@ class Run:
     rng: str = "numpy"
     program: str = ""
     complete: bool = True
-    verification: dict[str, Any] | None = field(default=None)
+    verification: dict[str, Any] | None = None
     why: str = ""
     plain: float | None = None
     process: float | None = None
@@ -172,7 +171,7 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         "functions": _functions(calls),
         "lines": _lines(profile, calls, transfers),
         "advice": [asdict(advice) for advice in advise(profile, calls, transfers)],
-        "messages": [asdict(message) for message in profile.messages()],
+        "messages": [message._asdict() for message in profile.messages()],
         "programs_on_mesh": run.programs or [],
         "verification": run.verification,
     }  # fmt: skip
