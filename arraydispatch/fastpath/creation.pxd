@@ -6,7 +6,7 @@ from .results cimport Path, array_of, is_numpys, is_plain, values_of
 
 cdef Path path
 cdef bint _compiled
-cdef dict _kinds
+cdef dict _kinds, _known
 cdef object PLAIN, SCALARS, _float_kind, _users, _visited
 cdef bint _draws_on_device
 cpdef fresh(ndarray value)
@@ -22,9 +22,9 @@ cdef bint _lends(memory, args) except -1
 cdef _values_of(x)
 cpdef bint plain_sequence(x, Py_ssize_t depth=*) except -1
 cdef bint _draws() except -1
-cdef bint _is_few(x, large) except -1
-cdef tuple _few_of(tuple args, large, Py_ssize_t first, bint reads)
+cdef bint _is_few(x, Py_ssize_t least) except -1
+cdef tuple _few_of(tuple args, Py_ssize_t least, Py_ssize_t first, bint reads)
 cdef set _drawing
 cdef bint _is_within() except -1
 cdef _drawn(draw, tuple args, dict kwargs, moved)
-cdef bint _is_by_user() except -1
+cdef bint _is_by_user(FrameType first) except -1

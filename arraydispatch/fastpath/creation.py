@@ -399,7 +399,7 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
 # -- random numbers ----------------------------------------------------------------------------------------------------
 
 
-def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool) -> Any:
+def drawn_at_once(draw: Any, general: Any, moved: Any, least: int, method: bool) -> Any:
     """Make a method or function that draws: NumPy's own draws a few numbers.
 
     Parameters
@@ -410,8 +410,8 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool)
         It makes the calls that the thin path does not.
     moved : callable
         It moves an ndarray that the thin path cannot wrap.
-    large : module
-        Its ``LEAST`` is the integer from which on an argument may ask for a large draw.
+    least : int
+        Integer from which on an argument may ask for a large draw.
     method : bool
         Whether the first argument is the generator.
     """
@@ -422,12 +422,12 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool)
     def drawn(*args: Any, **kwargs: Any) -> Any:
         if _is_within():
             return draw(*args, **kwargs)
-        hosts = _few_of(args, large, int(method), reads) if _draws() else None
+        hosts = _few_of(args, least, int(method), reads) if _draws() else None
         if hosts is None:
             return general(*args, **kwargs)
         options = kwargs
         if kwargs:
-            values = _few_of(tuple(kwargs.values()), large, 0, reads and "out" not in kwargs)
+            values = _few_of(tuple(kwargs.values()), least, 0, reads and "out" not in kwargs)
             if values is None:
                 return general(*args, **kwargs)
             options = dict(zip(kwargs, values, strict=True))
@@ -436,25 +436,25 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, large: Any, method: bool)
     def by_one(a: Any) -> Any:
         if _is_within():
             return draw(a)
-        return _drawn(draw, (a,), None, moved) if _draws() and (method or _is_few(a, large)) else drawn(a)
+        return _drawn(draw, (a,), None, moved) if _draws() and (method or _is_few(a, least)) else drawn(a)
 
     def by_two(a: Any, b: Any) -> Any:
         if _is_within():
             return draw(a, b)
-        few = _draws() and (method or _is_few(a, large)) and _is_few(b, large)
+        few = _draws() and (method or _is_few(a, least)) and _is_few(b, least)
         return _drawn(draw, (a, b), None, moved) if few else drawn(a, b)
 
     def by_three(a: Any, b: Any, c: Any) -> Any:
         if _is_within():
             return draw(a, b, c)
-        few = _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large)
+        few = _draws() and (method or _is_few(a, least)) and _is_few(b, least) and _is_few(c, least)
         return _drawn(draw, (a, b, c), None, moved) if few else drawn(a, b, c)
 
     def by_four(a: Any, b: Any, c: Any, d: Any) -> Any:
         if _is_within():
             return draw(a, b, c, d)
         few = (
-            _draws() and (method or _is_few(a, large)) and _is_few(b, large) and _is_few(c, large) and _is_few(d, large)
+            _draws() and (method or _is_few(a, least)) and _is_few(b, least) and _is_few(c, least) and _is_few(d, least)
         )
         return _drawn(draw, (a, b, c, d), None, moved) if few else drawn(a, b, c, d)
 
@@ -472,11 +472,11 @@ _WRITING = frozenset({
 """Draws that may write an argument: ``out``, by position too."""
 
 
-def _few_of(args: tuple[Any, ...], large: Any, first: Any, reads: Any) -> tuple[Any, ...] | None:
+def _few_of(args: tuple[Any, ...], least: Any, first: Any, reads: Any) -> tuple[Any, ...] | None:
     """Replace small arrays from ``first`` on by ndarrays; None where an argument may ask for a large draw, or be written."""
     hosts = []
     for i, x in enumerate(args):
-        if i < first or _is_few(x, large):
+        if i < first or _is_few(x, least):
             hosts.append(x)
             continue
         known = reads and (type(x) is path.array_class or type(x) is ndarray or type(x) is list)
@@ -487,10 +487,10 @@ def _few_of(args: tuple[Any, ...], large: Any, first: Any, reads: Any) -> tuple[
     return tuple(hosts)
 
 
-def _is_few(x: Any, large: Any) -> bool:
+def _is_few(x: Any, least: Any) -> bool:
     """Whether an argument asks for no large draw."""
     if type(x) is int:
-        return bool(x < large.LEAST)
+        return bool(x < least)
     if type(x) is not tuple:
         return type(x) in PLAIN
     total = 1
@@ -498,53 +498,53 @@ def _is_few(x: Any, large: Any) -> bool:
         if type(n) is not int:
             return False
         total *= n
-    return bool(total < large.LEAST)
+    return bool(total < least)
 
 
 _draws_on_device: Any = False
 _users: Any = None
+_known: dict[Any, bool] = {}
+"""Files of the users' rule -> whether they are the user's."""
 _visited: Any = None
 
 
 @process.follows("draws_on_device", "users", "visited")
 def _follow_users() -> None:
-    global _draws_on_device, _users, _visited
+    global _draws_on_device, _users, _known, _visited
     _draws_on_device, _users, _visited = process.draws_on_device, process.users, process.visited
+    _known = {} if _users is None else _users.known
 
 
 _follow_users()
 
 
-_drawing: set[int] = set()
-"""Frames, by their identity, that NumPy draws for at once. Its ``choice`` calls ``integers`` of the generator, whose class is ours."""
+_drawing: set[Any] = set()
+"""Frames that NumPy draws for at once. Its ``choice`` calls ``integers`` of the generator, whose class is ours."""
 
 
 def _is_within() -> bool:
     """Whether NumPy's own method calls this one: it has no frame, so the caller's is that of the call that it answers."""
-    return bool(_drawing) and id(machine.current_frame()) in _drawing
+    return bool(_drawing) and machine.current_frame() in _drawing
 
 
 def _drawn(draw: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, moved: Any) -> Any:
     """Have NumPy draw, and wrap what it has drawn for a user."""
-    key = id(machine.current_frame())
-    _drawing.add(key)
+    frame: FrameType = machine.current_frame()  # of the caller: no frame is in between
+    _drawing.add(frame)
     try:
         value = draw(*args, **kwargs) if kwargs else draw(*args)
     finally:
-        _drawing.discard(key)
-    if type(value) is not ndarray or not _is_by_user():
+        _drawing.discard(frame)
+    if type(value) is not ndarray or not _is_by_user(frame):
         return value
     found = fresh(value) if _visited is None else None
     return moved(value) if found is None else found
 
 
-def _is_by_user() -> bool:
-    users = _users
+def _is_by_user(first: FrameType) -> bool:
+    users, known, frame = _users, _known, first
     if users is None:
         return False
-    known: dict[Any, bool] = users.known
-    first: FrameType = machine.current_frame()  # of the caller: no frame is in between
-    frame = first
     names: dict[str, Any] = frame.f_globals
     while known.get(names.get("__file__")) is not True:
         back: FrameType | None = frame.f_back

@@ -128,7 +128,7 @@ class _ModuleFunction(Stand):
         super().__init__(getattr(source, name), source.__name__, name)
         self._source = source
         self._called = name
-        self.target = fastpath.drawn_at_once(self.real, self._call, partial(move, what=self._what), draws, False)
+        self.target = fastpath.drawn_at_once(self.real, self._call, partial(move, what=self._what), draws.LEAST, False)
 
     def _call(self, *args: Any, **kwargs: Any) -> Any:
         if split_arrays.is_possible() and not process.draws_on_device and asked_by_user(1):
@@ -214,7 +214,7 @@ def _method(counterpart: Any, name: str) -> Any:
         result = _draw(_Plain(self, counterpart), name, args, kwargs)
         return move(result, what) if user and kwargs.get("out") is None else result
 
-    made = fastpath.drawn_at_once(plain, draw, partial(move, what=what), draws, True)
+    made = fastpath.drawn_at_once(plain, draw, partial(move, what=what), draws.LEAST, True)
     return handles.method_with(draw, made)
 
 

@@ -113,7 +113,7 @@ def test_a_program_of_draws(threads: int) -> None:
                 assert ours.random(dtype=np.float32) == theirs.random(dtype=np.float32)
 
 
-@pytest.mark.parametrize("size", [100, (10, 20)])
+@pytest.mark.parametrize("size", [1 << 18, (512, 600)])
 def test_the_launchers_generators(size: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Large draws are made so, small ones and those of NumPy's legacy class are not."""
     asked: list[Any] = []
