@@ -40,6 +40,13 @@ WALKS = {
 import numpy as np
 import arraydispatch as ad
 with ad.use("torch", execution="fused"):
+    x, y = (ad.asarray(np.random.rand(1 << 19)).copy() for _ in range(2))
+    show(lambda: float((np.sqrt(x * 2 + y) * y).sum()))
+""",
+    "the same of memory that others may write, so that each call is a block": """
+import numpy as np
+import arraydispatch as ad
+with ad.use("torch", execution="fused"):
     x, y = (ad.asarray(np.random.rand(1 << 19)) for _ in range(2))
     show(lambda: float((np.sqrt(x * 2 + y) * y).sum()))
 """,
