@@ -179,7 +179,7 @@ MOST_SHORT = 5
 
 
 def shortened(form: Any, *shorter: Any, out: tuple[Any, ...] = ()) -> Any:
-    """Return a function, after saying which ones a caller of it in C, a method or stand-in, may call in its place.
+    """Return a function, after adding shorter ones for 1, 2, … positional arguments, which callers in C (methods, stand-ins) use instead.
 
     They do the same for the calls that most programs make, and take no tuple and no dict of arguments.
 

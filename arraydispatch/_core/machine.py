@@ -1,6 +1,6 @@
 """Facts about an ndarray's memory and about the thread that runs, and calls of machine code: in C where the core is compiled.
 
-``_machine.c`` has those that any module calls, ``machine.pxd`` those that only compiled modules do without a call.
+``_machine.c`` holds functions for all modules; ``machine.pxd`` holds those that compiled modules inline.
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ _MOST_AXES = 6
 
 
 def corners(a: Any) -> np.ndarray[Any, Any] | None:
-    """Return an ndarray in which only what NumPy prints of an array has values; None if NumPy prints all, or the host has it.
+    """Return an ndarray that holds only the corners that NumPy prints; None if NumPy prints all elements, or the values are on the host.
 
-    Memory of the rest is never touched, so the system gives none for it.
+    The rest of its memory is never touched, so the system gives none for it.
     """
     options = np.get_printoptions()
     edge, backend = options["edgeitems"], a._kind.backend

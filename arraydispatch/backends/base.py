@@ -15,7 +15,7 @@ Differences between a library and NumPy are corrected in its primitives and kern
 Primitives are strict: NumPy's argument handling (negative axes, ``dtype=``, ``where=``, ``initial=``, ``out=``,
 promotion, error messages) is written once above them. They get native arrays only, already of the right dtype. If a
 library cannot compute something, a primitive or a kernel raises :class:`Unsupported` with the reason, and the call goes
-to the host by policy. Nothing else is caught.
+to the host by policy. Apart from these, only the errors in :attr:`Backend.REFUSALS` are caught.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -59,14 +60,14 @@ def bytes_in(said: str) -> int:
 class LeftToNumPy(Exception):
     """Raised where NumPy runs a call, although the library may have a way to; the message is the reason.
 
-    Only what hands a call to the host catches it.
+    Only the code that hands a call to the host catches it.
     """
 
 
 class Unsupported(LeftToNumPy):
     """Raised by a primitive or a kernel that the library cannot compute; the message is the reason.
 
-    What knows another way to compute the call catches it.
+    Code that knows another way to compute the call catches it.
     """
 
 
@@ -292,8 +293,12 @@ class Backend:
 
     @lazy
     def special(self) -> Mapping[str, Callable[..., Any]]:
-        """Name of a SciPy ufunc -> kernel of real numbers, if the library's own is accurate."""
-        return {}
+        """Name of a SciPy ufunc -> kernel of real numbers, if the library's own is accurate: ``SPECIAL`` of the module ``special``."""
+        package = type(self).__module__.rpartition(".")[0]
+        if not package or find_spec(f"{package}.special") is None:
+            return {}
+        kernels: Mapping[str, Callable[..., Any]] = imported(f"{package}.special").SPECIAL
+        return kernels
 
     @lazy
     def science(self) -> Mapping[str, Callable[..., Any]]:

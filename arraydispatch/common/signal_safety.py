@@ -61,9 +61,9 @@ def is_aside() -> bool:
 
 
 def aside(f: Callable[[], None]) -> None:
-    """Run a function where no handler of a signal is called: in another thread, if this is the main one.
+    """Run a function in a thread in which no handler of a signal is called: another one, if this is the main thread.
 
-    The function may take no lock that the caller holds. What a handler raises meanwhile is raised at once.
+    The function may take no lock that the caller holds. An exception that a handler raises meanwhile propagates at once.
     """
     if _thread.get_ident() != threading.main_thread().ident:
         f()

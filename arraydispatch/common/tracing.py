@@ -310,11 +310,11 @@ def _needed(why: str) -> str:
     return f"a value is needed ({why or 'on the host'})"
 
 
-def leak(what: str = "an array that lives outside") -> TraceError:
+def leak() -> TraceError:
     """Build the error for a traced value about to be written to an object that outlives the trace."""
     trace = current()
     name, how = ("the function", "a transform") if trace is None else (trace.name, trace.what)
     return TraceError(
-        f"a value that {how} traces would be written at {user_line()} to {what} of {name}; "
+        f"a value that {how} traces would be written at {user_line()} to an array that lives outside of {name}; "
         "return it from the function, or pass the array as an argument."
     )

@@ -99,7 +99,7 @@ def _reason_left(func: Any, backend: Backend) -> str | None:
     return reason if reason and settings.leaves_to_numpy(backend.name) else None
 
 
-def _lie_in_memory(values: Iterable[Any], backend: Backend) -> bool:
+def _lie_in_memory(values: Iterable[Any]) -> bool:
     """Whether one of the arrays is large, and all large ones are in host memory, or will be there when a block has run."""
     large = [x for x in values if isinstance(x, Handle) and x.size >= LEFT_FROM]  # type: ignore[attr-defined]
     return bool(large) and all(x._kind.backend.awaited(native(x)) is not None for x in large)
@@ -123,7 +123,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     spec = entry.spec
     if entry.run is None or spec is None:
         return host_fallback.call(func, args, kwargs, backend, entry.reason)
-    if (reason := _reason_left(func, backend)) and _lie_in_memory((*args, *kwargs.values()), backend):
+    if (reason := _reason_left(func, backend)) and _lie_in_memory((*args, *kwargs.values())):
         return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(reason))
     if spec.tables and settings.default.min_size and _is_looked_up_on_host(spec, args, kwargs):
         return host_values.call(func, args, kwargs)

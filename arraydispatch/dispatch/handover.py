@@ -16,7 +16,7 @@ methods of its :class:`Handover`:
     For code that may overwrite its arguments: an ndarray with the strides that NumPy's own array has, because that code overwrites
     one layout and copies another; its values are written back where they have changed, and results may be views of it.
 
-:func:`peek` is the policy that only looks: nothing is reported, no memory is let out. Others are where their rule belongs:
+:func:`peek` only reads: it reports nothing and exposes no memory. Others are where their rule belongs:
 values in the host state (``dispatch/host_values.py``), ghosts (``memory/views.py``), memory that a compiled function writes
 (``launcher/memory_writes.py``), copies in which views of one array stay views of one array (``profiling/verification/host_inputs.py``).
 A container in which nothing is replaced is handed over itself. Objects, dataclasses among them, are leaves, as they are to NumPy.

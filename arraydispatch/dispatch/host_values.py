@@ -98,7 +98,7 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
 
 
 def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the library runs a function on large arrays: it computes new values, and writes into no argument."""
+    """Whether a function computes new values, and writes into no argument; :func:`belongs_to_library` asks for sizes too."""
     spec = spec_of(func)
     if spec is None or not spec.computes:
         return spec is None and kwargs.get("out") is None
@@ -106,9 +106,9 @@ def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def belongs_to_library(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the library runs a call on values in the host state: it computes with large arrays, beside those that it looks into.
+    """Whether the library runs a call although its values are on the host: it computes, and an array that it computes with is large.
 
-    Under compiled execution it also moves them, in the block that reads the result: what NumPy moved would be given to the library next.
+    Under compiled execution the library also runs functions that only move elements, because a later call would upload their result.
     """
     spec = spec_of(func)
     moved = spec is not None and spec.is_moved_by_blocks and settings.default.execution == "compiled"

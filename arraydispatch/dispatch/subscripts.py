@@ -19,13 +19,14 @@ from ..common import buffers, events, tracing
 from ..common.arguments import PLAIN
 from ..common.errors import TraceError, listed
 from ..common.process_state import process
-from ..common.user_warnings import real_of, reporting, warn_of_cast
+from ..common.user_warnings import real_of, reporting
 from ..functions import indexing
+from ..functions.operands import cast_into
 from ..memory import views, writing
 from ..memory.views import ghost, native
 from ..runtime import conversion, dtypes, settings
 from ..runtime.execution_policy import shapes
-from . import fp_errors, host_fallback as host, host_results, host_values, memory_order, parts, shortcuts, wrapping
+from . import host_fallback as host, host_results, host_values, memory_order, parts, shortcuts, wrapping
 from .handover import handed
 
 
@@ -460,15 +461,6 @@ def _is_already_there(value: Handle, a: Handle, place: np.ndarray[Any, Any]) -> 
     )
 
 
-def _cast(value: Any, dtype: np.dtype[Any], backend: Backend) -> Any:
-    have = backend.dtype_of(value)
-    warn_of_cast(have, dtype)
-    made = backend.prim.astype(value, dtype)
-    if have.kind == "f" and dtype.kind in "iu":
-        fp_errors.look_at_cast(value, dtype, backend)
-    return made
-
-
 def _cast_on_host(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
     host = real_of(value, dtype)
     if host.dtype.kind not in "fc" or host.dtype == dtype:
@@ -485,9 +477,9 @@ def _source(value: Any, a: Handle, backend: Backend) -> Any:
         if kind.backend.hosted and backend.home.mutable and not backend.mutable:
             value = held  # the array is to be what is assigned, and the library's arrays may share the host's memory
     if isinstance(value, Handle) or (type(value) not in PLAIN and backend.is_native(value)):
-        return _cast(wrapping.to_native(value, backend, device), dtype, backend)
+        return cast_into(backend.xp, wrapping.to_native(value, backend, device), dtype)
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
-        return _cast(backend.xp.asarray(wrapping.to_native(value, backend, device)), dtype, backend)
+        return cast_into(backend.xp, backend.xp.asarray(wrapping.to_native(value, backend, device)), dtype)
     if isinstance(value, np.ndarray):
         return conversion.upload(backend, _cast_on_host(value, dtype), device, "assigned into an array")
     if isinstance(value, list | tuple | range):  # NumPy's own look at each item

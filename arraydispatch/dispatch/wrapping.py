@@ -33,7 +33,7 @@ scalar_class: Any = None
 # -- choosing ----------------------------------------------------------------------------------------------------------
 
 
-def find_backend(values: Iterable[Any], found: Backend | None = None) -> Backend | None:
+def find_backend(values: Iterable[Any]) -> Backend | None:
     """Return the backend of the arrays in ``values``, also in sequences and dicts: an ML library, else its host state, else NumPy.
 
     Raises
@@ -42,16 +42,16 @@ def find_backend(values: Iterable[Any], found: Backend | None = None) -> Backend
         If arrays of two ML libraries are there.
     """
     try:
-        return backend_among(values, found)
+        return backend_among(values)
     except RecursionError:
         pass
     endless = [x for x in values if circular(x)]
     np.asarray(endless[0] if endless else ())  # raises what NumPy says of a list that holds itself
-    return backend_among(values, found)
+    return backend_among(values)
 
 
 def backend_among(values: Iterable[Any], found: Backend | None = None) -> Backend | None:
-    """Return what :func:`find_backend` does; raise RecursionError for a list that contains itself."""
+    """Return the backend as :func:`find_backend`, but raise RecursionError for a list that contains itself."""
     for x in values:
         cls = type(x)
         if cls in PLAIN:

@@ -32,9 +32,9 @@ class Place:
     names : dict
         The globals of its module.
     filters : tuple
-        The warning filters there were.
+        Warning filters in force at the call.
     modes : dict
-        The modes of ``np.errstate`` there were.
+        Modes of ``np.errstate`` in force at the call.
     """
 
     __slots__ = ("code", "filters", "instruction", "modes", "names")

@@ -342,7 +342,7 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
 
 
 def _values_of(x: Any) -> Any:
-    """Return what NumPy makes an array of in place of an array, or of a sequence of arrays; None where the general function decides."""
+    """Replace an array, or the arrays in a sequence, by ndarrays; None where the general function decides."""
     if type(x) is not path.array_class and type(x) not in _SEQUENCES and type(x) is not ndarray:
         return None
     if is_numpys(x):
@@ -523,7 +523,7 @@ _drawing: set[Any] = set()
 
 
 def _is_within() -> bool:
-    """Whether NumPy's own method calls this one: it has no frame, so the caller's is that of the call that it answers."""
+    """Whether a method of NumPy's calls this one. It has no frame of its own, so the caller's frame is one that :func:`_drawn` noted."""
     return bool(_drawing) and machine.current_frame() in _drawing
 
 

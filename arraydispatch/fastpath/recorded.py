@@ -82,7 +82,7 @@ def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 
 def _look(values: Any) -> bool:
-    """Compute the pending arrays among some values, if the thin path takes calls of arrays of that size; whether there was one."""
+    """Compute the pending arrays among some values if the thin path takes calls of that size; return whether one was computed."""
     found = False
     if results.path.least:
         for x in values:

@@ -69,11 +69,11 @@ def warn_if(xp: XP, condition: Any, message: str) -> None:
         warn(message)
 
 
-def warn_each(xp: XP, condition: Any, message: str) -> None:
-    """Warn as :func:`warn_if`, but once for each true element, as NumPy does in functions that work slice by slice."""
-    if known_any(xp, condition, wait=False):
-        for _ in range(int(np.count_nonzero(xp.backend.to_numpy(condition)))):
-            warn(message)
+def warn_all_nan(xp: XP, lost: Any) -> None:
+    """Warn once for each slice that holds nothing but NaN, as NumPy does in functions that work slice by slice."""
+    if known_any(xp, lost, wait=False):
+        for _ in range(int(np.count_nonzero(xp.backend.to_numpy(lost)))):
+            warn("All-NaN slice encountered")
 
 
 # -- mean, variance ----------------------------------------------------------------------------------------------------
@@ -141,7 +141,7 @@ def _ddof(ddof: Any, correction: Any) -> Any:
     return correction
 
 
-def _squared(xp: XP, x: Native) -> Native:
+def squared(xp: XP, x: Native) -> Native:
     """Compute the square of the absolute value, which is real."""
     if xp.dtype_of(x).kind != "c":
         return xp.multiply(x, x)
@@ -181,7 +181,7 @@ def var(
         warn_if(xp, xp.less_equal(count, ddof), "Degrees of freedom <= 0 for slice")
     if mean is NoValue or mean is None:
         mean = _divided(xp, reduced(xp, xp.add, a, axis, to, True, where=where), count)
-    total = reduced(xp, xp.add, _squared(xp, xp.subtract(a, mean)), axis, to, keepdims, where=where)
+    total = reduced(xp, xp.add, squared(xp, xp.subtract(a, mean)), axis, to, keepdims, where=where)
     if isinstance(count, int):
         return _divided(xp, total, count - ddof if count > ddof else 0)
     return _divided(xp, total, xp.prim.reshape(xp.maximum(xp.subtract(count, ddof), 0), xp.shape_of(total)))
@@ -288,7 +288,7 @@ def nanvar(
     given = xp.dtype_of(a)
     zero = xp.prim.full((), 0.0, given, xp.backend.device_of(a))
     deviation = xp.prim.where(nans, zero, xp.prim.astype(xp.subtract(a, mean), given))
-    total = reduced(xp, xp.add, _squared(xp, deviation), axis, dtype, keepdims, where=where)
+    total = reduced(xp, xp.add, squared(xp, deviation), axis, dtype, keepdims, where=where)
     free = xp.prim.reshape(xp.subtract(count, ddof), xp.shape_of(total))
     lacking = xp.less_equal(free, 0)
     warn_if(xp, lacking, "Degrees of freedom <= 0 for slice.")

@@ -229,26 +229,9 @@ def meshgrid(xp: Any, *xi: Any, copy: bool = True, sparse: bool = False, indexin
 # -- on a device -----------------------------------------------------------------------------------------------------
 
 
-def full(xp: Any, shape: Any, fill_value: Any, dtype: Any = None, device: Any = None) -> Native:
-    """``np.full``."""
-    value = np.asarray(fill_value) if dtype is None else np.asarray(fill_value).astype(dtype)
-    if value.ndim:
-        host = xp.backend.from_numpy(value, device)
-        return xp.prim.copy(xp.prim.broadcast_to(host, _shape(shape)))
-    if dtype is not None and not isinstance(fill_value, np.ndarray):
-        value = np.empty((), dtype)
-        value[()] = fill_value
-    return xp.prim.full(_shape(shape), dtypes.cast_scalar(value[()], value.dtype), value.dtype, device)
-
-
 def zeros(xp: Any, shape: Any, dtype: Any = None, device: Any = None) -> Native:
     """``np.zeros``; ``np.empty`` is the same."""
     return xp.prim.full(_shape(shape), 0, np.dtype(float if dtype is None else dtype), device)
-
-
-def ones(xp: Any, shape: Any, dtype: Any = None, device: Any = None) -> Native:
-    """``np.ones``."""
-    return xp.prim.full(_shape(shape), 1, np.dtype(float if dtype is None else dtype), device)
 
 
 def arange(xp: Any, start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, device: Any = None) -> Native:

@@ -197,7 +197,7 @@ def sinc(xp: Any, x: Any) -> Native:
     x = xp.multiply(math.pi, xp.asarray(x))
     if not is_followed(xp, x):
         return _sine_by(xp, x)
-    near, square = _square_near(xp, x, 1.0)
+    near, square = _square_near(xp, x)
     series = _power_series(xp, square, [(-1) ** k / math.factorial(2 * k + 1) for k in range(12)])
     far = _sine_by(xp, xp.prim.where(near, scalar(xp, 1, xp.dtype_of(x), x), x))
     return xp.prim.where(near, valued(xp, _sine_by(xp, xp.backend.transforms.stop_gradient(x)), series), far)
@@ -212,9 +212,9 @@ def _sine_by(xp: Any, x: Native) -> Native:
     return xp.true_divide(xp.sin(y), y)
 
 
-def _square_near(xp: Any, x: Native, limit: float) -> tuple[Native, Native]:
+def _square_near(xp: Any, x: Native) -> tuple[Native, Native]:
     """Return the mask of numbers near zero, and their squares, because quotients and absolute values lack a second derivative at zero."""
-    near = xp.less(xp.absolute(x), limit)
+    near = xp.less(xp.absolute(x), 1.0)
     x = xp.prim.where(near, x, scalar(xp, 0, xp.dtype_of(x), x))
     return near, xp.multiply(x, x)
 
@@ -267,7 +267,7 @@ def i0(xp: Any, x: Any) -> Native:
     x = x if kind == "float" else xp.prim.astype(x, dtypes.FLOAT64)
     if not is_followed(xp, x):
         return _i0(xp, x)
-    near, square = _square_near(xp, x, 1.0)
+    near, square = _square_near(xp, x)
     series = _power_series(xp, square, [0.25**k / math.factorial(k) ** 2 for k in range(14)])
     return xp.prim.where(near, valued(xp, _i0(xp, xp.backend.transforms.stop_gradient(x)), series), _i0(xp, x))
 

@@ -132,7 +132,7 @@ def _stacked(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _deep(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Return the parts with at least three axes."""
+    """Return the memory order of ``np.dstack``."""
     return _joined(made, [[np.atleast_3d(x) for x in args[0]]], {})
 
 
@@ -194,7 +194,7 @@ def _second(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 
 def in_c_order(made: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
-    """Return C order, whatever the order of the operands."""
+    """Return None, which means C order, whatever the order of the operands."""
 
 
 def _normed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:

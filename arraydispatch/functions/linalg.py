@@ -14,7 +14,7 @@ from ..common import tracing
 from ..runtime import dtypes
 from ..ufuncs.composed import is_followed
 from . import derivative_forms, layouts
-from .averages import report
+from .averages import report, squared
 from .contractions import conjugate
 from .factorizations import (
     adjoint,
@@ -286,7 +286,7 @@ def _vector_norm(xp: XP, x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
     if isinstance(ord, str):
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
     if ord is None or ord == 2:
-        return xp.sqrt(xp.add.reduce(_squares(xp, x), **where))
+        return xp.sqrt(xp.add.reduce(squared(xp, x), **where))
     if ord == 0:
         real = real_of(xp.dtype_of(x))
         return xp.add.reduce(xp.prim.astype(xp.not_equal(x, 0), real), **where)
@@ -306,18 +306,11 @@ def _vector_norm(xp: XP, x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
     return xp.power(total, root)
 
 
-def _squares(xp: XP, x: Any) -> Any:
-    if xp.dtype_of(x).kind == "c":
-        re, im = xp.prim.real(x), xp.prim.imag(x)
-        return xp.add(xp.multiply(re, re), xp.multiply(im, im))
-    return xp.multiply(x, x)
-
-
 def _matrix_norm(xp: XP, x: Any, ord: Any, row: int, column: int) -> Any:
     if isinstance(ord, str) and ord not in ("fro", "f", "nuc"):
         raise ValueError("Invalid norm order for matrices.")
     if ord is None or ord in ("fro", "f"):
-        return xp.sqrt(xp.add.reduce(_squares(xp, x), axis=(row, column)))
+        return xp.sqrt(xp.add.reduce(squared(xp, x), axis=(row, column)))
     if ord in (2, -2, "nuc"):
         ndim = xp.ndim_of(x)
         rest = (i for i in range(ndim) if i not in (row, column))

@@ -321,10 +321,10 @@ def _check_ndim(ufunc: np.ufunc, i: int, shape: Shape, needs: int) -> None:
         )
 
 
-def _check_core(ufunc: np.ufunc, n: int, m: int, dimension: int = 0) -> None:
+def _check_core(ufunc: np.ufunc, n: int, m: int) -> None:
     if n != m:
         raise ValueError(
-            f"{ufunc.__name__}: Input operand 1 has a mismatch in its core dimension {dimension}, "
+            f"{ufunc.__name__}: Input operand 1 has a mismatch in its core dimension 0, "
             f"with gufunc signature {ufunc.signature} (size {m} is different from {n})"
         )
 

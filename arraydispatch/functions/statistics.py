@@ -17,7 +17,7 @@ from ..backends.base import Native
 from ..common.user_warnings import warn
 from ..runtime import dtypes
 from . import layouts
-from .averages import average, checked_weights, mean, nanmean, report, warn_each, warn_if
+from .averages import average, checked_weights, mean, nanmean, report, warn_all_nan, warn_if
 from .quantile_methods import Method, method_named
 from .reductions import NoValue, known_any, native_of, reduced
 from .registry import XP, implements
@@ -137,7 +137,7 @@ def _without_nans(xp: XP, lanes: Native) -> tuple[Native, Native]:
     lanes = _sorted(xp, lanes)
     real = xp.logical_not(xp.isnan(lanes))
     count = xp.add.reduce(real, axis=-1, dtype=dtypes.INTP, keepdims=True)
-    warn_each(xp, xp.equal(count, 0), "All-NaN slice encountered")
+    warn_all_nan(xp, xp.equal(count, 0))
     return lanes, count
 
 
@@ -317,7 +317,7 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
         nans = xp.isnan(lanes)
         count = xp.add.reduce(xp.logical_not(nans), axis=-1, dtype=dtypes.INTP, keepdims=True)
         lost = xp.equal(count, 0)
-        warn_each(xp, lost, "All-NaN slice encountered")
+        warn_all_nan(xp, lost)
         weights = prim.where(nans, prim.full((), 0.0, dtypes.FLOAT64, xp.backend.device_of(lanes)), weights)
         last = xp.maximum(xp.subtract(count, 1), 0)
     cdf = xp.add.accumulate(weights, axis=axis)

@@ -94,12 +94,6 @@ def left(what: str, why: str) -> None:
         tap.left(what, why)
 
 
-def name_of(real: Any) -> str:
-    """Return the public name of a NumPy function."""
-    module = getattr(real, "__module__", None) or "numpy"
-    return f"{module}.{getattr(real, '__name__', real)}"
-
-
 def adopt(x: np.ndarray[Any, Any]) -> Any:
     """Copy an ndarray that came from a library to an ``Array``; it is copied because its owner may write to it later."""
     if process.observer is not None:

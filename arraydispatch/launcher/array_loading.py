@@ -57,7 +57,7 @@ def method(exchange: Exchange) -> Callable[..., Any]:
 
 
 def unpickler(exchange: Exchange) -> type:
-    """Return a subclass of the class ``pickle.Unpickler`` whose ``load`` gives a program its arrays."""
+    """Return a subclass of ``pickle.Unpickler`` whose ``load`` returns arrays of the program's."""
     real = exchange.real
 
     class Unpickler(real):  # type: ignore[misc, valid-type]

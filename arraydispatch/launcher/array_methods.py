@@ -115,7 +115,7 @@ def _beside_ndarrays(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wrapping(method: Callable[..., Any], twins: dict[Any, Any], seen: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Return a user's ``__array_wrap__``, which gets an array, and in the context the function that the user's file has by its name."""
+    """Wrap a user's ``__array_wrap__``: it gets an array of the program's, and in the context the program's function instead of NumPy's."""
 
     def given(value: Any) -> Any:
         if type(value) is tuple:

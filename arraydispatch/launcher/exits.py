@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised when Ctrl-C has ended the program and was shown; the process must still die of the signal, so that a shell's loop ends too."""
+    """Raised after Ctrl-C has ended the program and its traceback was printed; the process then dies of the signal, so that a shell's loop ends."""
 
 
 exit_code: int | None = None

@@ -1,4 +1,4 @@
-"""Stand-ins for NumPy's classes and index objects in user files."""
+"""Stand-ins in user files for NumPy's classes, index objects, and functions with a rule of their own, such as ``np.load``."""
 
 from __future__ import annotations
 

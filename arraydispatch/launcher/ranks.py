@@ -230,7 +230,7 @@ def seeded(*seeds: object) -> None:
 
 
 class _Watch:
-    """How this rank is going, the line that it is at, and the programs that it has begun; in files for the command."""
+    """State of this rank, its line, and the programs that it has begun, in files for the command."""
 
     def __init__(self) -> None:
         self.begun: Begun | None = None

@@ -1,7 +1,6 @@
 """Policy of execution: decides by library, device, execution mode, number of elements and shape which engine computes a call.
 
 No other module decides it. The launcher, and ``arraydispatch.use`` under a launcher, take their defaults from :func:`defaults`.
-Reports and ``--verify`` use :func:`tier` to explain why NumPy or the library computed.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from enum import Enum
 from math import prod
 from typing import Literal, NamedTuple
 
@@ -22,15 +20,6 @@ LIBRARY_FROM = 1 << 16
 """Number of elements from which a library computes calls otherwise; docs/explanation/small-arrays.md has the measurement. ``--min-size``
 overrides it.
 """
-
-
-class Tier(Enum):
-    """Engine that computes a call; the value is its name in reports."""
-
-    NUMPY = "NumPy"
-    HOST_BLOCK = "host block"
-    LIBRARY = "library"
-    COMPILED = "compiled block"
 
 
 class Policy(NamedTuple):
@@ -75,17 +64,6 @@ def defaults(
         one_by_one = execution is None and library and cpu and not calls
         min_size = FUSED_FROM if execution == "fused" or one_by_one else LIBRARY_FROM
     return Policy(execution, min_size)
-
-
-def tier(library: bool, cpu: bool, policy: Policy, elements: int) -> Tier:
-    """Return the engine that computes a call on ``elements`` elements, if nothing else about the call prevents it."""
-    if elements < policy.min_size:
-        return Tier.NUMPY
-    if policy.execution == "fused" and cpu:
-        return Tier.HOST_BLOCK
-    if not library:
-        return Tier.NUMPY
-    return Tier.COMPILED if policy.execution == "compiled" else Tier.LIBRARY
 
 
 CHANGING = "its shape is one of many, each of which the library would compile for"
@@ -152,7 +130,7 @@ class Shapes:
     def computed(self, calls: Sequence[tuple[tuple[int, ...], int]], recorded: int, work: int) -> None:
         """Note a program that ran: how many calls read or made arrays of each shape, of how many that were recorded, and their work.
 
-        Where recording takes longer than NumPy would compute, which it does on arrays of such a size, they are the host's for good.
+        If recording takes longer than NumPy would compute, arrays of these shapes stay on the host from then on.
         """
         light = bool(calls)
         for shape, count in calls:
@@ -223,7 +201,7 @@ class Shapes:
         return True
 
     def refused(self, found: Iterable[tuple[int, ...]]) -> None:
-        """Note shapes of a block that is compiled for no more of them: the later ones do not recur."""
+        """Note that a block is compiled for no further shapes: these count as shapes that do not recur."""
         for shape in self._later.intersection(found):
             self._later.discard(shape)
             self._recurring.discard(shape)

@@ -10,7 +10,7 @@ as exchanges that can be undone.
 Nothing here imports SciPy before the program does. The first array that reaches a function of a SciPy module loads its
 topic (``linalg``, ``signal``, …), which registers the functions that the libraries can compute, by :func:`implements`.
 All others are SciPy's own, and run on the host by policy. Functions that SciPy has written for any array-API namespace
-are registered by :func:`any_namespace`.
+are registered by :mod:`.array_api_functions`.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ _BELOW = {"pdf": 0.0, "logpdf": -_INF, "cdf": 0.0, "logcdf": -_INF, "sf": 1.0, "
 _ABOVE = {"pdf": 0.0, "logpdf": -_INF, "cdf": 1.0, "logcdf": 0.0, "sf": 0.0, "logsf": -_INF}
 
 
-def _parameters(xp: XP, owner: Any, known: _Distribution, args: tuple[Any, ...], kwds: dict[str, Any]) -> list[Any]:
+def _parameters(owner: Any, known: _Distribution, args: tuple[Any, ...], kwds: dict[str, Any]) -> list[Any]:
     """Return the shape parameters, the location and the scale."""
     names = [*(owner.shapes.split(", ") if owner.shapes else ()), "loc", "scale"]
     only(len(args) <= len(names) and set(kwds) <= set(names), "arguments of another kind")
@@ -149,10 +149,8 @@ def _of_float64(xp: XP, x: Any, like: Any) -> Any:
     if isinstance(x, int | float | np.floating | np.integer):
         return float(x)
     x = array(xp, x, like)
-    only(
-        (xp.dtype_of(x).kind in "fiu" and xp.dtype_of(x).itemsize >= 4) or xp.dtype_of(x).kind in "iu",
-        "no real numbers",
-    )
+    dtype = xp.dtype_of(x)
+    only(dtype.kind in "iu" or (dtype.kind == "f" and dtype.itemsize >= 4), "no real numbers")
     return xp.prim.astype(x, dtypes.FLOAT64)
 
 
@@ -174,7 +172,7 @@ def _method(name: str) -> None:
         only(name in known.formulas, f"{owner.name}.{name} is not known by a formula")
         like = next((v for v in (x, *args, *kwds.values()) if xp.is_array(v)), None)
         x = _of_float64(xp, x, like)
-        *shapes, loc, scale = (_of_float64(xp, p, like) for p in _parameters(xp, owner, known, args, kwds))
+        *shapes, loc, scale = (_of_float64(xp, p, like) for p in _parameters(owner, known, args, kwds))
         if not xp.is_array(x):
             x = xp.asarray(x, dtypes.FLOAT64, like=like)
         with np.errstate(all="ignore"):

@@ -11,6 +11,7 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends.base import Backend, Native
 from ..common.pytrees import children_of, flatten_call, tree_leaves, tree_paths, tree_unflatten
+from ..functions.operands import moved as moved_axis
 from .flattening import Body, Given, Input, Same, Traced, dressed, is_array, library_of, name_of, native_of
 
 Axes = Any
@@ -113,7 +114,7 @@ def _run(
             )
         moved.append(axis % len(shape))
         sizes[i] = shape[axis]
-        natives.append(_moved(value, axis % len(shape), 0, backend))
+        natives.append(moved_axis(backend.xp, value, axis % len(shape), 0))
         slots[i] = Input(isinstance(leaf, Handle) and leaf._kind.standard, False)
     if not sizes:
         raise ValueError(f"no argument of {name_of(fun)} is an array with an axis to map; see in_axes of ad.vmap.")
@@ -127,7 +128,7 @@ def _run(
     outs, extra = backend.transforms.vectorize(body, natives, size)
     made = _rebuilt(body, outs, leaves, moved, out_axes, size, backend)
     if body.written:
-        back = [_moved(x, 0, moved[k], backend) for k, x in zip(body.written, extra)]
+        back = [moved_axis(backend.xp, x, 0, moved[k]) for k, x in zip(body.written, extra)]
         body.write_back(iter(back), leaves)
     return made
 
@@ -136,14 +137,6 @@ def _argument(tree: Any, at: int) -> str:
     """Return the name of a leaf of ``(args, kwargs)``."""
     path = tree_paths(tree)[at]
     return ("args" if path.startswith("[0]") else "kwargs") + path[3:]
-
-
-def _moved(a: Native, source: int, to: int, backend: Backend) -> Native:
-    if source == to:
-        return a
-    order = [i for i in range(len(backend.shape_of(a))) if i != source]
-    order.insert(to, source)
-    return backend.prim.transpose(a, tuple(order))
 
 
 def _rebuilt(
@@ -159,7 +152,7 @@ def _rebuilt(
             if output.same is not None and places[output.same] == axis:
                 made.append(made[output.same])
             else:
-                moved_back = _moved(value, 0, _place(axis, value, backend), backend)
+                moved_back = moved_axis(backend.xp, value, 0, _place(axis, value, backend))
                 if output.same is not None:
                     moved_back = backend.prim.copy(moved_back)
                 made.append(dressed(moved_back, backend, False, output.standard))
@@ -170,7 +163,7 @@ def _rebuilt(
             value = native_of(output.value, backend)
             many = backend.prim.broadcast_to(value, (size, *backend.shape_of(value)))
             made.append(
-                dressed(_moved(backend.prim.copy(many), 0, _place(axis, many, backend), backend), backend, False)
+                dressed(moved_axis(backend.xp, backend.prim.copy(many), 0, _place(axis, many, backend)), backend, False)
             )
         else:
             made.append(output.value)

@@ -10,25 +10,10 @@ import pytest
 import arraydispatch as ad
 from arraydispatch.backends import loader
 from arraydispatch.runtime import settings
-from arraydispatch.runtime.execution_policy import FUSED_FROM, LIBRARY_FROM, Policy, Shapes, Tier, defaults, tier
+from arraydispatch.runtime.execution_policy import FUSED_FROM, LIBRARY_FROM, Policy, Shapes, defaults
 from tests.launched import Zygotes
 
 LARGE = 1 << 20
-
-
-@pytest.mark.parametrize(("library", "cpu", "execution", "elements", "expected"), [
-    (False, True, "fused", LARGE, Tier.HOST_BLOCK), (False, True, "fused", 100, Tier.NUMPY),
-    (False, True, None, LARGE, Tier.NUMPY), (False, True, "eager", 1, Tier.NUMPY),
-    (True, True, "fused", LARGE, Tier.HOST_BLOCK), (True, True, "fused", 100, Tier.NUMPY),
-    (True, True, None, LIBRARY_FROM - 1, Tier.NUMPY), (True, True, None, LIBRARY_FROM, Tier.LIBRARY),
-    (True, True, "eager", 1, Tier.LIBRARY),
-    (True, True, "compiled", LIBRARY_FROM - 1, Tier.NUMPY), (True, True, "compiled", LIBRARY_FROM, Tier.COMPILED),
-    (True, False, "compiled", LARGE, Tier.COMPILED), (True, False, None, LARGE, Tier.LIBRARY),
-    (True, False, "fused", LARGE, Tier.LIBRARY),
-])  # fmt: skip
-def test_each_tier(library: bool, cpu: bool, execution: Any, elements: int, expected: Tier) -> None:
-    policy = defaults(library, cpu, execution, calls=execution is None)
-    assert tier(library, cpu, policy, elements) is expected
 
 
 def test_a_library_compiles_and_numpy_fuses() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform as host
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from math import prod
@@ -356,13 +356,6 @@ class JaxBackend(Backend):
     def successor(self, a: Array) -> Array | None:
         made = getattr(primitives.rescue, "made", None)
         return made[0] if made and isinstance(a, jax.Array) and a.is_deleted() else None
-
-    @lazy
-    def special(self) -> Mapping[str, Callable[..., Any]]:
-        imported("arraydispatch.backends.jax.special")
-        from .special import SPECIAL
-
-        return SPECIAL
 
     def fused(self, body: Callable[..., Any]) -> Callable[..., Any]:
         return kernel(partial(body, self.xp))

@@ -84,7 +84,7 @@ def join(
 
 
 def _meet(devices: list[Any]) -> None:
-    """Compute sums over all devices, and over the groups of them that XLA's partitioner forms: the first sum of each connects their sockets."""
+    """Compute a sum over each group of devices that XLA's partitioner forms, because the first sum of a group opens its sockets."""
     for lengths in _grids(len(devices)) if devices[0].platform == "cpu" else [(len(devices),)]:
         names = tuple(f"m{axis}" for axis in range(len(lengths)))
         mesh, spec = Mesh(np.array(devices).reshape(lengths), names), PartitionSpec(names)

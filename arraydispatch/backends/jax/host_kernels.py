@@ -26,7 +26,7 @@ Array = Any
 
 _SORTS = "in host memory NumPy sorts faster than XLA"
 _ADDS = "in host memory NumPy counts and adds at places faster than XLA, which computes an address for each"
-_COMPLEX = "in host memory NumPy multiplies complex matrices by BLAS, for which XLA has no product"
+
 _PICKS = "the shape of the result is a value, for which XLA would compile; in host memory NumPy need not"
 HOST_KERNELS: dict[Any, str] = {
     **dict.fromkeys((np.sort, np.argsort, np.lexsort, np.sort_complex), _SORTS),

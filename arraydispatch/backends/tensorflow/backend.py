@@ -7,7 +7,7 @@ import math
 import os
 import platform
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -18,9 +18,7 @@ from tensorflow.python.eager import record  # the public API does not show what 
 
 from ...common import tracing
 from ...common.errors import TraceError
-from ...common.lazy_attributes import lazy
 from ...common.process_state import process
-from ...common.signal_safety import imported
 from ..base import Backend, LeftToNumPy, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory, processors
 from . import linalg, primitives, ufuncs
@@ -311,13 +309,6 @@ class TensorFlowBackend(Backend):
         )  # fmt: skip
 
     # -- hooks ------------------------------------------------------------------------------------------------------
-
-    @lazy
-    def special(self) -> Mapping[str, Callable[..., Any]]:
-        imported("arraydispatch.backends.tensorflow.special")
-        from .special import SPECIAL
-
-        return SPECIAL
 
     def loop(self, going: Any, step: Any, state: Any, most: int) -> Any:
         return tuple(

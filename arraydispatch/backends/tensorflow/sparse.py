@@ -1,4 +1,4 @@
-"""Sparse matrices of TensorFlow: ``tf.sparse.SparseTensor``. See ``SPARSE`` in ``backends/base.py``."""
+"""Sparse matrices of TensorFlow: ``tf.sparse.SparseTensor``. See :attr:`arraydispatch.backends.base.Backend.sparse`."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from types import ModuleType
 from typing import Any, ClassVar
@@ -16,9 +16,7 @@ from torch.utils import _pytree as pytree
 from ...backends.kinds import Kind
 from ...common import buffers, tracing
 from ...common.errors import NoBackendFoundError, SettingError
-from ...common.lazy_attributes import lazy
 from ...common.pytrees import mapped
-from ...common.signal_safety import imported
 from ..base import Backend, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory
 from . import linalg, primitives, reductions, ufuncs
@@ -374,13 +372,6 @@ class TorchBackend(Backend):
         )  # fmt: skip
 
     # -- hooks ------------------------------------------------------------------------------------------------------
-
-    @lazy
-    def special(self) -> Mapping[str, Callable[..., Any]]:
-        imported("arraydispatch.backends.torch.special")
-        from .special import SPECIAL
-
-        return SPECIAL
 
     def adopt_wrapper(self, wrapper: type) -> None:
         """Give the wrapper ``__torch_function__``: torch's functions then treat it as the tensor inside."""

@@ -1,4 +1,4 @@
-"""Sparse tensors of torch. See ``SPARSE`` in ``backends/base.py``."""
+"""Sparse tensors of torch. See :attr:`arraydispatch.backends.base.Backend.sparse`."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A row that names a torch function gives NumPy's values at no cost. A ``def`` is needed if torch departs from NumPy, and its
 docstring says how. Operands are tensors of the loop's dtype; for the ufuncs in :data:`SCALARS` one may be a Python scalar.
-``Backend.compute_dtype`` names another type for types without a torch kernel (:data:`NO_KERNEL`), except uint64 and complex
+``Backend.compute_dtype`` names another type for types without a torch kernel, except uint64 and complex
 types, which the kernels themselves handle.
 """
 
@@ -127,7 +127,7 @@ def _ignore(nan_a: Tensor, nan_b: Tensor, wins: Tensor) -> Tensor:
 # -- division ------------------------------------------------------------------------------------------------------
 
 
-def _divisor(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def _divisor(b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Return (b == 0, b == -1, b without either): both make integer division trap on x86."""
     zero = b == 0
     if not b.dtype.is_signed:
@@ -167,7 +167,7 @@ def floor_divide(a: Tensor, b: Tensor) -> Tensor:
         return _floor_quotient(a, b)
     if a.dtype is torch.uint64:
         return _divide_uint64(a, b)[0]
-    zero, minus, safe = _divisor(a, b)
+    zero, minus, safe = _divisor(b)
     q = torch.where(zero, 0, torch.floor_divide(a, safe))
     return torch.where(minus, -a, q) if b.dtype.is_signed else q
 
@@ -186,7 +186,7 @@ def remainder(a: Tensor, b: Tensor) -> Tensor:
         return torch.where(held != 0, rest, torch.where(b < 0, -(held - rest), rest - held))
     if a.dtype is torch.uint64:
         return _divide_uint64(a, b)[1]
-    zero, minus, safe = _divisor(a, b)
+    zero, minus, safe = _divisor(b)
     return torch.where(zero | minus, 0, torch.remainder(a, safe))
 
 
@@ -200,7 +200,7 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
         return torch.fmod(a, b)
     if a.dtype is torch.uint64:
         return _divide_uint64(a, b)[1]
-    zero, minus, safe = _divisor(a, b)
+    zero, minus, safe = _divisor(b)
     return torch.where(zero | minus, 0, torch.fmod(a, safe))
 
 

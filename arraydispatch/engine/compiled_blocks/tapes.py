@@ -223,8 +223,8 @@ class Tape:
     def _read_later(self, count: int, begun: int, period: int) -> list[int]:
         """Return, for each place of a round, the bytes that calls behind it read of calls before it.
 
-        Where as many bytes are held, a program that ends where fewer are read later computes less: names keep what
-        nothing reads, and a value that is read on both sides is computed for its result and for each of its readers.
+        Of places where as many bytes are held, the best to end a program is that where fewest are read later: a value that both sides
+        read is computed twice.
         """
         calls = self.calls
         makers = [(i, out) for i, call in enumerate(calls) for out in range(len(call.outs))]

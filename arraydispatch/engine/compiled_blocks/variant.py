@@ -147,7 +147,7 @@ class Deferring(Backend):
         return x if not self._home.mutable else self._home.prim.copy(x)
 
     def taken(self, a: Any) -> Any:
-        """Return a deferred value, so that a result which is its operand does not share memory that other code may write."""
+        """Return an array as a deferred value: a function that returns its argument then exposes no memory that other code may write."""
         if not _records or not self._home.mutable or type(a) is Deferred:
             return a
         try:

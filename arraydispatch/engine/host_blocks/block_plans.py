@@ -558,7 +558,9 @@ class _Registers:
 
 
 def _seen(x: Any, stretch: Stretch) -> tuple[int, bool]:
-    """Return the view of an array that the pieces of a stretch use, and whether each takes its own part."""
+    """Return how the pieces of a stretch read an array (0: rows, 1: flat in C order, 2: flat in Fortran order, 3: one element), and whether
+    each takes its own part.
+    """
     if not stretch.row:
         if x.shape != stretch.shape:  # of one element
             return 3, False

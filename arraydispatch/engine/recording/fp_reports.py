@@ -107,7 +107,7 @@ def now() -> Any:
 
 
 def listened() -> bool:
-    """Return whether a warning has to come at its call: a filter makes an error of it, or the program collects or shows warnings itself."""
+    """Whether a warning must be issued at its call: a filter makes an error of it, or the program collects or shows warnings itself."""
     state: _State = _state
     filters = _warnings["filters"]
     if filters != state.filters:

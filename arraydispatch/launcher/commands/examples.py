@@ -34,7 +34,7 @@ def copy(folder: str, overwrite: bool = False) -> list[str]:
     Raises
     ------
     FileExistsError
-        A file of that name is there, and is not to be overwritten; then nothing is written.
+        If a file of that name exists and overwriting was not asked for; then nothing is written.
     """
     scripts = {os.path.join(folder, name): text for name, text in _sources()}
     if not overwrite:

@@ -352,9 +352,7 @@ def _pinv(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: A
 
 
 def _condition(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
-    """Check condition numbers: the larger the quotient of the singular values, the more it changes by rounding of the smallest
-    one.
-    """
+    """Compare condition numbers with a tolerance that grows with them, because rounding of the smallest singular value dominates."""
     a, b = wide(ours), wide(reference)
     with np.errstate(all="ignore"):
         same = (a == b) | (np.isnan(a) & np.isnan(b))

@@ -44,7 +44,7 @@ def _constant(x: Any, like: Affine) -> Any:
 
 
 class _Pool:
-    """Numbering of the elements of several arrays from 1 on; 0 stands for the number zero."""
+    """Numbers, from 1 on, for the elements of several arrays; index 0 means a literal zero."""
 
     def __init__(self, like: Affine) -> None:
         self.like = like

@@ -74,10 +74,6 @@ class Complex:
     def __neg__(self) -> Complex:
         return Complex(-self.x, -self.y)
 
-    def turned(self, direction: float = 1.0) -> Complex:
-        """Multiply by i, or -i."""
-        return Complex(-self.y * direction, self.x * direction)
-
     def log(self) -> Complex:
         """Compute the principal logarithm."""
         return Complex(log(hypot(self.x, self.y)), arctan2(self.y, self.x))

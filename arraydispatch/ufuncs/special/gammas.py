@@ -83,20 +83,20 @@ def _is_whole(x: Real) -> Truth:
 # -- gamma -----------------------------------------------------------------------------------------------------------------
 
 
-def _shifted(x: Real, low: int, high: int, base: Real) -> tuple[Real, Real]:
-    """Return numerator and denominator of gamma(x) / gamma(base), for base + n = x and low <= n <= high."""
+def _shifted(x: Real, base: Real) -> tuple[Real, Real]:
+    """Return numerator and denominator of gamma(x) / gamma(base), for base + n = x and -2 <= n <= 9."""
     n = x - base
     above, below = constant(x, 1.0), constant(x, 1.0)
-    for i in range(high):
+    for i in range(9):
         above = above * where(n > i + 0.5, base + float(i), 1.0)
-    for i in range(-low):
+    for i in range(2):
         below = below * where(n < -i - 0.5, x + float(i), 1.0)
     return above, below
 
 
 def _gamma_small(x: Real) -> Real:
     base = x - floor(x) + 2.0  # in [2, 3)
-    above, below = _shifted(x, -2, 9, base)
+    above, below = _shifted(x, base)
     return series(expansions.GAMMA_2_3, base) * above / below
 
 
@@ -128,7 +128,7 @@ def gamma(x: Real) -> Real:
 
 def _log_gamma_middle(x: Real) -> Real:
     base = x - rint(x) + 2.0  # in [1.5, 2.5]
-    above, below = _shifted(x, -2, 9, base)
+    above, below = _shifted(x, base)
     t = base - 2.0
     return t * series(expansions.LOG_GAMMA_2, t) + log(above / below)
 

@@ -234,8 +234,8 @@ def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
 
 
 def _beta_integral(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """Compute the same for two large parameters, whose fraction is long: the integral over a bell or its tail, by
-    Gauss's rule.
+    """Compute the same for two large parameters, for which the continued fraction needs many terms: the integral over a bell or its tail,
+    by Gauss's rule.
 
     The integrand decreases from 1 at x to a negligible value; its logarithm is a line plus :func:`log1pmx`.
     """
@@ -296,7 +296,7 @@ def _slope(z: Real) -> Real:
 
 
 def _beta_rest(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """Compute one minus the power series, for a <= 0.5; it is negligible where a is."""
+    """Compute one minus the power series, for a <= 0.5; it tends to 0 as a does."""
     total = _beta_sum(a, b, x, a * 0.0)
     scale = _log_gamma1p(a, a + 1.0) / a - _rise(a, b)
     return -expm1(a * (log(x) - scale) + log1p(a * total))
