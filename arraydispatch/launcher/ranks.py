@@ -3,6 +3,7 @@
 ``arraydispatch run --processes N`` starts them (:mod:`arraydispatch.launcher.commands.process_group`) and watches the files that they write here;
 with ``--processes auto`` a cluster's launcher has started them, and their variables say which is which. Rank 0 prints and writes files. The
 others run the same lines: what they print goes nowhere, and the files that they write are in a folder of their own, from which they read them.
+What rank 0 reads from standard input they read too (:mod:`.rank_input`).
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class Rank:
         Where it writes how it is going.
     device : int or None
         Number of the GPU that it takes; None: all that there are, or what the library finds by the cluster's variables.
+    terminal : bool
+        Whether rank 0 has a terminal as its standard input.
     """
 
     number: int
@@ -71,6 +74,7 @@ class Rank:
     entropy: int = 0
     folder: str | None = None
     device: int | None = None
+    terminal: bool = False
 
     def to_json(self) -> str:
         """Serialise for the environment of a process."""
@@ -170,6 +174,9 @@ def begin(rank: Rank) -> None:
         turns = None if rank.folder is None else Turns(rank.folder, rank.number, rank.count)
         (RankFiles(rank.folder, turns) if rank.is_quiet else FirstRankFiles(turns)).keep()
     if rank.folder is not None:
+        from . import rank_input
+
+        rank_input.keep(rank.folder, first=rank.number == 0, terminal=rank.terminal)
         _watch.begin(rank)
 
 

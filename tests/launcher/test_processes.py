@@ -226,6 +226,40 @@ def late(): time.sleep(int(os.environ["ARRAYDISPATCH_PROCESS"]))
     assert (tmp_path / "ranks" / "old.txt").read_text() == "whole"
 
 
+INPUT = """
+import sys
+import numpy as np
+print(sys.stdin.isatty(), sys.stdin.name, sys.stdin.fileno())
+n = int(input("how many? "))
+print(np.array([next(sys.stdin).split() for _ in range(n)], float).sum(), sys.stdin.readline())
+print(len(sys.stdin.read(30000)), np.loadtxt(sys.stdin).sum())
+try:
+    input()
+except EOFError as error:
+    print(error)
+print(repr(open(0).read()))
+"""
+
+
+@pytest.mark.usefixtures("_jax")
+@pytest.mark.parametrize("script", ["script.py", "-"])
+def test_standard_input_is_the_same_in_each_rank(script: str, tmp_path: Path) -> None:
+    given = "3\n" + "1 2\n" * 3 + "next\n" + "15\n" * 20000
+    if script == "-":
+        given = "import sys\nprint(__name__, sys.argv, repr(sys.stdin.read()))\n"
+    else:
+        (tmp_path / script).write_text(INPUT)
+    wanted = subprocess.run([sys.executable, script], cwd=tmp_path, input=given, capture_output=True, text=True, check=True).stdout  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, "-m", "arraydispatch", "run", "--processes", "2", "--all-ranks", "--threads", "1", script],
+        cwd=tmp_path, env=_environment(), input=given, capture_output=True, text=True, timeout=200, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    for rank in (0, 1):
+        said = [line.removeprefix(f"[{rank}] ") for line in run.stdout.splitlines() if line.startswith(f"[{rank}]")]
+        assert said == wanted.splitlines()
+
+
 @pytest.mark.usefixtures("_jax")
 @pytest.mark.long
 def test_random_numbers_are_the_same_everywhere(tmp_path: Path) -> None:
@@ -402,7 +436,6 @@ def test_a_coordinator_address_that_is_taken(tmp_path: Path) -> None:
         (["--processes", "two", "heat.py"], "must be auto or a positive integer"),
         (["--all-ranks", "heat.py"], "--all-ranks needs --processes"),
         (["--processes", "2", "nothere.py"], "there is no script"),
-        (["--processes", "2", "-"], "standard input is read once"),
         (["--processes", "2", "--device", "cpu", "heat.py"], "exclude each other"),
         (["--processes", "auto", "heat.py"], "finds no launcher's variables; it knows"),
     ],
