@@ -57,6 +57,7 @@ NEEDS: dict[str, Need] = {
     ),
     "builtins:__import__": _IMPORT,
     "builtins:open": _OPEN,
+    "bz2:_builtin_open": _OPEN,
     "functools:_find_impl": Need(
         "(cls, registry)", "Python 3.4 to 3.14", "what a library's singledispatch has for ndarrays, found for arrays of a program"
     ),
@@ -117,6 +118,7 @@ NEEDS: dict[str, Need] = {
     "sys:excepthook": Need(
         "(exctype, value, traceback, /)", "Python 3.8 to 3.14", "the error that ends a child process, shown without our frames"
     ),
+    "tarfile:bltn_open": _OPEN,
     "threading:excepthook": Need(("", "(args, /)"), "Python 3.8 to 3.14", "errors that end a thread, shown without our frames"),
     "traceback:StackSummary._extract_from_extended_frame_gen": Need(
         "(frame_gen, *, limit=None, lookup_lines=True, capture_locals=False)", "Python 3.11 to 3.14",

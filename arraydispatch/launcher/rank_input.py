@@ -12,6 +12,7 @@ import os
 import struct
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 from ..common.patching import Exchange, Exchanges
@@ -24,7 +25,7 @@ _PLACES = (0, "/dev/stdin")
 """What :func:`open` takes for standard input."""
 
 
-def keep(folder: str, *, first: bool, terminal: bool) -> None:
+def keep(folder: str, *, first: bool, terminal: bool, reads: Callable[[str], None]) -> None:
     """Read standard input with the other ranks, for the rest of the process.
 
     Parameters
@@ -35,12 +36,14 @@ def keep(folder: str, *, first: bool, terminal: bool) -> None:
         Whether this is rank 0.
     terminal : bool
         Whether rank 0 has a terminal there.
+    reads : callable
+        Called before each read.
     """
     stdin: Any = sys.stdin
     if stdin is None:
         return
     path = os.path.join(folder, "input")
-    raw = _Reading(path, stdin, terminal) if first else _Repeating(path, terminal)
+    raw = _Reading(path, stdin, terminal, reads) if first else _Repeating(path, terminal, reads)
     buffer = io.BufferedReader(raw)
     sys.stdin = sys.__stdin__ = io.TextIOWrapper(buffer, stdin.encoding, stdin.errors)  # type: ignore[misc]
     sys.stdin.mode = "r"
@@ -86,8 +89,9 @@ class _Input(io.RawIOBase):
 class _Reading(_Input):
     """Standard input as rank 0 reads it."""
 
-    def __init__(self, path: str, stdin: io.TextIOWrapper, terminal: bool) -> None:
+    def __init__(self, path: str, stdin: io.TextIOWrapper, terminal: bool, reads: Callable[[str], None]) -> None:
         super().__init__(terminal)
+        self._reads = reads
         self._stdin = stdin  # which would be closed if nothing held it
         self._real: Any = stdin.buffer
         self._process = os.getpid()
@@ -97,6 +101,8 @@ class _Reading(_Input):
         atexit.register(self._tell, b"")
 
     def readinto(self, into: Any) -> int:
+        if os.getpid() == self._process:
+            self._reads("standard input")
         count: int = self._real.raw.readinto(into)
         self._tell(bytes(memoryview(into)[:count]))
         return count
@@ -109,13 +115,15 @@ class _Reading(_Input):
 class _Repeating(_Input):
     """Standard input as another rank reads it."""
 
-    def __init__(self, path: str, terminal: bool) -> None:
+    def __init__(self, path: str, terminal: bool, reads: Callable[[str], None]) -> None:
         super().__init__(terminal)
+        self._reads = reads
         self._log = os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)
         self._left = b""
 
     def readinto(self, into: Any) -> int:
         if not self._left:
+            self._reads("standard input")
             self._left = self._exactly(_HEAD.unpack(self._exactly(_HEAD.size))[0])
         data = self._left[: len(into)]
         self._left = self._left[len(data) :]

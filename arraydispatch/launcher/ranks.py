@@ -171,12 +171,12 @@ def begin(rank: Rank) -> None:
         from .rank_files import RankFiles
         from .rank_turns import FirstRankFiles, Turns
 
-        turns = None if rank.folder is None else Turns(rank.folder, rank.number, rank.count)
+        turns = None if rank.folder is None else Turns(rank.folder, rank.number, rank.count, _watch.count)
         (RankFiles(rank.folder, turns) if rank.is_quiet else FirstRankFiles(turns)).keep()
     if rank.folder is not None:
         from . import rank_input
 
-        rank_input.keep(rank.folder, first=rank.number == 0, terminal=rank.terminal)
+        rank_input.keep(rank.folder, first=rank.number == 0, terminal=rank.terminal, reads=_watch.ran)
         _watch.begin(rank)
 
 
@@ -271,6 +271,10 @@ class _Watch:
         if self.begun is not None:
             self.begun.add(key, tracing.user_line())
 
+    def count(self) -> int:
+        """Return the number of programs that this rank has begun."""
+        return 0 if self.begun is None else self.begun.count
+
     def _beat(self) -> None:
         pause, seconds = threading.Event(), _FIRST_BEAT
         while self.state == "runs":
@@ -287,8 +291,7 @@ class _Watch:
 
     def write(self) -> None:
         """Write the state of this rank to its file, by a rename: a reader gets the former file or the new one."""
-        count = 0 if self.begun is None else self.begun.count
-        said = {"state": self.state, "line": self.line, "error": self.error, "count": count, "code": self.code}
+        said = {"state": self.state, "line": self.line, "error": self.error, "count": self.count(), "code": self.code}
         with self._lock, contextlib.suppress(OSError):
             with _open(f"{self.path}.part", "w", encoding="utf-8") as stream:
                 json.dump(said, stream)

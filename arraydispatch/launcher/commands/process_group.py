@@ -254,7 +254,7 @@ def _left_alone(told: list[dict[str, Any]]) -> list[str] | None:
 def _say_parted(places: list[str]) -> int:
     print(
         f"arraydispatch: the ranks part ways: {' and '.join(places)}. What decides which calls run must be the same in each rank: "
-        "not the time, a process's number or an unordered set.",
+        "not the time, a process's number, an unordered set or threads that compute at once.",
         file=sys.stderr,
     )
     return 1
