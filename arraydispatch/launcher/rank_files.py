@@ -130,7 +130,7 @@ class RankFiles(Files):
         place = self._copy_of(path)
         above = os.path.dirname(path)
         if self._type(self._seen(above)) != stat.S_IFDIR:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path if asked is None else asked)
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path if asked is None else os.fspath(asked))
         self._real["makedirs"](os.path.dirname(place), exist_ok=True)
         if keeps and not self._has(path) and not self._is_hidden(path) and self._type(path) == stat.S_IFREG:
             self._copy(path, place)
@@ -243,7 +243,7 @@ class RankFiles(Files):
                 self._called(real, self._copy_of(source), src, dst, *args, **kwargs)  # the error is Python's
             if self._type(self._seen(source)) == stat.S_IFDIR:
                 if target.startswith(source + os.sep):
-                    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), src, None, dst)
+                    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), os.fspath(src), None, os.fspath(dst))
                 if target != source:
                     self._carry(source, target)
             elif self._has(source):
@@ -265,7 +265,7 @@ class RankFiles(Files):
 
     def _check_absent(self, path: str, *asked: Any) -> None:
         if self._has(path) or (not self._is_hidden(path) and self._is_older(path)):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), *asked)
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), *(each and os.fspath(each) for each in asked))
 
     def _carry(self, source: str, target: str) -> None:
         """Have a directory, as the rank sees it, at another place among its own."""
@@ -302,7 +302,7 @@ class RankFiles(Files):
                 real(self._for_writing(source, True) if kind == stat.S_IFREG else self._seen(source), place)
                 self._links[target] = src
             elif kind == stat.S_IFREG:
-                self._copy(self._seen(source), place)
+                real(self._for_writing(source, True), place)
 
         return linked
 

@@ -231,7 +231,7 @@ class Files:
             return real(place, *args, **kwargs)
         except OSError as error:
             if error.filename == place:
-                error.filename = path
+                error.filename = os.fspath(path)
             raise
 
     def _names(self, path: str) -> dict[str, str]:
