@@ -79,6 +79,7 @@ NEEDS: dict[str, Need] = {
     "os:listxattr": Need("(path=None, *, follow_symlinks=True)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:lstat": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:mkdir": Need("(path, mode=511, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:mkfifo": Need("(path, mode=438, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:open": Need("(path, flags, mode=511, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:readlink": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:remove": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),

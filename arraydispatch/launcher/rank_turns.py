@@ -54,7 +54,7 @@ OPENING = ("builtins:open", "bz2:_builtin_open", "io:open", "tarfile:bltn_open")
 """Names by which files are opened; two modules keep the function when they are imported."""
 _NAMING = ("os:link", "os:rename", "os:replace", "os:symlink")
 PLACES = (
-    *OPENING, "os:open", "os:mkdir", "os:remove", "os:rmdir", "os:unlink", "shutil:rmtree", *_NAMING, *(f"os:{name}" for name in CHANGING),
+    *OPENING, "os:open", "os:mkdir", "os:mkfifo", "os:remove", "os:rmdir", "os:unlink", "shutil:rmtree", *_NAMING, *(f"os:{name}" for name in CHANGING),
 )  # fmt: skip
 
 _SECONDS = 60

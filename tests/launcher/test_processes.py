@@ -222,6 +222,11 @@ print(sorted(str(path) for path in pathlib.Path("moved").rglob("*")), os.path.ex
 late()
 os.symlink("old.txt", "named")
 os.symlink("moved", "there")
+os.link("old.txt", "same")
+print(os.path.samefile("same", "old.txt"))
+os.mkfifo("pipe")
+for name in ("same", "pipe"):
+    os.remove(name)
 print(os.readlink("named"), os.path.islink("named"), open("named").read(), os.listdir("there"), os.path.islink("old.txt"))
 for wrong in (lambda: os.rename("none", "other"), lambda: os.link("none", "other"), lambda: os.symlink("old.txt", "named"), lambda: os.link("old.txt", "named")):
     try:
