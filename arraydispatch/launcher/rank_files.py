@@ -131,7 +131,9 @@ class RankFiles(Files):
         place = self._copy_of(path)
         above = os.path.dirname(path)
         if self._type(self._seen(above)) != stat.S_IFDIR:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path if asked is None else os.fspath(asked))
+            raise FileNotFoundError(
+                errno.ENOENT, os.strerror(errno.ENOENT), path if asked is None else os.fspath(asked)
+            )
         self._real["makedirs"](os.path.dirname(place), exist_ok=True)
         if keeps and not self._has(path) and not self._is_hidden(path) and self._type(path) == stat.S_IFREG:
             self._copy(path, place)
@@ -266,7 +268,9 @@ class RankFiles(Files):
 
     def _check_absent(self, path: str, *asked: Any) -> None:
         if self._has(path) or (not self._is_hidden(path) and self._is_older(path)):
-            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), *(each and os.fspath(each) for each in asked))
+            raise FileExistsError(
+                errno.EEXIST, os.strerror(errno.EEXIST), *(each and os.fspath(each) for each in asked)
+            )
 
     def _carry(self, source: str, target: str) -> None:
         """Have a directory, as the rank sees it, at another place among its own."""
