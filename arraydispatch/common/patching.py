@@ -57,6 +57,7 @@ NEEDS: dict[str, Need] = {
     ),
     "builtins:__import__": _IMPORT,
     "builtins:open": _OPEN,
+    "bz2:_builtin_open": _OPEN,
     "functools:_find_impl": Need(
         "(cls, registry)", "Python 3.4 to 3.14", "what a library's singledispatch has for ndarrays, found for arrays of a program"
     ),
@@ -78,6 +79,7 @@ NEEDS: dict[str, Need] = {
     "os:listxattr": Need("(path=None, *, follow_symlinks=True)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:lstat": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:mkdir": Need("(path, mode=511, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
+    "os:mkfifo": Need("(path, mode=438, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:open": Need("(path, flags, mode=511, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:readlink": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
     "os:remove": Need("(path, *, dir_fd=None)", "Python 3.3 to 3.14", _OF_A_RANK),
@@ -117,6 +119,7 @@ NEEDS: dict[str, Need] = {
     "sys:excepthook": Need(
         "(exctype, value, traceback, /)", "Python 3.8 to 3.14", "the error that ends a child process, shown without our frames"
     ),
+    "tarfile:bltn_open": _OPEN,
     "threading:excepthook": Need(("", "(args, /)"), "Python 3.8 to 3.14", "errors that end a thread, shown without our frames"),
     "traceback:StackSummary._extract_from_extended_frame_gen": Need(
         "(frame_gen, *, limit=None, lookup_lines=True, capture_locals=False)", "Python 3.11 to 3.14",

@@ -11,16 +11,18 @@ make or remove a file again is no error there.
 from __future__ import annotations
 
 import errno
+import importlib.machinery
 import os
 import shutil
 import stat
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..common.patching import Exchange, Exchanges
-from .rank_turns import CHANGING, PLACES, WRITING, Files, Turns, asked_by_program
+from .rank_turns import CHANGING, OPENING, PLACES, WRITING, Files, Turns, asked_for_program
 
 __all__ = ["RankFiles"]
 
@@ -49,6 +51,8 @@ class RankFiles(Files):
         """Paths that the rank has removed."""
         self._emptied: set[str] = set()
         """Directories that it has removed and made again."""
+        self._links: dict[str, Any] = {}
+        """What symbolic links that it has made name, by their paths."""
         self._real: dict[str, Callable[..., Any]] = {
             name: getattr(os, name) for name in ("lstat", "makedirs", "remove")
         }
@@ -58,12 +62,12 @@ class RankFiles(Files):
         """Begin, for the rest of the process."""
         exchanges = Exchanges()
         ways: dict[str, Callable[[Exchange], Any]] = {
-            "builtins:open": self._opening,
-            "io:open": self._opening,
+            **dict.fromkeys(OPENING, self._opening),
             "os:chdir": self._entering,
             "os:link": self._linking,
             "os:listdir": self._listing,
             "os:mkdir": self._making,
+            "os:mkfifo": self._making,
             "os:open": self._opening_by_number,
             "os:remove": self._removing,
             "os:rename": self._renaming,
@@ -78,6 +82,7 @@ class RankFiles(Files):
         }
         for place, way in ways.items():
             exchanges.put(place, self._turned(place, way) if place in PLACES else way)
+        sys.meta_path.insert(0, _Modules(self))  # type: ignore[arg-type]
         import atexit
 
         atexit.register(self._end)
@@ -126,7 +131,9 @@ class RankFiles(Files):
         place = self._copy_of(path)
         above = os.path.dirname(path)
         if self._type(self._seen(above)) != stat.S_IFDIR:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path if asked is None else asked)
+            raise FileNotFoundError(
+                errno.ENOENT, os.strerror(errno.ENOENT), path if asked is None else os.fspath(asked)
+            )
         self._real["makedirs"](os.path.dirname(place), exist_ok=True)
         if keeps and not self._has(path) and not self._is_hidden(path) and self._type(path) == stat.S_IFREG:
             self._copy(path, place)
@@ -147,7 +154,11 @@ class RankFiles(Files):
             if path is None or not isinstance(mode, str):
                 return real(file, mode, *args, **kwargs)
             place = self._opened(path, any(letter in mode for letter in "wax+"), "w" not in mode, "x" in mode, file)
-            return self._called(real, place, file, mode, *args, **kwargs)
+            stream = self._called(real, place, file, mode, *args, **kwargs)
+            if place != path:
+                buffer = getattr(stream, "buffer", stream)
+                getattr(buffer, "raw", buffer).name = file
+            return stream
 
         return opened
 
@@ -168,7 +179,7 @@ class RankFiles(Files):
             if path is None:
                 return real(file, flags, *args, **kwargs)
             writes = bool(flags & WRITING)
-            if writes and not asked_by_program():
+            if writes and not asked_for_program():
                 return real(file, flags, *args, **kwargs)
             place = self._opened(path, writes, not flags & os.O_TRUNC, bool(flags & os.O_EXCL), file)
             return self._called(real, place, file, flags, *args, **kwargs)
@@ -182,6 +193,8 @@ class RankFiles(Files):
             asked = self._path(path, kwargs)
             if asked is None or (place := self._seen(asked)) == asked:
                 return real(path, *args, **kwargs)
+            if exchange.name == "readlink" and asked in self._links:
+                return self._links[asked]
             return self._called(real, place, path, *args, **kwargs)
 
         return read
@@ -191,7 +204,7 @@ class RankFiles(Files):
 
         def changed(path: Any, *args: Any, **kwargs: Any) -> Any:
             asked = self._path(path, kwargs)
-            if asked is None or not asked_by_program():
+            if asked is None or not asked_for_program():
                 return real(path, *args, **kwargs)
             if self._type(self._seen(asked)) == stat.S_IFDIR and not self._has(asked):
                 return None  # rank 0 changes it
@@ -204,12 +217,12 @@ class RankFiles(Files):
 
         def removed(path: Any, *args: Any, **kwargs: Any) -> None:
             asked = self._path(path, kwargs)
-            if asked is None or not asked_by_program():
+            if asked is None or not asked_for_program():
                 real(path, *args, **kwargs)
                 return
             if self._has(asked):
                 self._called(real, self._copy_of(asked), path, *args, **kwargs)
-            elif self._is_hidden(asked) or (self._type(asked) is None and self._is_older(os.path.dirname(asked))):
+            elif self._is_missing(asked):
                 self._called(real, self._copy_of(asked), path, *args, **kwargs)  # there is none: the error is Python's
             self._gone.add(asked)
             self._emptied.discard(asked)
@@ -221,7 +234,7 @@ class RankFiles(Files):
 
         def renamed(src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
             target = self._path(dst, kwargs)
-            if target is None or not asked_by_program():
+            if target is None or not asked_for_program():
                 real(src, dst, *args, **kwargs)
                 return
             source = self._path(src, kwargs)
@@ -229,21 +242,55 @@ class RankFiles(Files):
                 self._copy(os.fspath(src), self._for_writing(target, False))
                 self._real["remove"](src)
                 return
-            if self._has(source):
+            if self._is_missing(source):
+                self._called(real, self._copy_of(source), src, dst, *args, **kwargs)  # the error is Python's
+            if self._type(self._seen(source)) == stat.S_IFDIR:
+                if target.startswith(source + os.sep):
+                    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), os.fspath(src), None, os.fspath(dst))
+                if target != source:
+                    self._carry(source, target)
+            elif self._has(source):
                 place = self._for_writing(target, False)
                 self._called(real, self._copy_of(source), src, place, *args, **kwargs)
-            elif not self._is_hidden(source) and self._type(source) == stat.S_IFREG:
+            elif self._type(source) == stat.S_IFREG:
                 self._copy(source, self._for_writing(target, False))
             self._gone.add(source)
 
         return renamed
+
+    def _is_missing(self, path: str) -> bool:
+        """Whether there is no such file for the rank: removed, or not there before the change that rank 0 makes after this rank."""
+        if self._has(path):
+            return False
+        if self._is_hidden(path):
+            return True
+        return self._type(path) is None and (self._turns is not None or self._is_older(os.path.dirname(path)))
+
+    def _check_absent(self, path: str, *asked: Any) -> None:
+        if self._has(path) or (not self._is_hidden(path) and self._is_older(path)):
+            raise FileExistsError(
+                errno.EEXIST, os.strerror(errno.EEXIST), *(each and os.fspath(each) for each in asked)
+            )
+
+    def _carry(self, source: str, target: str) -> None:
+        """Have a directory, as the rank sees it, at another place among its own."""
+        place = self._for_writing(target, False)
+        self._real["makedirs"](place, exist_ok=True)
+        for name in self._names(source):
+            seen = self._seen(inner := os.path.join(source, name))
+            if self._type(seen) == stat.S_IFDIR:
+                self._carry(inner, os.path.join(target, name))
+            else:
+                self._copy(seen, self._for_writing(os.path.join(target, name), False))
+        if self._has(source):
+            self._remove_tree(self._copy_of(source))
 
     def _linking(self, exchange: Exchange) -> Any:
         real = exchange.real
 
         def linked(src: Any, dst: Any, *args: Any, **kwargs: Any) -> None:
             target = self._path(dst, kwargs)
-            if target is None or not asked_by_program():
+            if target is None or not asked_for_program():
                 real(src, dst, *args, **kwargs)
                 return
             near = (
@@ -251,9 +298,16 @@ class RankFiles(Files):
                 if exchange.name == "symlink"
                 else os.fsdecode(src)
             )
-            source = self._seen(os.path.abspath(near))
-            if self._type(source) == stat.S_IFREG:
-                self._copy(source, self._for_writing(target, False))
+            source = os.path.abspath(near)
+            if exchange.name == "link" and self._is_missing(source):
+                self._called(real, self._copy_of(source), src, dst, *args, **kwargs)  # the error is Python's
+            self._check_absent(target, src, None, dst)
+            place, kind = self._for_writing(target, False), self._type(self._seen(source))
+            if exchange.name == "symlink":
+                real(self._for_writing(source, True) if kind == stat.S_IFREG else self._seen(source), place)
+                self._links[target] = src
+            elif kind == stat.S_IFREG:
+                real(self._for_writing(source, True), place)
 
         return linked
 
@@ -264,13 +318,15 @@ class RankFiles(Files):
 
         def made(path: Any, *args: Any, **kwargs: Any) -> None:
             asked = self._path(path, kwargs)
-            if asked is None or not asked_by_program():
+            if asked is None or not asked_for_program():
                 real(path, *args, **kwargs)
                 return
-            if self._has(asked) or (not self._is_hidden(asked) and self._is_older(asked)):
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+            self._check_absent(asked, path)
             was_removed = asked in self._gone
             place = self._for_writing(asked, False, path)
+            if exchange.name == "mkfifo":
+                real(place, *args, **kwargs)
+                return
             if was_removed:
                 self._emptied.add(asked)
             self._real["makedirs"](place, exist_ok=True)
@@ -300,3 +356,54 @@ class RankFiles(Files):
             real(path)
 
         return entered
+
+    # -- modules -------------------------------------------------------------------------------------------------------
+
+    def own_module(self, name: str, folders: Sequence[str]) -> tuple[str, str, bool] | None:
+        """Return the file of a module that the rank has written, where it lies, and whether it is a package's."""
+        last = name.rpartition(".")[2]
+        for folder in folders:
+            path = os.path.abspath(folder)
+            if self._type(self._copy_of(path)) == stat.S_IFDIR:
+                for file, is_package in (
+                    (os.path.join(path, last, "__init__.py"), True),
+                    (os.path.join(path, f"{last}.py"), False),
+                ):
+                    if self._type(place := self._copy_of(file)) == stat.S_IFREG:
+                        return file, place, is_package
+        return None
+
+
+class _Modules:
+    """Finder of modules that the rank has written, which Python's own finders do not see."""
+
+    def __init__(self, files: RankFiles) -> None:
+        self._files = files
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: Any = None) -> Any:
+        found = self._files.own_module(name, sys.path if path is None else path)
+        if found is None:
+            return None
+        file, place, is_package = found
+        spec = importlib.machinery.ModuleSpec(name, _OwnLoader(name, file, place), origin=file, is_package=is_package)
+        spec.has_location = True
+        if is_package:
+            spec.submodule_search_locations = [os.path.dirname(file)]
+        return spec
+
+    def invalidate_caches(self) -> None:
+        pass
+
+
+class _OwnLoader(importlib.machinery.SourceFileLoader):
+    """Loader of a module from the rank's own copy; the module names the file that rank 0 has."""
+
+    def __init__(self, name: str, file: str, place: str) -> None:
+        super().__init__(name, file)
+        self._place = place
+
+    def path_stats(self, path: Any) -> Any:
+        raise OSError  # so nothing compiled is kept
+
+    def get_data(self, path: Any) -> bytes:
+        return super().get_data(self._place if path == self.path else path)

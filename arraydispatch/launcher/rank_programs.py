@@ -11,7 +11,7 @@ import os
 import struct
 import zlib
 
-__all__ = ["Begun", "begun"]
+__all__ = ["Begun", "Others", "begun"]
 
 _SLOTS = 256
 """Number of programs that are remembered."""
@@ -46,6 +46,24 @@ class Begun:
         self._slots[start + _HEAD.size : start + _HEAD.size + len(shown)] = shown
         rest = _HEAD.pack(0, self.count, self._sum, len(shown))[4:] + shown
         _HEAD.pack_into(self._slots, start, zlib.crc32(rest), self.count, self._sum, len(shown))
+
+
+class Others:
+    """Programs that the other ranks have begun, as rank 0 asks for them.
+
+    Parameters
+    ----------
+    paths : list of str
+        Their files, which they may have yet to make.
+    """
+
+    def __init__(self, paths: list[str]) -> None:
+        self._files = [os.open(path, os.O_RDONLY | os.O_CREAT, 0o600) for path in paths]
+
+    def is_ahead(self, which: int, count: int) -> bool:
+        """Whether one of them has begun more than so many programs."""
+        head = os.pread(self._files[which], _HEAD.size, (count + 1) % _SLOTS * _SIZE)
+        return len(head) == _HEAD.size and _HEAD.unpack(head)[1] > count
 
 
 def begun(path: str) -> dict[int, tuple[int, str]]:

@@ -2,7 +2,8 @@
 
 All ranks make the same changes in the same order, each in its own time. If rank 0 did not wait, another rank could find what rank 0 has
 written before its own program has written it. Each other rank appends a number to a file of its own once it has made a change;
-rank 0 reads these files. Names that differ between ranks (with the time in them, say) are told by the number of changes.
+rank 0 reads these files. Names that differ between ranks (with the time in them, say) are told by the number of changes. A rank that has
+begun a program which rank 0 has not is past the change, and does not make it.
 """
 
 from __future__ import annotations
@@ -23,28 +24,28 @@ from typing import Any, Self
 from ..backends import loader
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
+from .rank_programs import Others
 
-__all__ = ["CHANGING", "PLACES", "WRITING", "Files", "FirstRankFiles", "Turns", "asked_by_program"]
+__all__ = ["CHANGING", "OPENING", "PLACES", "WRITING", "Files", "FirstRankFiles", "Turns", "asked_for_program"]
 
 CHANGING = ("chmod", "chown", "setxattr", "truncate", "utime")
 """Functions of :mod:`os` that change a file."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 """Flags by which :func:`os.open` changes one."""
 _ON_BEHALF = frozenset(
-    (
-        __name__,
-        f"{__package__}.rank_files",
-        *"os pathlib pathlib._local shutil glob genericpath posixpath ntpath".split(),
-    )
-)
+    (__name__, f"{__package__}.rank_files", f"{__package__}.rank_input", *"os pathlib pathlib._local shutil glob genericpath posixpath ntpath".split())
+)  # fmt: skip
 """Modules for paths, by way of which a program asks."""
-_OPENING = ("builtins:open", "io:open")
+_CALLING = frozenset({"concurrent.futures.thread", "logging.handlers", "multiprocessing.pool"})
+"""Modules whose threads call what a program has given them."""
+OPENING = ("builtins:open", "bz2:_builtin_open", "io:open", "tarfile:bltn_open")
+"""Names by which files are opened; two modules keep the function when they are imported."""
 _NAMING = ("os:link", "os:rename", "os:replace", "os:symlink")
 PLACES = (
-    *_OPENING, "os:open", "os:mkdir", "os:remove", "os:rmdir", "os:unlink", "shutil:rmtree", *_NAMING, *(f"os:{name}" for name in CHANGING),
+    *OPENING, "os:open", "os:mkdir", "os:mkfifo", "os:remove", "os:rmdir", "os:unlink", "shutil:rmtree", *_NAMING, *(f"os:{name}" for name in CHANGING),
 )  # fmt: skip
 
-_SECONDS = 20
+_SECONDS = 60
 """Time that rank 0 waits for a change; if it is not enough, the ranks differ in what they change, and it waits no more."""
 _PAUSE = 0.001
 _RECORD = struct.Struct("<I")
@@ -61,15 +62,19 @@ class Turns:
         Folder that all ranks share.
     number, count : int
         Number of this rank, and of ranks.
+    begun : callable
+        Returns the number of programs that this rank has begun.
     """
 
-    def __init__(self, folder: str, number: int, count: int) -> None:
+    def __init__(self, folder: str, number: int, count: int, begun: Callable[[], int]) -> None:
         self._process = os.getpid()
         self._lock = threading.Lock()
         self._made: Counter[int] = Counter()
         self._waits = number == 0
         ways = [os.path.join(folder, f"changes-{rank}") for rank in range(1, count)]
         self._others = [_Log(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)) for path in ways] if self._waits else []
+        programs = [f"{folder}/rank-{rank}-programs" for rank in range(1, count)]
+        self._begun, self._programs = begun, Others(programs if self._waits else [])
         append = os.O_RDWR | os.O_CREAT | os.O_APPEND
         self._own = None if self._waits else os.open(ways[number - 1], append, 0o600)
         self._names = os.open(os.path.join(folder, "names"), append, 0o600)
@@ -85,8 +90,11 @@ class Turns:
         with self._lock:
             self._made[key] += 1
             times, total = self._made[key], self._made.total()
-        limit = time.monotonic() + _SECONDS
-        while self._waits and not all(log.has(key, times, total) for log in self._others):
+        limit, begun = time.monotonic() + _SECONDS, self._begun()
+        while self._waits and not all(
+            log.has(key, times, total) or self._programs.is_ahead(which, begun)
+            for which, log in enumerate(self._others)
+        ):
             if time.monotonic() > limit:
                 self._waits = False
             time.sleep(_PAUSE)
@@ -189,7 +197,7 @@ class Files:
     def _changed(self, place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         """Return the path that a call changes, None if it changes none in which the ranks must agree."""
         how = _argument(args, kwargs, 1, "flags" if place == "os:open" else "mode")
-        if place in _OPENING and (kwargs.get("opener") or not any(letter in str(how) for letter in "wax+")):
+        if place in OPENING and (kwargs.get("opener") or not any(letter in str(how) for letter in "wax+")):
             return None
         if place == "os:open" and not (isinstance(how, int) and how & WRITING):
             return None
@@ -202,7 +210,7 @@ class Files:
             if self._turns is not None:
                 self._turns.own(path)
             return None
-        return path if (_asked_for_program() if place in _OPENING else asked_by_program()) else None
+        return path if asked_for_program() else None
 
     @staticmethod
     def _called(real: Callable[..., Any], place: str, path: Any, *args: Any, **kwargs: Any) -> Any:
@@ -211,7 +219,7 @@ class Files:
             return real(place, *args, **kwargs)
         except OSError as error:
             if error.filename == place:
-                error.filename = path
+                error.filename = os.fspath(path)
             raise
 
     def _names(self, path: str) -> dict[str, str]:
@@ -336,19 +344,25 @@ def _is_own_name(path: str) -> bool:
     )
 
 
-def asked_by_program() -> bool:
-    """Whether the program itself asks, perhaps by way of the standard library's modules for paths."""
-    return callers.is_users(_frame())
-
-
-def _asked_for_program() -> bool:
+def asked_for_program() -> bool:
     """Whether the program asks, perhaps by way of a package such as NumPy, and not a backend's library that keeps what it compiled."""
     frame = _frame()
+    asks, called = _root(frame), frame.f_globals.get("__name__") == "threading"
+    if asks == _OURS:
+        return False
     while frame is not None and not callers.is_users(frame):
-        if str(frame.f_globals.get("__name__")).partition(".")[0] in _libraries():
+        if _root(frame) in _libraries():
             return False
+        called = called or frame.f_globals.get("__name__") in _CALLING
         frame = frame.f_back
-    return frame is not None
+    return frame is not None or called
+
+
+_OURS = __name__.partition(".")[0]
+
+
+def _root(frame: Any) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 ``arraydispatch run --processes N`` starts them (:mod:`arraydispatch.launcher.commands.process_group`) and watches the files that they write here;
 with ``--processes auto`` a cluster's launcher has started them, and their variables say which is which. Rank 0 prints and writes files. The
 others run the same lines: what they print goes nowhere, and the files that they write are in a folder of their own, from which they read them.
+What rank 0 reads from standard input they read too (:mod:`.rank_input`).
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class Rank:
         Where it writes how it is going.
     device : int or None
         Number of the GPU that it takes; None: all that there are, or what the library finds by the cluster's variables.
+    terminal : bool
+        Whether rank 0 has a terminal as its standard input.
     """
 
     number: int
@@ -71,6 +74,7 @@ class Rank:
     entropy: int = 0
     folder: str | None = None
     device: int | None = None
+    terminal: bool = False
 
     def to_json(self) -> str:
         """Serialise for the environment of a process."""
@@ -167,9 +171,12 @@ def begin(rank: Rank) -> None:
         from .rank_files import RankFiles
         from .rank_turns import FirstRankFiles, Turns
 
-        turns = None if rank.folder is None else Turns(rank.folder, rank.number, rank.count)
+        turns = None if rank.folder is None else Turns(rank.folder, rank.number, rank.count, _watch.count)
         (RankFiles(rank.folder, turns) if rank.is_quiet else FirstRankFiles(turns)).keep()
     if rank.folder is not None:
+        from . import rank_input
+
+        rank_input.keep(rank.folder, first=rank.number == 0, terminal=rank.terminal, reads=_watch.ran)
         _watch.begin(rank)
 
 
@@ -262,6 +269,10 @@ class _Watch:
         if self.begun is not None:
             self.begun.add(key, tracing.user_line())
 
+    def count(self) -> int:
+        """Return the number of programs that this rank has begun."""
+        return 0 if self.begun is None else self.begun.count
+
     def _beat(self) -> None:
         pause, seconds = threading.Event(), _FIRST_BEAT
         while self.state == "runs":
@@ -278,8 +289,7 @@ class _Watch:
 
     def write(self) -> None:
         """Write the state of this rank to its file, by a rename: a reader gets the former file or the new one."""
-        count = 0 if self.begun is None else self.begun.count
-        said = {"state": self.state, "line": self.line, "error": self.error, "count": count, "code": self.code}
+        said = {"state": self.state, "line": self.line, "error": self.error, "count": self.count(), "code": self.code}
         with self._lock, contextlib.suppress(OSError):
             with _open(f"{self.path}.part", "w", encoding="utf-8") as stream:
                 json.dump(said, stream)

@@ -197,8 +197,61 @@ print(oct(os.stat("x.npy").st_mode), np.sin(np.load("x.npy")).sum() > 0, os.acce
 """
 
 
+BY_MODULES = """
+import bz2, concurrent.futures, importlib, logging.handlers, os, pathlib, shutil, sys, tarfile
+import numpy as np
+handler = logging.handlers.RotatingFileHandler("rot.log", maxBytes=40, backupCount=2)
+log = logging.getLogger("rot")
+log.addHandler(handler)
+for step in range(12):
+    log.warning("step %d", step)
+handler.close()
+print([(path.name, path.read_text()) for path in sorted(pathlib.Path(".").glob("rot.log*"))])
+with bz2.open("z.bz2", "wt") as file:
+    file.write("packed")
+late()
+os.makedirs("tree/branch")
+np.save("tree/branch/leaf.npy", np.arange(3.0))
+with tarfile.open("t.tar", "w") as archive:
+    archive.add("tree")
+os.rename("tree", "wood")
+late()
+print(bz2.open("z.bz2", "rt").read(), tarfile.open("t.tar").getnames(), os.path.exists("tree"), np.load("wood/branch/leaf.npy"))
+shutil.move("wood", "moved")
+print(sorted(str(path) for path in pathlib.Path("moved").rglob("*")), os.path.exists("wood"))
+late()
+os.symlink("old.txt", "named")
+os.symlink("moved", "there")
+os.link("old.txt", "same")
+print(os.path.samefile("same", "old.txt"))
+os.mkfifo("pipe")
+for name in ("same", "pipe"):
+    os.remove(name)
+print(os.readlink("named"), os.path.islink("named"), open("named").read(), os.listdir("there"), os.path.islink("old.txt"))
+for wrong in (lambda: os.rename("none", "other"), lambda: os.link("none", "other"), lambda: os.symlink("old.txt", "named"), lambda: os.link("old.txt", "named")):
+    try:
+        wrong()
+    except OSError as error:
+        print(type(error).__name__, error)
+with open("written.py", "w") as file:
+    file.write("import numpy as np\\nvalue = np.ones(3).sum()\\n")
+sys.path.insert(0, os.getcwd())
+importlib.invalidate_caches()
+import written
+print(written.value, os.path.relpath(written.__file__))
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    list(pool.map(os.remove, ["named", "there", "kept.txt"]))
+    list(pool.map(shutil.copy, ["old.txt"] * 3, ["c1", "c2", "c3"]))
+shutil.rmtree("__pycache__", ignore_errors=True)
+print(sorted(set(os.listdir(".")) - {"__pycache__"}))
+shutil.move("c1", "old.txt")
+open("old.txt", "w").write("whole")
+"""
+
+
 @pytest.mark.usefixtures("_jax")
-def test_each_rank_finds_the_files_that_it_wrote(tmp_path: Path) -> None:
+@pytest.mark.parametrize("files", [FILES, BY_MODULES], ids=["by program", "by modules"])
+def test_each_rank_finds_the_files_that_it_wrote(files: str, tmp_path: Path) -> None:
     """Only the first rank's standard output is shown, so each compares what it would have printed; the second is late."""
     (tmp_path / "plain").mkdir()
     (tmp_path / "ranks").mkdir()
@@ -208,7 +261,7 @@ def test_each_rank_finds_the_files_that_it_wrote(tmp_path: Path) -> None:
         for kept in ("old.txt", "kept.txt"):
             (folder / kept).write_text("first ")
         if name == "plain":
-            (folder / "script.py").write_text("def late(): pass\n" + FILES)
+            (folder / "script.py").write_text("def late(): pass\n" + files)
             wanted = subprocess.run([sys.executable, "script.py"], cwd=folder, capture_output=True, text=True, check=True).stdout.splitlines()  # fmt: skip
         else:
             said = """import os, sys, time
@@ -219,11 +272,45 @@ def print(*what):
 def late(): time.sleep(int(os.environ["ARRAYDISPATCH_PROCESS"]))
 """
             tell = f"assert said == {wanted!r}, [pair for pair in zip(said, {wanted!r}) if pair[0] != pair[1]]\n"
-            code, _out, error = _run(folder, said + FILES + tell, "--processes", "2")
+            code, _out, error = _run(folder, said + files + tell, "--processes", "2")
             assert code == 0, error
     both = [sorted(path.name for path in (tmp_path / name).iterdir()) for name in ("plain", "ranks")]
     assert both[0] == both[1]
     assert (tmp_path / "ranks" / "old.txt").read_text() == "whole"
+
+
+INPUT = """
+import sys
+import numpy as np
+print(sys.stdin.isatty(), sys.stdin.name, sys.stdin.fileno())
+n = int(input("how many? "))
+print(np.array([next(sys.stdin).split() for _ in range(n)], float).sum(), sys.stdin.readline())
+print(len(sys.stdin.read(30000)), np.loadtxt(sys.stdin).sum())
+try:
+    input()
+except EOFError as error:
+    print(error)
+print(repr(open(0).read()))
+"""
+
+
+@pytest.mark.usefixtures("_jax")
+@pytest.mark.parametrize("script", ["script.py", "-"])
+def test_standard_input_is_the_same_in_each_rank(script: str, tmp_path: Path) -> None:
+    given = "3\n" + "1 2\n" * 3 + "next\n" + "15\n" * 20000
+    if script == "-":
+        given = "import sys\nprint(__name__, sys.argv, repr(sys.stdin.read()))\n"
+    else:
+        (tmp_path / script).write_text(INPUT)
+    wanted = subprocess.run([sys.executable, script], cwd=tmp_path, input=given, capture_output=True, text=True, check=True).stdout  # fmt: skip
+    run = subprocess.run(
+        [sys.executable, "-m", "arraydispatch", "run", "--processes", "2", "--all-ranks", "--threads", "1", script],
+        cwd=tmp_path, env=_environment(), input=given, capture_output=True, text=True, timeout=200, check=False,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    for rank in (0, 1):
+        said = [line.removeprefix(f"[{rank}] ") for line in run.stdout.splitlines() if line.startswith(f"[{rank}]")]
+        assert said == wanted.splitlines()
 
 
 @pytest.mark.usefixtures("_jax")
@@ -402,7 +489,6 @@ def test_a_coordinator_address_that_is_taken(tmp_path: Path) -> None:
         (["--processes", "two", "heat.py"], "must be auto or a positive integer"),
         (["--all-ranks", "heat.py"], "--all-ranks needs --processes"),
         (["--processes", "2", "nothere.py"], "there is no script"),
-        (["--processes", "2", "-"], "standard input is read once"),
         (["--processes", "2", "--device", "cpu", "heat.py"], "exclude each other"),
         (["--processes", "auto", "heat.py"], "finds no launcher's variables; it knows"),
     ],

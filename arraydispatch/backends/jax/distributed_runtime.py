@@ -26,6 +26,8 @@ _LOOPBACK = "127.0.0.1"
 _MOST_ORDERS, _MOST_GRIDS = 720, 3
 _HEARTBEAT = 30
 """Seconds without a sign of a process after which the runtime ends the others."""
+_HEARTBEAT_HERE = 86400
+"""The same on one machine, where the command watches the processes: they may be suspended, or wait long for a processor."""
 
 
 def join(
@@ -67,7 +69,7 @@ def join(
             local_device_ids=None if device is None else [device],
             cluster_detection_method=None if address is None else "deactivate",
             initialization_timeout=seconds,
-            heartbeat_timeout_seconds=_HEARTBEAT,
+            heartbeat_timeout_seconds=_HEARTBEAT_HERE if local else _HEARTBEAT,
             coordinator_bind_address=f"{_LOOPBACK}:{port}" if local else None,
         )
     except (RuntimeError, ValueError) as error:

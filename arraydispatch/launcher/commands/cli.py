@@ -224,9 +224,7 @@ def _processes(options: Any, ours: list[str], theirs: list[str]) -> int | None:
         if ranks.mine is not None and ranks.mine.number:
             options.report = options.trace = None
         return None
-    if options.module is None:
-        if theirs[0] == "-":
-            raise UsageError("--processes runs the script several times, and standard input is read once; give a file.")
+    if options.module is None and theirs[0] != "-":
         from ..runner import NotFound
 
         try:

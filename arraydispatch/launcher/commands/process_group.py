@@ -59,10 +59,11 @@ def run(count: int, options: Sequence[str], program: Sequence[str], *, everywher
     share = [] if threads else ["--threads", str(max(1, available() // count))]
     seed = str(secrets.randbelow(2**32))
     children: list[_Child] = []
+    terminal = sys.stdin is not None and sys.stdin.isatty()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         for number in range(count):
-            rank = Rank(number, count, address, True, everywhere, entropy, folder, number)
+            rank = Rank(number, count, address, True, everywhere, entropy, folder, number, terminal)
             env = {**os.environ, ENVIRONMENT: rank.to_json(), NUMBER: str(number)}
             env.setdefault("PYTHONHASHSEED", seed)  # the order of sets of words
             own = options if number == 0 else _of_others(options)
@@ -253,7 +254,7 @@ def _left_alone(told: list[dict[str, Any]]) -> list[str] | None:
 def _say_parted(places: list[str]) -> int:
     print(
         f"arraydispatch: the ranks part ways: {' and '.join(places)}. What decides which calls run must be the same in each rank: "
-        "not the time, a process's number or an unordered set.",
+        "not the time, a process's number, an unordered set or threads that compute at once.",
         file=sys.stderr,
     )
     return 1

@@ -1,0 +1,151 @@
+"""Standard input of the ranks: rank 0 reads it, and the others read what rank 0 has read.
+
+Each read of rank 0 is appended to a file in the folder that the ranks share, as a record. The n-th read of another rank returns the n-th
+record, and waits for it. What the program reads through ``sys.stdin``, :func:`input` and ``open(0)`` is so the same in each rank; what it
+reads from descriptor 0 by other ways is rank 0's alone.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..common.patching import Exchange, Exchanges
+
+__all__ = ["keep"]
+
+_HEAD = struct.Struct("<I")
+_PAUSE = 0.005
+_PLACES = (0, "/dev/stdin")
+"""What :func:`open` takes for standard input."""
+
+
+def keep(folder: str, *, first: bool, terminal: bool, reads: Callable[[str], None]) -> None:
+    """Read standard input with the other ranks, for the rest of the process.
+
+    Parameters
+    ----------
+    folder : str
+        Folder that all ranks share.
+    first : bool
+        Whether this is rank 0.
+    terminal : bool
+        Whether rank 0 has a terminal there.
+    reads : callable
+        Called before each read.
+    """
+    stdin: Any = sys.stdin
+    if stdin is None:
+        return
+    path = os.path.join(folder, "input")
+    raw = _Reading(path, stdin, terminal, reads) if first else _Repeating(path, terminal, reads)
+    buffer = io.BufferedReader(raw)
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(buffer, stdin.encoding, stdin.errors)  # type: ignore[misc]
+    sys.stdin.mode = "r"
+    exchanges = Exchanges()
+    for place in ("builtins:open", "io:open"):
+        exchanges.put(place, lambda exchange: _opening(exchange, raw))
+
+
+def _opening(exchange: Exchange, raw: io.RawIOBase) -> Any:
+    real = exchange.real
+
+    def opened(file: Any, mode: str = "r", *args: Any, **kwargs: Any) -> Any:
+        if (type(file) is not int and type(file) is not str) or file not in _PLACES or mode not in ("r", "rt", "rb"):
+            return real(file, mode, *args, **kwargs)
+        buffer = io.BufferedReader(_Opened(raw))
+        if mode == "rb":
+            return buffer
+        named = dict(zip(("buffering", "encoding", "errors", "newline"), args)) | kwargs
+        return io.TextIOWrapper(buffer, *(named.get(name) for name in ("encoding", "errors", "newline")))
+
+    return opened
+
+
+class _Input(io.RawIOBase):
+    name = "<stdin>"
+    mode = "rb"
+
+    def __init__(self, terminal: bool) -> None:
+        self._terminal = terminal
+
+    def readable(self) -> bool:
+        return True
+
+    def isatty(self) -> bool:
+        return self._terminal
+
+    def fileno(self) -> int:
+        if self._terminal:
+            raise io.UnsupportedOperation("fileno")  # by which `input` would read a terminal by itself
+        return 0
+
+
+class _Reading(_Input):
+    """Standard input as rank 0 reads it."""
+
+    def __init__(self, path: str, stdin: io.TextIOWrapper, terminal: bool, reads: Callable[[str], None]) -> None:
+        super().__init__(terminal)
+        self._reads = reads
+        self._stdin = stdin  # which would be closed if nothing held it
+        self._real: Any = stdin.buffer
+        self._process = os.getpid()
+        self._log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        import atexit
+
+        atexit.register(self._tell, b"")
+
+    def readinto(self, into: Any) -> int:
+        if os.getpid() == self._process:
+            self._reads("standard input")
+        count: int = self._real.raw.readinto(into)
+        self._tell(bytes(memoryview(into)[:count]))
+        return count
+
+    def _tell(self, data: bytes) -> None:
+        if os.getpid() == self._process:
+            os.write(self._log, _HEAD.pack(len(data)) + data)
+
+
+class _Repeating(_Input):
+    """Standard input as another rank reads it."""
+
+    def __init__(self, path: str, terminal: bool, reads: Callable[[str], None]) -> None:
+        super().__init__(terminal)
+        self._reads = reads
+        self._log = os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)
+        self._left = b""
+
+    def readinto(self, into: Any) -> int:
+        if not self._left:
+            self._reads("standard input")
+            self._left = self._exactly(_HEAD.unpack(self._exactly(_HEAD.size))[0])
+        data = self._left[: len(into)]
+        self._left = self._left[len(data) :]
+        memoryview(into)[: len(data)] = data
+        return len(data)
+
+    def _exactly(self, count: int) -> bytes:
+        found = b""
+        while len(found) < count:
+            if more := os.read(self._log, count - len(found)):
+                found += more
+            else:
+                time.sleep(_PAUSE)
+        return found
+
+
+class _Opened(_Input):
+    """Standard input as :func:`open` returns it, which is not closed with the file."""
+
+    def __init__(self, raw: Any) -> None:
+        super().__init__(raw.isatty())
+        self._raw = raw
+
+    def readinto(self, into: Any) -> Any:
+        return self._raw.readinto(into)
