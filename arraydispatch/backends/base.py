@@ -610,8 +610,8 @@ class Backend:
 
     def dlpack_device(self, a: Native) -> tuple[int, int]:
         """Return the value of ``__dlpack_device__``."""
-        device: tuple[int, int] = a.__dlpack_device__()
-        return device
+        kind, index = a.__dlpack_device__()
+        return int(kind), index  # JAX and PyTorch have a member of their own enumerations, which prints otherwise
 
     def after_fork(self) -> None:
         """Adapt to a fork; called in the forked process."""

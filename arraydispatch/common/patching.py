@@ -30,6 +30,9 @@ class Need(NamedTuple):
 
 
 _AS_CTYPES = Need("(obj)", "NumPy 1.15 to 2.4", "arrays whose memory is handed on as an object of ctypes")
+_VIEW = Need(
+    ("(self, /, *args, **kwargs)", ""), "NumPy 2.0 to 2.4", "views as the program's np.ndarray, which NumPy's C code takes for a dtype"
+)  # fmt: skip
 _EVALUATE = Need(
     "(ex, local_dict=None, global_dict=None, out=None, order='K', casting='same_kind', sanitize=None, _frame_depth=3,"
     " disable_cache=False, **kwargs)",
@@ -182,8 +185,16 @@ NEEDS: dict[str, Need] = {
     ),
     "numexpr:evaluate": _EVALUATE,
     "numexpr.necompiler:evaluate": _EVALUATE,
+    "numpy._core.defchararray:chararray.view": _VIEW,
+    "numpy._core.memmap:memmap.view": _VIEW,
+    "numpy._core.records:recarray.view": _VIEW,
     "numpy.ctypeslib:as_ctypes": _AS_CTYPES,
     "numpy.ctypeslib._ctypeslib:as_ctypes": _AS_CTYPES,
+    "numpy.ma.core:MaskedArray.view": Need(
+        "(self, dtype=None, type=None, fill_value=None)", "NumPy 1.15 to 2.4",
+        "views as the program's np.ndarray, which NumPy's C code takes for a dtype",
+    ),
+    "numpy.matrixlib.defmatrix:matrix.view": _VIEW,
     "numpy.ctypeslib._ctypeslib:_ndptr.from_param": Need(
         "(obj)", "NumPy 2.0 to 2.4", "arrays given to a function of a C library that declares its arguments by ndpointer"
     ),

@@ -40,7 +40,7 @@ from ..functions.registry import position_of, spec_of
 from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
-from .array_methods import is_copy
+from .array_methods import StandInType, is_copy
 
 __all__ = [
     "Function", "Made", "Output", "Sequences", "Special", "Stand", "Ufunc", "UfuncType", "Views", "ViewsOfMany",
@@ -599,8 +599,14 @@ class _OfAnyUfunc:
         return by_name("numpy", f"ufunc.{self.__name__}")
 
 
-class UfuncType(type):
+class UfuncType(StandInType):
     """Type of the facade's ``np.ufunc``; NumPy's own ufuncs are instances too."""
+
+    inherits_always = True
+
+    def numpys(cls) -> type | None:
+        """Return NumPy's class, which lets no class inherit from it."""
+        return np.ufunc
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """Raise NumPy's error: no ufunc is made this way."""

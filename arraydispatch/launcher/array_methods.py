@@ -1,10 +1,13 @@
-"""Methods of user classes that NumPy's C code calls: ``__array__``, ``__array_wrap__``, ``__array_ufunc__`` and ``__array_function__``.
+"""Class statements in user files: NumPy's classes as bases, and the methods that NumPy's C code calls: ``__array__``, ``__array_wrap__``, ``__array_ufunc__`` and ``__array_function__``.
 
 A user's ``__array__`` may return an `Array`, but C code accepts only an ndarray. So a class with such a method that is made by a
 class statement in a user file, or by ``types.new_class``, gets a method that inspects its caller: code that calls the method by
 name gets the user's result, and C code (of ``np.asarray`` and the like) gets that result as an ndarray. The others get
 the function that the user file has under NumPy's name, so that ``is`` and ``isinstance`` hold there. A class that gets its method
 later, or from ``type(name, bases, names)``, is not noticed.
+
+A stand-in for one of NumPy's classes has a metaclass of its own, which would conflict with a class's ``metaclass=`` and with those of
+its other bases. So a class inherits from NumPy's own class there.
 """
 
 from __future__ import annotations
@@ -55,8 +58,12 @@ def _building(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> An
     real = exchange.real
 
     def __build_class__(body: Callable[[], Any], name: str, /, *bases: Any, **keywords: Any) -> Any:
+        if exchange.on:
+            bases, inherited = _of_numpy(bases, keywords.get("metaclass"))
         made = real(body, name, *bases, **keywords)
         if exchange.on:
+            for stand_in in inherited:
+                type(stand_in).inherited(stand_in, made)
             _have_method(users, twins, made, body, sys._getframe(1))
         return made
 
@@ -68,12 +75,50 @@ def _new_class(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> A
 
     @wraps(real)
     def new_class(name: str, bases: Any = (), kwds: Any = None, exec_body: Any = None) -> Any:
+        if exchange.on:
+            bases, inherited = _of_numpy(tuple(bases), (kwds or {}).get("metaclass"))
         made = real(name, bases, kwds, exec_body)
         if exchange.on:
+            for stand_in in inherited:
+                type(stand_in).inherited(stand_in, made)
             _have_method(users, twins, made, exec_body, sys._getframe(1))
         return made
 
     return new_class
+
+
+class StandInType(type):
+    """What the metaclasses of stand-ins for NumPy's classes say to class statements."""
+
+    inherits_always = False
+    """Whether each subclass is one of NumPy's own class, and not only if metaclasses conflict."""
+
+    def numpys(cls) -> type | None:
+        """Return the class that this one stands for; None for a user's subclass of it."""
+        raise NotImplementedError
+
+    def inherited(cls, made: Any) -> None:
+        """Note that a class inherits from NumPy's class in place of this one."""
+
+
+def _of_numpy(bases: tuple[Any, ...], metaclass: Any) -> tuple[tuple[Any, ...], list[Any]]:
+    """Return the bases of a new class with NumPy's own in place of stand-ins where these must not be inherited, and these stand-ins."""
+    inherited: list[Any] = []
+    if any(isinstance(base, type) and issubclass(type(base), StandInType) for base in bases):
+        kinds = [type(base) for base in bases if isinstance(base, type)]
+        if isinstance(metaclass, type):
+            kinds.append(metaclass)
+        found = []
+        for base in bases:
+            own, numpys = type(base), None
+            if issubclass(own, StandInType):
+                fits = all(issubclass(kind, own) or issubclass(own, kind) for kind in kinds)
+                numpys = base.numpys() if own.inherits_always or not fits else None
+            if numpys is not None:
+                inherited.append(base)
+            found.append(base if numpys is None else numpys)
+        bases = tuple(found)
+    return bases, inherited
 
 
 def _have_method(users: UserFiles, twins: dict[Any, Any], made: Any, body: Any, frame: FrameType) -> None:

@@ -12,6 +12,7 @@ import arraydispatch as ad
 from ..dispatch import parts
 from ..memory import views
 from .adoption import holds_array, left, move, to_host
+from .array_methods import StandInType
 
 __all__ = ["ITERATORS", "METACLASSES", "brought", "nested_iters"]
 
@@ -25,8 +26,12 @@ def brought(what: str, values: Any) -> Any:
     return to_host(values)
 
 
-class ByName(type):
+class ByName(StandInType):
     """Metaclass of stand-ins that are pickled by the name of NumPy's class."""
+
+    def numpys(cls) -> type | None:
+        """Return NumPy's class."""
+        return cls.__base__ if cls.__module__ == "numpy" else None
 
 
 class vectorize(np.vectorize, metaclass=ByName):
@@ -66,6 +71,8 @@ _WRITING = frozenset({"readwrite", "writeonly"})
 
 class _Iterator:
     """``np.nditer`` over the memory of arrays; if the host cannot access it, over copies that are written back at the end."""
+
+    __slots__ = ("__weakref__", "_iterator", "_pairs", "_walked")
 
     def __init__(
         self, iterator: np.nditer, pairs: list[tuple[Any, np.ndarray[Any, Any]]], walked: dict[int, Any]
@@ -126,8 +133,26 @@ class _Iterator:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._iterator, name)
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.__slots__:
+            super().__setattr__(name, value)
+        else:  # `iterindex` and its like move the iterator
+            setattr(self._iterator, name, value)
 
-class NditerType(type):
+    def __delattr__(self, name: str) -> None:
+        delattr(self._iterator, name)
+
+    def __delitem__(self, key: Any) -> None:
+        del self._iterator[key]
+
+
+class NditerType(StandInType):
+    inherits_always = True
+
+    def numpys(cls) -> type | None:
+        """Return NumPy's class, which lets no class inherit from it."""
+        return np.nditer
+
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, (np.nditer, _Iterator))
 

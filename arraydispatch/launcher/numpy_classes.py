@@ -10,6 +10,7 @@ import os
 import sys
 import types
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ from .adoption import (
     received,
     traced,
 )
-from .array_methods import is_copy
+from .array_methods import StandInType, is_copy
 from .iterators import ITERATORS, METACLASSES, brought, nested_iters
 from .memory_writes import shared
 
@@ -111,11 +112,25 @@ def _unbound(name: str) -> property:
     )
 
 
-class _NdarrayType(abc.ABCMeta):
+class _NdarrayType(StandInType, abc.ABCMeta):
     """Metaclass of the facade's ``np.ndarray``: NumPy's arrays and ours are instances, and subclasses are subclasses of NumPy's class.
 
-    It derives from ``ABCMeta`` so that ``class Field(np.ndarray, SomeAbstractBase)`` has no metaclass conflict.
+    Class statements put NumPy's class in place of this metaclass's (:func:`.array_methods.for_c_code`). Where a class is made otherwise,
+    ``type(name, (np.ndarray, SomeAbstractBase), names)`` has no metaclass conflict because this derives from ``ABCMeta``.
     """
+
+    inherits_always = True
+
+    def numpys(cls) -> type | None:
+        """Return NumPy's class."""
+        return _real
+
+    def inherited(cls, made: Any) -> None:
+        """Report a user's subclass, and have its ``view`` know this class."""
+        left(f"class {made.__name__}(np.ndarray)", "a subclass of ndarray computes on the host")
+        if made.view is _real.view:
+            with suppress(AttributeError, TypeError):  # its metaclass does not allow changes of its classes
+                made.view = _view
 
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
         if not any(isinstance(base, _NdarrayType) for base in bases):  # raise the error with NumPy's name for the class

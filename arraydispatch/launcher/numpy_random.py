@@ -31,6 +31,7 @@ from ..engine import draws
 from ..memory import views
 from . import ranks, split_draws
 from .adoption import Stand, asked_by_user, by_name, move, to_host
+from .array_methods import StandInType
 
 __all__ = ["attributes"]
 
@@ -163,10 +164,14 @@ class _Seed(Stand):
 # -- generator classes ---------------------------------------------------------------------------------------------------
 
 
-class _GeneratorType(type):
+class _GeneratorType(StandInType):
     """Metaclass that makes generators created by a library instances of the stand-in."""
 
     _counterpart: type
+
+    def numpys(cls) -> type | None:
+        """Return NumPy's class."""
+        return vars(cls).get("_counterpart")
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if ranks.mine is not None and not kwargs and args in ((), (None,)) and issubclass(cls, np.random.RandomState):

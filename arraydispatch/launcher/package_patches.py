@@ -36,7 +36,7 @@ from ..dispatch.handover import handed
 from ..dispatch.wrapping import check_writeable
 from ..functions.registry import SCIENTIFIC
 from ..interop import import_notices
-from . import array_loading, extension_modules, facade, numpy_classes, user_compilers
+from . import array_loading, extension_modules, facade, numpy_classes, subclass_views, user_compilers
 from .adoption import holds_array, receiving
 from .memory_writes import shared
 from .user_files import UserFiles
@@ -97,7 +97,7 @@ _PROCESSES = "multiprocessing.reduction"
 
 _OTHERS = "cloudpickle dill joblib multiprocessing shelve skimage xarray".split()
 LIBRARIES = frozenset(
-    [*_SURFACES, *_SEEDS, *_OTHERS, *_BACKENDS, *user_compilers.LIBRARIES, *extension_modules.LIBRARIES]
+    [*_SURFACES, *_SEEDS, *_OTHERS, *_BACKENDS, *user_compilers.OPEN, *subclass_views.OPEN, *extension_modules.LIBRARIES]
 )
 """Names of the libraries: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
 _LOOKED_FOR = LIBRARIES.union(
@@ -645,6 +645,6 @@ class Doors:
         for library in extension_modules.LIBRARIES:
             for module in self._news(library, (library,)):
                 self._open(extension_modules.doors, module, None)
-        for library, open_one in user_compilers.OPEN.items():
+        for library, open_one in {**user_compilers.OPEN, **subclass_views.OPEN}.items():
             for _ in self._news(library, (library,)):
                 open_one(self._exchanges)

@@ -16,9 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from ..backends import loader
 from ..common.callers import straight
 from ..profiling.records import Note
-from .adoption import is_window, movable
+from ..runtime import dtypes, settings
+from .adoption import is_window
 from .user_files import UserFiles
 
 
@@ -43,6 +45,13 @@ def _modules_in(module: ModuleType) -> list[ModuleType]:
     return [value for value in vars(module).copy().values() if type(value) is ModuleType]
 
 
+def _could_be_held(dtype: np.dtype[Any]) -> bool:
+    """Whether the backend can hold a dtype. Libraries are not imported when Python ends: TensorFlow ends the process then."""
+    name = settings.current_name()
+    backend = loader.loaded_one(name) or loader.hosted(name)
+    return dtypes.category(dtype) != "other" and backend.holds(dtype.newbyteorder("="))
+
+
 def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]], bool]) -> list[Note]:
     """Return the lines of a module where an operator or a method of an ndarray does work that the backend could do.
 
@@ -58,7 +67,7 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
     names = {
         name: "window" if x.flags.writeable and is_window(x) else "ndarray"
         for name, x in values
-        if type(x) is np.ndarray and movable(x) and stayed(x)
+        if type(x) is np.ndarray and _could_be_held(x.dtype) and stayed(x)
     }
     if not names:
         return []

@@ -18,7 +18,7 @@ from ..runtime import dtypes
 from . import implements
 from .operand_checks import array, checked, floats, lapack, number, only, row_of
 
-_SINGULAR = "Matrix is singular"
+_SINGULAR = "A singular matrix detected: slice(s) [0] are singular."
 
 linear_algebra = family(implements, min_bits=32, in_place=True)
 

@@ -10,6 +10,7 @@ results, are registered.
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import CellType, FunctionType, ModuleType
@@ -170,25 +171,30 @@ def rerun(real: FunctionType) -> FunctionType:
     return made
 
 
-def enter(func: Any, numbers: bool = False) -> None:
+def enter(func: Any, numbers: bool = False, first: Callable[[Any], Any] | None = None) -> None:
     """Register a SciPy function to run rebound on an `Array`; with ``numbers``, NumPy scalars become Python numbers.
 
     This is for code that builds weights by the array-API standard, which neither mixes NumPy scalars with arrays nor
-    drops imaginary parts.
+    drops imaginary parts. ``first`` prepares the first argument, if SciPy's classes, which are not rebound, take part in that.
     """
+    name = next(iter(inspect.signature(func.__wrapped__).parameters)) if first else ""
 
     @registry.implements(
         func, mode="arrays", pure=False, returns="any", unverified="SciPy's own code runs it, on arrays"
     )
     def body(xp: XP, *args: Any, **kwargs: Any) -> Any:
         backend = xp.backend
-        first: Any = next((x for x in (*args, *kwargs.values()) if isinstance(x, Handle)), None)
-        only(first is not None, "no array among the arguments themselves")
+        array: Any = next((x for x in (*args, *kwargs.values()) if isinstance(x, Handle)), None)
+        only(array is not None, "no array among the arguments themselves")
         run = _RUNS.get(func) or _RUNS.setdefault(func, rerun(func.__wrapped__))
-        only(not numbers or first.dtype.kind != "c", "complex numbers, of which it takes the real parts")
-        only(not numbers or first.size > 0, "no data, of which it may make a fit")
-        first = ours(first, backend, None)
-        device = backend.device_of(native(first))
+        only(not numbers or array.dtype.kind != "c", "complex numbers, of which it takes the real parts")
+        only(not numbers or array.size > 0, "no data, of which it may make a fit")
+        array = ours(array, backend, None)
+        device = backend.device_of(native(array))
+        if first and args:
+            args = first(args[0]), *args[1:]
+        elif first and name in kwargs:
+            kwargs = {**kwargs, name: first(kwargs[name])}
         known: dict[int, Any] = {}  # an object that is passed twice stays one object
 
         def taken(x: Any) -> Any:

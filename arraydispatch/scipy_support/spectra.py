@@ -134,6 +134,14 @@ def _methods(cls: type, **bodies: Any) -> None:
 _methods(signal.ShortTimeFFT, stft=None, spectrogram=None, stft_detrend=stft_detrend, istft=istft)
 _methods(signal.CZT, __call__=None)
 
+
+def _state_space(system: Any) -> Any:
+    """Return a linear system in its state-space form; SciPy refuses one of discrete time itself."""
+    if isinstance(system, signal.dlti):
+        return system
+    return (system if isinstance(system, signal.lti) else signal.lti(*system)).to_ss()
+
+
 _AGAIN = (
     "welch csd periodogram spectrogram coherence stft istft filtfilt sosfiltfilt decimate resample_poly"
     " lombscargle freqs freqs_zpk czt zoom_fft argrelextrema argrelmin argrelmax lsim hilbert2 envelope deconvolve wiener"
@@ -141,4 +149,5 @@ _AGAIN = (
 for _name in (*_AGAIN, "savgol_filter"):
     _func = stand_in(f"scipy.signal.{_name}")
     if _func is not None:
-        enter(_func, numbers=_name == "savgol_filter")  # builds its weights by the standard, from a step
+        # savgol_filter builds its weights by the standard, from a step
+        enter(_func, numbers=_name == "savgol_filter", first=_state_space if _name == "lsim" else None)

@@ -47,6 +47,15 @@ def _script(tmp_path: Path, more: str) -> Path:
 # -- ways to end -------------------------------------------------------------------------------------------------------
 
 
+def test_a_library_is_not_imported_for_the_report(backend: str, tmp_path: Path) -> None:
+    """TensorFlow, imported while Python ends, ended the process."""
+    script = tmp_path / "script.py"
+    script.write_text("import numpy as np\nheld = np.ma.array([1, 2]).data\n")
+    done = _run(script, "--backend", backend, "--min-size", "0", env={**ENV, "TF_CPP_MIN_LOG_LEVEL": "3"})
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize(
     ("more", "code"),
     [
