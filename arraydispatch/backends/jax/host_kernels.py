@@ -18,7 +18,7 @@ from jax import lax
 
 from ...common import events, tracing
 from ...common.process_state import process
-from ..base import LEFT_ON_CPUS
+from ..base import LEFT_FROM, LEFT_ON_CPUS
 from .jitted_kernels import is_concrete, kernel
 from .shardings import aligned_empty, distributed, gathered_for, is_split, spread_of
 
@@ -91,7 +91,7 @@ def or_numpy(
                 _tell()
                 given = [np.asarray(x) if isinstance(x, jax.Array) else x for x in (a, *args)]
                 with np.errstate(all="ignore"):  # the dispatch reports errors by the result
-                    return jax.device_put(on_host(*given), a.sharding)
+                    return jax.device_put(on_host(*given), arrays[0].sharding)
         return compiled(a, *args)
 
     return run
@@ -194,6 +194,17 @@ def are_complex_matrices(a: Array, b: Array) -> bool:
         and jnp.issubdtype(a.dtype, np.complexfloating)
         and a.size * b.shape[-1] >= _MULTIPLIED_FASTER
     )
+
+
+def are_many_doubles(a: Array, *others: Array) -> bool:
+    """Whether a function of real numbers has many operands of double precision."""
+    arrays = [x for x in (a, *others) if isinstance(x, jax.Array)]
+    return bool(arrays) and all(x.dtype == np.float64 for x in arrays) and max(x.size for x in arrays) >= LEFT_FROM
+
+
+def elementwise(ufunc: np.ufunc) -> Callable[..., np.ndarray[Any, Any]]:
+    """Return NumPy's function of real numbers, into memory that JAX adopts."""
+    return lambda *xs: ufunc(*xs, out=aligned_empty(np.broadcast_shapes(*map(np.shape, xs)), np.dtype(float)))
 
 
 def are_many_places(x: Array, weights: Array | None, length: int) -> bool:
