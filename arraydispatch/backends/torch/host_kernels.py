@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ...common import events, tracing
 from ...common.process_state import process
-from ..base import LEFT_ON_CPUS, places
+from ..base import LEFT_FROM, LEFT_ON_CPUS, places
 from .dtype_tables import AS_IT_IS, BFLOAT16, concrete, out_of_transforms
 
 _ROUNDED = torch.backends.mkl.is_available()
@@ -32,8 +32,14 @@ HOST_KERNELS: dict[Any, str] = {
     **dict.fromkeys(
         (np.nonzero, np.flatnonzero, np.argwhere), "in host memory NumPy finds positions ten times as fast as torch"
     ),
+    **dict.fromkeys(
+        (np.frexp, np.ldexp),
+        "in host memory NumPy has an instruction for several exponents, where torch calls or composes",
+    ),
 }
-"""NumPy function -> reason why NumPy runs it in host memory."""
+"""NumPy function -> reason why NumPy runs it in host memory. Divisions of integers by one number, which NumPy multiplies by its inverse, are
+not listed.
+"""
 
 LEFT_TO_NUMPY: dict[Any, str] = {
     **LEFT_ON_CPUS,
@@ -41,6 +47,10 @@ LEFT_TO_NUMPY: dict[Any, str] = {
     np.histogram: "in host memory NumPy counts twice as fast as torch",
     np.allclose: "in host memory NumPy compares five times as fast as torch",
     **dict.fromkeys((np.clip, np.cross), "in host memory NumPy needs a third of torch's time"),
+    **dict.fromkeys(
+        (np.fft.rfft, np.fft.irfft, "scipy.fft.rfft", "scipy.fft.irfft"),
+        "in host memory NumPy transforms long rows of real numbers in half of torch's time",
+    ),
     **dict.fromkeys(
         [
             f"scipy.special.{name}"
@@ -119,6 +129,46 @@ def _sorted(function: Callable[..., Any], a: Tensor, axis: int) -> Tensor | None
     if made is None:
         tracing.is_quicker_on_host()
     return made
+
+
+def by_one_number(ufunc: np.ufunc, a: Tensor, b: Any) -> Tensor | None:
+    """Divide many integers by one, with NumPy's rule for zero; None if torch must do it.
+
+    torch divides by the instruction for it, NumPy multiplies by the inverse: 194 µs against 577 for 300,000 of 64 bits.
+    """
+    if a.numel() < LEFT_FROM or (isinstance(b, Tensor) and b.ndim):
+        return None
+    if not isinstance(b, Tensor):
+        made = _on_host(lambda x: ufunc(x, x.dtype.type(b)), a)
+    elif b.is_cpu and concrete(b):
+        made = _on_host(lambda x: ufunc(x, b.numpy()[()]), a)
+    else:
+        made = None
+    if made is None:
+        tracing.is_quicker_on_host()
+    return made
+
+
+def of_exponents(ufunc: np.ufunc, a: Tensor, *ns: Tensor) -> Any:
+    """Compute frexp or ldexp of many numbers; None if torch must do it."""
+    if a.dtype not in _REAL or a.numel() < LEFT_FROM:
+        return None
+    made = None
+    if all(n.is_cpu and concrete(n) for n in ns) and a.is_cpu and concrete(a) and _is_free(a):
+        given = [n.numpy() if n.ndim else n.numpy()[()] for n in ns]
+        if events.tap is not None:
+            events.tap.host_kernel()
+        with np.errstate(all="ignore"):
+            made = ufunc(a.numpy(), *given)
+        made = tuple(map(torch.from_numpy, made)) if isinstance(made, tuple) else torch.from_numpy(made)
+    if made is None:
+        tracing.is_quicker_on_host()
+    return made
+
+
+def _is_free(a: Tensor) -> bool:
+    """Whether NumPy may compute with a tensor as it is: no gradient, no transform, no pending sign, and not all on the library by the user's wish."""
+    return not (a.requires_grad or a.is_neg() or process.execution == "eager" or out_of_transforms() is not AS_IT_IS)
 
 
 def absolute(a: Tensor) -> Tensor:

@@ -165,6 +165,8 @@ def floor_divide(a: Tensor, b: Tensor) -> Tensor:
     """
     if a.dtype.is_floating_point:
         return _floor_quotient(a, b)
+    if (made := host_kernels.by_one_number(np.floor_divide, a, b)) is not None:
+        return made
     if a.dtype is torch.uint64:
         return _divide_uint64(a, b)[0]
     zero, minus, safe = _divisor(b)
@@ -184,6 +186,8 @@ def remainder(a: Tensor, b: Tensor) -> Tensor:
             return rest.copysign_(b)
         held = rest.detach()  # copying the sign to a zero would lose the derivative
         return torch.where(held != 0, rest, torch.where(b < 0, -(held - rest), rest - held))
+    if (made := host_kernels.by_one_number(np.remainder, a, b)) is not None:
+        return made
     if a.dtype is torch.uint64:
         return _divide_uint64(a, b)[1]
     zero, minus, safe = _divisor(b)
@@ -270,6 +274,8 @@ def ldexp(a: Tensor, n: Tensor) -> Tensor:
     """Compute ldexp; torch multiplies by 2**n, which overflows even if the result does not."""
     if a.dtype not in _EXPONENT:
         return ldexp(a.to(torch.float32), n).to(a.dtype)
+    if (made := host_kernels.of_exponents(np.ldexp, a, n)) is not None:
+        return made
     bias = _EXPONENT[a.dtype][2]
     fraction, exponent = frexp(a)
     total = exponent.to(torch.int64) + torch.clamp(n.to(torch.int64), -8 * bias, 8 * bias)
@@ -287,6 +293,8 @@ def _by_power_of_two(a: Tensor, exponent: Tensor) -> Tensor:
 
 def frexp(a: Tensor) -> tuple[Tensor, Tensor]:
     """Compute frexp; from the bits where torch's compiler (2.13) would write invalid C++ if the exponent is used."""
+    if (made := host_kernels.of_exponents(np.frexp, a)) is not None:
+        return made
     if concrete(a):
         fraction, exponent = torch.frexp(a)
         return fraction, exponent
