@@ -470,17 +470,19 @@ def multi_dot(xp: XP, arrays: Any) -> Any:
     check_2d(*(xp.shape_of(x) for x in factors))
     split = _chain_order([xp.shape_of(x)[0] for x in factors] + [xp.shape_of(factors[-1])[1]])
 
-    def product(i: int, j: int) -> Any:
-        if i == j:
-            return factors[i]
-        k = split[i, j]
-        return xp.dot(product(i, k), product(k + 1, j))
-
-    result = product(0, n - 1)
+    result = _chain_product(xp, factors, split, 0, n - 1)
     rows, columns = xp.shape_of(result)
     if first and last:
         return xp.prim.reshape(result, ())
     return xp.prim.reshape(result, (rows * columns,)) if first or last else result
+
+
+def _chain_product(xp: XP, factors: list[Any], split: dict[tuple[int, int], int], i: int, j: int) -> Any:
+    """Multiply matrices i to j in the order of the splits."""
+    if i == j:
+        return factors[i]
+    k = split[i, j]
+    return xp.dot(_chain_product(xp, factors, split, i, k), _chain_product(xp, factors, split, k + 1, j))
 
 
 def _chain_order(p: list[int]) -> dict[tuple[int, int], int]:

@@ -482,27 +482,28 @@ def readers(root: Handle) -> list[Handle]:
     return [view for view in found if view is not None]
 
 
+def _turned(g: Any, arrays: list[Handle], roots: dict[int, Handle]) -> Any:
+    """Return the views that ghosts among the results of a NumPy function stand for."""
+    if isinstance(g, np.ndarray):
+        for a in arrays:
+            if g is a._ghost:  # NumPy returned its argument
+                return a
+        viewed = roots.get(id(memory_of(g)))
+        if viewed is None:
+            raise _Copied
+        return derive(viewed, g)
+    if isinstance(g, list | tuple):
+        return mapped(lambda x: _turned(x, arrays, roots), g)
+    if isinstance(g, np.generic):  # an element: the ghost's memory holds no values
+        raise _Copied
+    return g
+
+
 def through_ghost(arrays: list[Handle], result: Any, copied: Callable[[], Any]) -> Any:
     """Turn the ghosts that a NumPy function returned into views; ``copied()`` computes the results that NumPy would copy."""
     roots = {id(memory_of(ghost(a))): a for a in arrays}
-
-    def turn(g: Any) -> Any:
-        if isinstance(g, np.ndarray):
-            for a in arrays:
-                if g is a._ghost:  # NumPy returned its argument
-                    return a
-            viewed = roots.get(id(memory_of(g)))
-            if viewed is None:
-                raise _Copied
-            return derive(viewed, g)
-        if isinstance(g, list | tuple):
-            return mapped(turn, g)
-        if isinstance(g, np.generic):  # an element: the ghost's memory holds no values
-            raise _Copied
-        return g
-
     try:
-        return turn(result)
+        return _turned(result, arrays, roots)
     except _Copied:
         made = copied()
     for copy in made if isinstance(made, list | tuple) else (made,):
