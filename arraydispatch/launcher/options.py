@@ -127,8 +127,9 @@ class Choices(NamedTuple):
 
     def apply(self) -> None:
         """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does."""
+        # First: a thread that begins before it has an arena of its own, which later threads take over.
+        heap.keep_memory(self.settled().backend != "numpy")
         self._use(whole=True)
-        heap.keep_memory(settings.default.backend != "numpy")
         # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.
         loader.when_loaded(
             settings.default.backend,

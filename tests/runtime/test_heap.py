@@ -146,3 +146,30 @@ def test_threads_of_openblas_sleep_sooner(tmp_path: Path) -> None:
     for more, said in (({}, "20"), ({"OPENBLAS_THREAD_TIMEOUT": "26"}, "26")):
         env = {**os.environ, "PYTHONPATH": str(ROOT), **more}
         assert subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout == f"{said}\n"
+
+
+MAPPED = """
+import ctypes
+import threading
+library = ctypes.CDLL(None)
+library.malloc.restype = ctypes.c_void_p
+class Info(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost".split()]
+library.mallinfo2.restype = Info
+before = library.mallinfo2().hblkhd
+def work():
+    library.malloc(100_000_000)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+print(library.mallinfo2().hblkhd - before)
+"""
+
+
+@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="inapplicable: another C library")
+@pytest.mark.parametrize("name", ["jax", "torch", "tensorflow"])
+def test_large_results_of_a_librarys_threads_are_kept_too(tmp_path: Path, name: str) -> None:
+    pytest.importorskip(name)
+    path = tmp_path / "script.py"
+    path.write_text(MAPPED, encoding="utf-8")
+    assert faults(path, "-m", "arraydispatch", "run", "--backend", name) == 0
