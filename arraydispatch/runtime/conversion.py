@@ -12,6 +12,7 @@ from ..backends.base import Backend, Native, Unsupported
 from ..common import events, tracing
 from ..common.errors import TraceError
 from . import dtypes, settings
+from .execution_policy import shapes
 
 
 def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: str = "", copy: bool = True) -> Native:
@@ -60,6 +61,7 @@ def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
             events.tap.transfer("to_device", x.nbytes, events.HELD, x)
         return made
     if x.nbytes > REMEMBERED:
+        shapes.taken(x.shape, x.nbytes)
         return upload(backend, x, device, events.HELD)
     try:
         return _lifted(backend, x.tobytes(), x.dtype, x.shape, device)

@@ -98,6 +98,10 @@ class Shapes:
     """Number of arrays of a shape that moved to the host from which others may begin there."""
     PAYS = 8
     """Number of calls of the library for each such move from which they do not."""
+    TAKEN = 32
+    """Number of arrays of a shape that were copied from the host to the library after which it is asked whether that pays."""
+    COPIED = 4
+    """Additions for each 64 bits of them, in programs on arrays of that shape, from which it does: to copy takes as long."""
     RECORDED = 256
     """Number of recorded calls on arrays of a shape after which it is asked whether they are worth being recorded."""
     WORTH = 3 << 14
@@ -123,6 +127,9 @@ class Shapes:
         self._calls: dict[tuple[int, ...], int] = defaultdict(int)
         self._recorded: dict[tuple[int, ...], int] = defaultdict(int)
         self._work: dict[tuple[int, ...], int] = defaultdict(int)
+        self._taken: dict[tuple[int, ...], int] = defaultdict(int)
+        self._copied: dict[tuple[int, ...], int] = defaultdict(int)
+        """Shape -> additions that would pay for the copies, less the work of programs on arrays of that shape."""
         self.given_back: dict[tuple[int, ...], int] = {}
         self._next: dict[tuple[int, ...], int] = {}
         """Shape that was given back -> number of questions at which it is the library's again when it is given back once more."""
@@ -137,6 +144,8 @@ class Shapes:
             self._calls[shape] += count
             self._recorded[shape] += recorded
             self._work[shape] += work
+            if shape in self._copied:
+                self._copied[shape] -= work
             light = light and self._work[shape] < self.WORTH * self._recorded[shape] and prod(shape) < FUSED_FROM
         if light and min(self._recorded[shape] for shape, _ in calls) >= self.RECORDED:
             for shape, _ in calls:
@@ -153,6 +162,22 @@ class Shapes:
             self._give_back(shape, 2 * self.OFTEN)
         elif moves >= 4 * self.MOVES:
             self._moves[shape], self._calls[shape] = moves // 2, calls // 2
+
+    def taken(self, shape: tuple[int, ...], nbytes: int) -> None:
+        """Note that an array of the host's is copied to the library; if a few additions are all that comes of it, such arrays stay there.
+
+        So where each step of a loop computes with an array that the host writes (``d[:] = np.minimum(d, …)`` beside reads of its
+        rows), NumPy computes the step.
+        """
+        if shape not in self._recurring:
+            return
+        self._taken[shape] += 1
+        self._copied[shape] += self.COPIED * nbytes // 8
+        if self._taken[shape] >= self.TAKEN:
+            pays = self._copied[shape] <= 0
+            self._taken[shape] = self._copied[shape] = 0
+            if not pays:
+                self._give_back(shape, 2 * self.OFTEN)
 
     def _give_back(self, shape: tuple[int, ...], questions: int) -> None:
         self._recurring.discard(shape)

@@ -147,3 +147,17 @@ def test_there_is_a_bound_on_the_shapes_of_one_number_of_dimensions() -> None:
         for shape in many:
             shapes.recurs(shape)
     assert sum(map(shapes.recurs, many)) <= Shapes.MOST
+
+
+def test_a_shape_that_is_copied_to_the_library_for_little_work_is_the_hosts() -> None:
+    shapes = Shapes()
+    little, enough, never = (400, 400), (400, 500), (7, 7)
+    assert shapes.recurs(little) and shapes.recurs(enough)
+    for _ in range(Shapes.TAKEN):
+        assert not shapes.given_back
+        for shape, work in ((little, 1), (enough, 2 * Shapes.COPIED)):
+            shapes.taken(shape, 8 * 160_000)
+            shapes.computed([(shape, 10)], 1, work * 160_000)
+        shapes.taken(never, 8)  # which was never the library's
+    shapes.taken(little, 8 * 160_000)
+    assert set(shapes.given_back) == {little}
