@@ -142,9 +142,6 @@ class _Iterator:
     def __delattr__(self, name: str) -> None:
         delattr(self._iterator, name)
 
-    def __delitem__(self, key: Any) -> None:
-        del self._iterator[key]
-
 
 class NditerType(StandInType, type):
     inherits_always = True
