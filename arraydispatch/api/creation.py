@@ -67,7 +67,10 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
     if dtypes.category(wanted) == "other" or not conversion.beginning((0,), wanted).holds(wanted):
         events_left(wanted)
         return np.full(shape, value, wanted) if by_numpy is None else by_numpy(shape, wanted)
-    lengths = np.empty(shape, np.dtype([])).shape if not isinstance(shape, tuple) else tuple(int(n) for n in shape)
+    integers = isinstance(shape, tuple) and all(type(n) is int for n in shape)
+    lengths = (
+        shape if integers else np.empty(shape, np.dtype([])).shape
+    )  # which has NumPy's words for what is no length
     if any(n < 0 for n in lengths):
         raise ValueError("negative dimensions are not allowed")
     if math.prod(lengths) * wanted.itemsize > sys.maxsize:
@@ -248,7 +251,7 @@ def arange(
     to = np.result_type(start, 0 if stop is None else stop, step) if dtype is None else dtype
     span = start if stop is None else stop - start
     options = {} if dtype is None else {"dtype": dtype}
-    if not step or not math.isfinite(span) or not math.isfinite(step):
+    if not step or not math.isfinite(span) or not math.isfinite(step) or not -sys.maxsize < span / step < sys.maxsize:
         return _moved(np.arange(start, stop, step, **options))
     size = max(math.ceil(span / step), 0)
     begin = 0 if stop is None else start

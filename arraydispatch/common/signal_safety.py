@@ -12,6 +12,7 @@ import importlib
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from contextvars import copy_context
 from types import ModuleType
 from typing import Any
@@ -49,6 +50,20 @@ class Done:
             self._waits.append(own)
             if not self.is_set:  # else it may have come before `own` was there to be released
                 own.acquire()
+
+
+_MARK = "_of_a_handler"
+
+
+def of_handler(error: BaseException) -> bool:
+    """Whether the handler of a signal raised this, and not the call that it interrupted: whoever tries something lets it through."""
+    return getattr(error, _MARK, False) is True
+
+
+def mark(error: BaseException) -> None:
+    """Note that the handler of a signal raised this."""
+    with suppress(Exception):  # of a class that takes no attributes
+        setattr(error, _MARK, True)
 
 
 _workers: set[int] = set()

@@ -10,6 +10,7 @@ import numpy as np
 from .._core.handles import Handle
 from ..common import events
 from ..common.sentinels import DECLINED
+from ..common.signal_safety import of_handler
 from ..memory import views
 from ..memory.views import native
 from ..runtime import settings
@@ -67,7 +68,9 @@ def _made(run: Any, x: Any, y: Any, kind: Any) -> Any:
     start = 0.0 if tap is None else perf_counter()
     try:
         value = run(x, y)
-    except Exception:  # noqa: BLE001 -- raised again, in NumPy's words, by the general way
+    except Exception as error:  # raised again, in NumPy's words, by the general way
+        if of_handler(error):
+            raise
         return None
     if tap is not None:
         tap.call(np.matmul, kind.backend.name, "native", "", perf_counter() - start, value, 1, (x, y))

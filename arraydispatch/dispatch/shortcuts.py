@@ -19,6 +19,7 @@ from ..backends.base import LeftToNumPy
 from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
+from ..common.signal_safety import of_handler
 from ..memory import views, writing
 from ..memory.views import native
 from ..runtime import dtypes
@@ -143,7 +144,9 @@ def updater(ufunc: np.ufunc) -> Callable[[Any, Any], bool]:
         with views.exchange:
             try:
                 made = forward(a, b)
-            except Exception:  # noqa: BLE001 -- the general way has NumPy's words for it
+            except Exception as error:  # the general way has NumPy's words for it
+                if of_handler(error):
+                    raise
                 return False
             if not isinstance(made, Handle):
                 return False
@@ -174,7 +177,9 @@ def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
         start = 0.0 if tap is None else perf_counter()
         try:
             result = plan.run(x)
-        except Exception:  # noqa: BLE001 -- the general way calls it again, and has words for it
+        except Exception as error:  # the general way calls it again, and has words for it
+            if of_handler(error):
+                raise
             result = None
         if result is None:
             return general(ufunc, (a,), {})

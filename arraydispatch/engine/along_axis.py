@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..common.sentinels import DECLINED
-from ..common.signal_safety import Done
+from ..common.signal_safety import Done, of_handler
 from ..functions.registry import Spec, spec_of
 from .host_blocks import thread_pool
 from .recording import tape
@@ -216,7 +216,9 @@ def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: i
 
     try:
         result = np.empty(x.size, run(slice(0, 1)).dtype)
-    except Exception:  # noqa: BLE001 -- NumPy says it of the whole
+    except Exception as error:  # NumPy says it of the whole
+        if of_handler(error):
+            raise
         return DECLINED
 
     def write(part: slice) -> None:

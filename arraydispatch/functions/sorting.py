@@ -164,7 +164,7 @@ def searchsorted(xp: Any, a: Any, v: Any, side: str = "left", sorter: Any = None
         if xp.dtype_of(sorter).kind not in "iu":
             raise TypeError("sorter must only contain integers")
         if xp.shape_of(sorter) != shape:
-            raise ValueError("sorter.size must equal to key.size")
+            raise ValueError("sorter.size must equal a.size")
         if is_concrete(xp, sorter):
             host = to_host(xp, sorter)
             if host.size and (host.min() < 0 or host.max() >= shape[0]):

@@ -599,7 +599,7 @@ class _OfAnyUfunc:
         return by_name("numpy", f"ufunc.{self.__name__}")
 
 
-class UfuncType(StandInType):
+class UfuncType(StandInType, type):
     """Type of the facade's ``np.ufunc``; NumPy's own ufuncs are instances too."""
 
     inherits_always = True

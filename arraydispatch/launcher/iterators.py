@@ -26,7 +26,7 @@ def brought(what: str, values: Any) -> Any:
     return to_host(values)
 
 
-class ByName(StandInType):
+class ByName(StandInType, type):
     """Metaclass of stand-ins that are pickled by the name of NumPy's class."""
 
     def numpys(cls) -> type | None:
@@ -142,11 +142,8 @@ class _Iterator:
     def __delattr__(self, name: str) -> None:
         delattr(self._iterator, name)
 
-    def __delitem__(self, key: Any) -> None:
-        del self._iterator[key]
 
-
-class NditerType(StandInType):
+class NditerType(StandInType, type):
     inherits_always = True
 
     def numpys(cls) -> type | None:

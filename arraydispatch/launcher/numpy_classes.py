@@ -99,6 +99,9 @@ class _Unbound:
     def __hash__(self) -> int:
         return hash(self.__wrapped__)
 
+    def __repr__(self) -> str:
+        return repr(self.__wrapped__)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return by_name("numpy", f"ndarray.{self.__name__}")
 

@@ -164,7 +164,7 @@ class _Seed(Stand):
 # -- generator classes ---------------------------------------------------------------------------------------------------
 
 
-class _GeneratorType(StandInType):
+class _GeneratorType(StandInType, type):
     """Metaclass that makes generators created by a library instances of the stand-in."""
 
     _counterpart: type

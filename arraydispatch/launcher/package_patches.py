@@ -97,7 +97,15 @@ _PROCESSES = "multiprocessing.reduction"
 
 _OTHERS = "cloudpickle dill joblib multiprocessing shelve skimage xarray".split()
 LIBRARIES = frozenset(
-    [*_SURFACES, *_SEEDS, *_OTHERS, *_BACKENDS, *user_compilers.OPEN, *subclass_views.OPEN, *extension_modules.LIBRARIES]
+    [
+        *_SURFACES,
+        *_SEEDS,
+        *_OTHERS,
+        *_BACKENDS,
+        *user_compilers.OPEN,
+        *subclass_views.OPEN,
+        *extension_modules.LIBRARIES,
+    ]
 )
 """Names of the libraries: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
 _LOOKED_FOR = LIBRARIES.union(

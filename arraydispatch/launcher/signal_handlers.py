@@ -25,7 +25,7 @@ from typing import Any
 
 from ..backends import loader
 from ..backends.base import Backend
-from ..common import callers
+from ..common import callers, signal_safety
 from ..common.patching import Exchange, Exchanges
 from . import import_hook
 
@@ -59,6 +59,9 @@ class _Handler:
         _Handler.running += 1
         try:
             return self.handler(number, frame)
+        except Exception as error:
+            signal_safety.mark(error)
+            raise
         finally:
             _Handler.running -= 1
 

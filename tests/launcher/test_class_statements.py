@@ -167,3 +167,22 @@ for b in (np.arange(6.0).reshape(2, 3), np.arange(400000.0).reshape(2, -1)):
 
 def test_an_iterator_is_moved_by_what_is_set_on_it(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     prints_as_plainly(zygotes, backend, ITERATORS, tmp_path, (), ("--min-size", "0"))
+
+
+SHAPES = """
+import numpy as np
+
+for call in (
+    "np.zeros((2, 2.5))", "np.ones((300000, 2.0))", "np.empty((3e5, 2))", "np.full((2, 3e5), 1)", "np.zeros((2, '3'))", "np.zeros((2, None))",
+    "np.zeros((True, np.int8(2)))", "np.ones((np.array(2), 1))", "np.arange(1e30)", "np.arange(0, 1, 1e-300)", "np.arange(-1e30, 0)",
+    "np.searchsorted([1, 2], 1, sorter=[0])", "np.ndarray.sum", "np.ndarray.reshape",
+):
+    try:
+        print(call, eval(call))
+    except Exception as error:
+        print(call, type(error).__name__, error)
+"""
+
+
+def test_a_length_is_an_integer(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    prints_as_plainly(zygotes, backend, SHAPES, tmp_path, (), ("--min-size", "0"))

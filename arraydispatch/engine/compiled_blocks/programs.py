@@ -16,6 +16,7 @@ from weakref import ref as weak
 import numpy as np
 
 from ...backends.base import Backend
+from ...common.signal_safety import of_handler
 from ...runtime import settings
 from ...runtime.execution_policy import shapes
 from .counters import counters
@@ -135,7 +136,9 @@ class Block:
                         self.gives_up = False  # without room for another program, this one goes on
                     if self.program is not None:
                         self.program.run(self, inputs, spare, made)
-            except Exception:  # noqa: BLE001 -- too much for the device's memory or for its compiler: call by call it may do, or says why
+            except Exception as error:  # too much for the device's memory or for its compiler: call by call it may do, or says why
+                if of_handler(error):
+                    raise
                 self.program, self.gives_up = None, True
                 counters.failed += 1
             if made:
@@ -207,7 +210,9 @@ class Block:
                     results = (
                         [failed] * len(form.outs) if failed is not None else [*map(backend.placed, form.run(*given))]
                     )
-                except Exception as error:  # noqa: BLE001 -- whoever looks at the value hears of it
+                except Exception as error:  # whoever looks at the value hears of it
+                    if of_handler(error):
+                        raise
                     results = [Failure(error)] * len(form.outs)
                 for value in results:
                     values[made] = value

@@ -17,6 +17,7 @@ import numpy as np
 from ...backends.base import Backend, LeftToNumPy
 from ...common import tracing
 from ...common.pytrees import mapped
+from ...common.signal_safety import of_handler
 from ...functions.registry import spec_of
 from ...runtime import settings
 from ...runtime.dtypes import OnlyOnHost
@@ -177,7 +178,9 @@ class Unit:
         try:
             with backend.within(), tracing.watched(settings.on_cpu(backend.name)) as looks:
                 made = backend.transforms.abstract(traced, [(x.shape, x.dtype) for x in ins], device)
-        except Exception:  # noqa: BLE001 -- whatever it is, the call itself meets it, at its own line
+        except Exception as error:  # whatever it is, the call itself meets it, at its own line
+            if of_handler(error):
+                raise
             return None
         if looks.count or not made or not _is_fixed(structure):
             return None

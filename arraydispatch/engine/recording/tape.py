@@ -20,6 +20,7 @@ from ..._core import machine
 from ..._core.handles import Handle
 from ...common import events
 from ...common.process_state import process
+from ...common.signal_safety import of_handler
 from ...memory import views
 from ...memory.roots import memory_of
 from ...memory.views import NEVER
@@ -359,7 +360,9 @@ class Tape:
                         made = np.empty(node.shape, node.dtype, "F" if node.form.fortran else "C")
                     with np.errstate(all="ignore"):
                         node.form.func(*values, out=made)
-                except Exception as failure:  # noqa: BLE001 -- whoever looks at this value hears of it
+                except Exception as failure:  # whoever looks at this value hears of it
+                    if of_handler(failure):
+                        raise
                     node.tape = _Failed(failure)
                 else:
                     node.value = made
