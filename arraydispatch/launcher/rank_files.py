@@ -82,7 +82,7 @@ class RankFiles(Files):
         }
         for place, way in ways.items():
             exchanges.put(place, self._turned(place, way) if place in PLACES else way)
-        sys.meta_path.insert(0, _Modules(self))  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Modules(self))
         import atexit
 
         atexit.register(self._end)

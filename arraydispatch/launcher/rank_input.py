@@ -45,8 +45,9 @@ def keep(folder: str, *, first: bool, terminal: bool, reads: Callable[[str], Non
     path = os.path.join(folder, "input")
     raw = _Reading(path, stdin, terminal, reads) if first else _Repeating(path, terminal, reads)
     buffer = io.BufferedReader(raw)
-    sys.stdin = sys.__stdin__ = io.TextIOWrapper(buffer, stdin.encoding, stdin.errors)  # type: ignore[misc]
-    sys.stdin.mode = "r"
+    stream: Any = io.TextIOWrapper(buffer, stdin.encoding, stdin.errors)
+    stream.mode = "r"
+    sys.stdin = sys.__stdin__ = stream  # type: ignore[misc]
     exchanges = Exchanges()
     for place in ("builtins:open", "io:open"):
         exchanges.put(place, lambda exchange: _opening(exchange, raw))
@@ -62,7 +63,7 @@ def _opening(exchange: Exchange, raw: io.RawIOBase) -> Any:
         if mode == "rb":
             return buffer
         named = dict(zip(("buffering", "encoding", "errors", "newline"), args)) | kwargs
-        return io.TextIOWrapper(buffer, *(named.get(name) for name in ("encoding", "errors", "newline")))
+        return io.TextIOWrapper(buffer, named.get("encoding"), named.get("errors"), named.get("newline"))
 
     return opened
 
