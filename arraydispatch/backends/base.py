@@ -92,7 +92,8 @@ LEFT_ON_CPUS: dict[Any, str] = {
     ),
     np.array_equal: "in host memory NumPy compares many elements at once",
     **dict.fromkeys(
-        (np.cov, np.corrcoef), "in host memory NumPy multiplies a matrix by its own transpose, of which it computes one half"
+        (np.cov, np.corrcoef),
+        "in host memory NumPy multiplies a matrix by its own transpose, of which it computes one half",
     ),
     **dict.fromkeys(
         [f"scipy.fft.{inverse}d{kind}t{many}" for inverse in ("", "i") for kind in "cs" for many in ("", "n")],

@@ -50,7 +50,9 @@ def _swap(norm: Any) -> str:
 def _factor(norm: Any, n: int, forward: bool) -> float:
     """Return the factor for a norm, given that the library scales by 1 forward and by 1/n backward."""
     if norm not in _SWAPPED:  # NumPy forgets the space where it goes forward
-        raise ValueError(f'Invalid norm value {norm}; should be "backward",{"" if forward else " "}"ortho" or "forward".')
+        raise ValueError(
+            f'Invalid norm value {norm}; should be "backward",{"" if forward else " "}"ortho" or "forward".'
+        )
     if norm == "ortho":
         return 1 / math.sqrt(n) if forward else math.sqrt(n)
     if norm == "forward":

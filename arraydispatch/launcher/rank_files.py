@@ -1,11 +1,11 @@
-"""Files of the ranks: what the program writes, renames and removes is done by rank 0, and by each other in a folder of its own.
+"""Files as the ranks see them: rank 0 works on the real ones; each other rank writes, renames and removes copies in a folder of its own.
 
-Every path that Python code asks for is looked up there first, so that the program finds its files as rank 0 does. A file that the rank has
+Each path that Python code asks for is looked up there first, so that each rank sees the files that rank 0 sees. A file that the rank has
 neither written nor removed is the real one. Directories that :mod:`tempfile` makes, or a library by the process's number (joblib's), have a
 name of the rank's own, and are used as they are: the rank's child processes find their files.
 C code that opens files by itself is not seen. Rank 0 makes a change after the others have made theirs (:mod:`.rank_turns`), so that none
-finds a file which it has yet to write. Ranks that a cluster's launcher started share no folder for that: rank 0 may be ahead of them, and to
-make or remove a file again is no error there.
+finds a file which it has yet to write. Ranks that a cluster's launcher started share no folder, so rank 0 may be ahead of them. There,
+making a file that exists, or removing one that is gone, is no error.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class RankFiles(Files):
         self._emptied: set[str] = set()
         """Directories that it has removed and made again."""
         self._links: dict[str, Any] = {}
-        """What symbolic links that it has made name, by their paths."""
+        """Targets of symbolic links that it has made, by their paths."""
         self._real: dict[str, Callable[..., Any]] = {
             name: getattr(os, name) for name in ("lstat", "makedirs", "remove")
         }

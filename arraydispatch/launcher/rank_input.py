@@ -22,7 +22,7 @@ __all__ = ["keep"]
 _HEAD = struct.Struct("<I")
 _PAUSE = 0.005
 _PLACES = (0, "/dev/stdin")
-"""What :func:`open` takes for standard input."""
+"""Arguments that :func:`open` takes for standard input."""
 
 
 def keep(folder: str, *, first: bool, terminal: bool, reads: Callable[[str], None]) -> None:

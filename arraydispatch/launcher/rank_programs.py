@@ -26,7 +26,7 @@ class Begun:
     Attributes
     ----------
     count : int
-        Number of them.
+        Number of programs begun.
     """
 
     def __init__(self, path: str) -> None:

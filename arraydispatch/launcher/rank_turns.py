@@ -1,8 +1,8 @@
-"""Turns of the ranks at a change of a file: rank 0 alone changes the real one, and does so after the others have come to the same change.
+"""Order of file changes between ranks: rank 0 changes the real file after every other rank has come to the same change.
 
 All ranks make the same changes in the same order, each in its own time. If rank 0 did not wait, another rank could find what rank 0 has
 written before its own program has written it. Each other rank appends a number to a file of its own once it has made a change;
-rank 0 reads these files. Names that differ between ranks (with the time in them, say) are told by the number of changes. A rank that has
+rank 0 reads these files. If ranks use different names (with the time in them, say), their changes are matched by their number. A rank that has
 begun a program which rank 0 has not is past the change, and does not make it.
 """
 
@@ -31,11 +31,11 @@ __all__ = ["CHANGING", "OPENING", "PLACES", "WRITING", "Files", "FirstRankFiles"
 CHANGING = ("chmod", "chown", "setxattr", "truncate", "utime")
 """Functions of :mod:`os` that change a file."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-"""Flags by which :func:`os.open` changes one."""
+"""Flags with which :func:`os.open` can change a file."""
 _ON_BEHALF = frozenset(
     (__name__, f"{__package__}.rank_files", f"{__package__}.rank_input", *"os pathlib pathlib._local shutil glob genericpath posixpath ntpath".split())
 )  # fmt: skip
-"""Modules for paths, by way of which a program asks."""
+"""Modules through which a program opens files: the search for the caller skips their frames."""
 _CALLING = frozenset({"concurrent.futures.thread", "logging.handlers", "multiprocessing.pool"})
 """Modules whose threads call what a program has given them."""
 OPENING = ("builtins:open", "bz2:_builtin_open", "io:open", "tarfile:bltn_open")
@@ -71,19 +71,19 @@ class Turns:
         self._lock = threading.Lock()
         self._made: Counter[int] = Counter()
         self._waits = number == 0
-        ways = [os.path.join(folder, f"changes-{rank}") for rank in range(1, count)]
-        self._others = [_Log(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)) for path in ways] if self._waits else []
+        logs = [os.path.join(folder, f"changes-{rank}") for rank in range(1, count)]
+        self._others = [_Log(os.open(path, os.O_RDONLY | os.O_CREAT, 0o600)) for path in logs] if self._waits else []
         programs = [f"{folder}/rank-{rank}-programs" for rank in range(1, count)]
         self._begun, self._programs = begun, Others(programs if self._waits else [])
         append = os.O_RDWR | os.O_CREAT | os.O_APPEND
-        self._own = None if self._waits else os.open(ways[number - 1], append, 0o600)
+        self._log = None if self._waits else os.open(logs[number - 1], append, 0o600)
         self._names = os.open(os.path.join(folder, "names"), append, 0o600)
         self._of_mine: set[str] = set()
         self._of_others = frozenset[str]()
-        self._read = 0
+        self._names_read = 0
 
     def wait(self, path: str) -> None:
-        """Wait until each other rank has made the change of a file that rank 0 makes next."""
+        """Wait until each other rank has made the change of a file that rank 0 makes next; after 60 s in vain, wait no more."""
         if not self._waits or os.getpid() != self._process:
             return
         key = _key(path)
@@ -99,13 +99,13 @@ class Turns:
                 self._waits = False
             time.sleep(_PAUSE)
 
-    def made(self, path: str) -> None:
+    def changed(self, path: str) -> None:
         """Tell rank 0 that this rank has made its change of a file."""
-        if self._own is not None and os.getpid() == self._process:
-            os.write(self._own, _RECORD.pack(_key(path)))
+        if self._log is not None and os.getpid() == self._process:
+            os.write(self._log, _RECORD.pack(_key(path)))
 
-    def own(self, path: str) -> None:
-        """Tell the other ranks of a name that this one chose for a file of its own, before there is such a file."""
+    def announce(self, path: str) -> None:
+        """Tell the other ranks a name that only this rank uses, before a file of that name is made."""
         with self._lock:
             self._of_mine.add(path)
             os.write(self._names, os.fsencode(path) + b"\0")
@@ -113,15 +113,15 @@ class Turns:
     def of_others(self) -> frozenset[str]:
         """Return the names that other ranks chose for files of their own."""
         with self._lock:
-            if (size := os.fstat(self._names).st_size) != self._read:
+            if (size := os.fstat(self._names).st_size) != self._names_read:
                 told = os.pread(self._names, size, 0).split(b"\0")[:-1]
-                self._read, self._of_others = size, frozenset(map(os.fsdecode, told)) - self._of_mine
+                self._names_read, self._of_others = size, frozenset(map(os.fsdecode, told)) - self._of_mine
             return self._of_others
 
     def end(self) -> None:
         """Tell rank 0 that this rank makes no more changes."""
-        if self._own is not None and os.getpid() == self._process:
-            os.write(self._own, _RECORD.pack(_END))
+        if self._log is not None and os.getpid() == self._process:
+            os.write(self._log, _RECORD.pack(_END))
 
 
 def _key(path: str) -> int:
@@ -136,7 +136,7 @@ class _Log:
         self._made: Counter[int] = Counter()
 
     def has(self, key: int, times: int, total: int) -> bool:
-        """Whether the rank has changed a file so many times, or made so many changes of any, or has ended."""
+        """Whether the rank has changed this file so many times, or has made so many changes in all, or has ended."""
         with self._lock:
             self._made.update(each for (each,) in _RECORD.iter_unpack(os.read(self._file, 1 << 16)))
         return self._made[key] >= times or self._made.total() >= total or _END in self._made
@@ -190,12 +190,12 @@ class Files:
                 return change(*args, **kwargs)
             finally:
                 del self._within.change
-                self._turns.made(path)
+                self._turns.changed(path)
 
         return in_turn
 
     def _changed(self, place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-        """Return the path that a call changes, None if it changes none in which the ranks must agree."""
+        """Return the path that a call changes; None if rank 0 need not wait for it."""
         how = _argument(args, kwargs, 1, "flags" if place == "os:open" else "mode")
         if place in OPENING and (kwargs.get("opener") or not any(letter in str(how) for letter in "wax+")):
             return None
@@ -208,7 +208,7 @@ class Files:
         if place in ("os:open", "os:mkdir") and self._type(path) is None and _is_own_name(path):
             self._own.append(path + os.sep)
             if self._turns is not None:
-                self._turns.own(path)
+                self._turns.announce(path)
             return None
         return path if asked_for_program() else None
 
@@ -337,7 +337,7 @@ def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], position: int, *nam
 
 
 def _is_own_name(path: str) -> bool:
-    """Whether a new file or directory gets a name of the rank's own, which :mod:`tempfile` or a library chose."""
+    """Whether the name of a new file differs between ranks: :mod:`tempfile` chose it, or a library put the process's number in it."""
     frame = _frame()
     return frame.f_globals.get("__name__") == "tempfile" or (
         not callers.is_users(frame) and str(os.getpid()) in os.path.basename(path)
@@ -345,7 +345,7 @@ def _is_own_name(path: str) -> bool:
 
 
 def asked_for_program() -> bool:
-    """Whether the program asks, perhaps by way of a package such as NumPy, and not a backend's library that keeps what it compiled."""
+    """Whether the program asks, itself or through a package such as NumPy; not a backend's library, which keeps its compiled programs."""
     frame = _frame()
     asks, called = _root(frame), frame.f_globals.get("__name__") == "threading"
     if asks == _OURS:

@@ -136,7 +136,9 @@ class Block:
                         self.gives_up = False  # without room for another program, this one goes on
                     if self.program is not None:
                         self.program.run(self, inputs, spare, made)
-            except Exception as error:  # too much for the device's memory or for its compiler: call by call it may do, or says why
+            except (
+                Exception
+            ) as error:  # too much for the device's memory or for its compiler: call by call it may do, or says why
                 if of_handler(error):
                     raise
                 self.program, self.gives_up = None, True

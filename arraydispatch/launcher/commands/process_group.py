@@ -154,7 +154,7 @@ class _Child:
 
 
 def _watched(children: list[_Child]) -> int:
-    """Wait for the end of all; when one fails, or they part ways, say so and return its exit code."""
+    """Wait for all ranks; if one fails, or they run different programs, say which, and return the exit code."""
     parted_since: float | None = None
     while True:
         codes = [child.code for child in children]
