@@ -444,7 +444,14 @@ def grid(key: Any, sparse: bool) -> Any:
             sizes.append(math.ceil((one.stop - start) / step))
             steps.append(step)
         starts.append(start)
-    lines = [arange(n, dtype=np.result_type(*numbers)) * step + start for n, step, start in zip(sizes, steps, starts)]
+    dtype = np.result_type(*numbers)
+    if (
+        keys is key
+        and not sparse
+        and all(type(x) is int and x == y for x, y in zip(starts + steps, [0] * len(starts) + [1] * len(steps)))
+    ):
+        return indices(sizes, dtype)  # in one array, where a stack of lines takes the memory of two
+    lines = [arange(n, dtype=dtype) * step + start for n, step, start in zip(sizes, steps, starts)]
     if keys is not key:
         return lines[0]
     laid = [line.reshape((1,) * i + (-1,) + (1,) * (len(lines) - 1 - i)) for i, line in enumerate(lines)]

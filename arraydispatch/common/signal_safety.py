@@ -52,6 +52,17 @@ class Done:
                 own.acquire()
 
 
+waiting: set[int] = set()
+"""Signals whose handlers wait for the end of a call."""
+
+
+def call_waiting() -> None:
+    """Have Python call the handlers that wait when it next runs code of the main thread."""
+    if _thread.get_ident() == threading.main_thread().ident:
+        for number in tuple(waiting):
+            _thread.interrupt_main(number)
+
+
 _MARK = "_of_a_handler"
 
 

@@ -3,8 +3,8 @@
 NumPy's functions are C code, in which Python calls no handler. JAX and TensorFlow do much of a call in Python: a handler that
 came while they trace a program would have its own calls traced, and one that needs the same program, or a lock that is held,
 would wait for itself. The tapes of compiled execution, too, are in between two states in the middle of a call. So while a program
-runs, handlers that its files set wait for the end of such a call: the signal is sent again every few milliseconds until the handler
-can run. A program that calls a library by itself has its handlers called as ever.
+runs, handlers that its files set wait for the end of such a call: a tape asks for them at the end of a turn, and the signal is sent again
+every few milliseconds until the handler can run. A program that calls a library by itself has its handlers called as ever.
 
 Two more moments are the end of nothing: while the main thread itself imports a module of this package, and, within a handler, any call of
 ours. An alarm that comes more often than a first call takes (it imports, it compiles) would start handler within handler, each of which
@@ -27,6 +27,7 @@ from ..backends import loader
 from ..backends.base import Backend
 from ..common import callers, signal_safety
 from ..common.patching import Exchange, Exchanges
+from ..common.signal_safety import waiting
 from . import import_hook
 
 __all__ = ["after_calls"]
@@ -36,8 +37,6 @@ APART = 0.002
 
 _IMPORTLIB = "<frozen importlib"
 _changing = threading.RLock()
-_waiting: set[int] = set()
-"""Signals whose handlers wait."""
 
 
 class _Handler:
@@ -55,7 +54,7 @@ class _Handler:
         if self.exchange.on and (_is_halfway(frame, _Handler.running) or _within_a_call(frame)):
             _send_again(number)
             return None
-        _waiting.discard(number)
+        waiting.discard(number)
         _Handler.running += 1
         try:
             return self.handler(number, frame)
@@ -79,12 +78,12 @@ def _setting(exchange: Exchange) -> Any:
     def set_handler(signalnum: Any, handler: Any) -> Any:
         if exchange.on and callable(handler) and callers.is_users(sys._getframe(1)):
             handler = _Handler(exchange, handler)
-        if signalnum in _waiting and threading.current_thread() is threading.main_thread():
+        if signalnum in waiting and threading.current_thread() is threading.main_thread():
             due = signal._signal.getsignal(signalnum)  # type: ignore[attr-defined]
             if isinstance(due, _Handler):  # plain Python would have called it before
                 due(signalnum, sys._getframe(1))
         with _changing:
-            _waiting.discard(signalnum)
+            waiting.discard(signalnum)
             return _programs(exchange.real(signalnum, handler))
 
     return set_handler
@@ -166,15 +165,15 @@ def _folders(backend: Backend) -> Iterator[str]:
 def _send_again(number: int) -> None:
     """Send a signal again later, once, however often it has come."""
     with _changing:
-        if number in _waiting:
+        if number in waiting:
             return
-        _waiting.add(number)
+        waiting.add(number)
 
     def send() -> None:
         time.sleep(APART)
         with _changing:
-            if number in _waiting:
-                _waiting.discard(number)
+            if number in waiting:
+                waiting.discard(number)
                 signal.pthread_kill(threading.main_thread().ident or 0, number)
 
     _thread.start_new_thread(send, ())
@@ -184,7 +183,7 @@ def _forget() -> None:
     """Reset the state in a fork: a signal that waits is the parent's."""
     global _changing
     _changing = threading.RLock()
-    _waiting.clear()
+    waiting.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -220,8 +220,12 @@ def test_what_is_installed_is_taken_out(tmp_path: Path) -> None:
 
 # -- in the source -----------------------------------------------------------------------------------------------------
 
-_ALLOWED = {"os.environ", "sys.argv", "sys.excepthook", "sys.modules", "sys.path", "warnings.filters"}
-"""Of the interpreter and the process: what is set of them is in the registry, but for the environment and modules of this package's."""
+_ALLOWED = {
+    "os.environ", "sys.__stdin__", "sys.argv", "sys.excepthook", "sys.modules", "sys.path", "sys.stdin", "warnings.filters",
+}  # fmt: skip
+"""Of the interpreter and the process: what is set of them is in the registry, but for the environment, modules of this package's, and the
+standard input of one of several processes that run a script.
+"""
 
 
 def _written(text: str) -> set[str]:

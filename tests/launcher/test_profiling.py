@@ -386,7 +386,7 @@ def test_what_the_library_compiles_is_heard() -> None:
     jax = "jax"
     if jax not in ad.available_backends():
         pytest.skip("needs a library that compiles each operation")
-    x = ad.asarray(np.linspace(0.0, 1.0, 70_000), backend=jax)
+    x = ad.asarray(np.linspace(0.0, 1.0, 70_000, dtype="f4"), backend=jax)
     first = int.from_bytes(os.urandom(2)) + 3  # whose programs no earlier run of the tests has kept
     with ad.profile() as outer, ad.profile() as profile:
         for n in range(first, first + 12):

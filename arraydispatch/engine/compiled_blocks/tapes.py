@@ -21,6 +21,7 @@ from ..._core import machine
 from ...backends.base import Backend
 from ...common import events
 from ...common.process_state import process
+from ...common.signal_safety import call_waiting, waiting
 from .counters import counters, synchronised
 from .programs import Failure, Run
 from .units import Form, rebuilt
@@ -141,6 +142,8 @@ class Tape:
                 made = self._added(form, operands, backend)
             finally:
                 self.turns -= 1
+                if waiting and not self.turns:
+                    call_waiting()
         return made[0] if form.structure is None else rebuilt(form.structure, made)
 
     def _added(self, form: Form, operands: Any, backend: Any) -> list[Deferred]:
@@ -262,6 +265,8 @@ class Tape:
                     programs += is_program
             finally:
                 self.turns -= 1
+                if waiting and not self.turns:
+                    call_waiting()
         if events.tap is not None and backend is not None and total:
             events.tap.tape_ran(backend.name, programs, perf_counter() - start)
 
