@@ -60,7 +60,7 @@ def call_waiting() -> None:
     """Have Python call the handlers that wait when it next runs code of the main thread."""
     if _thread.get_ident() == threading.main_thread().ident:
         for number in tuple(waiting):
-            _thread.interrupt_main(number)
+            _thread.interrupt_main(number)  # type: ignore[arg-type]  # any number will do
 
 
 _MARK = "_of_a_handler"
