@@ -64,6 +64,8 @@ NEEDS: dict[str, Need] = {
     "functools:_find_impl": Need(
         "(cls, registry)", "Python 3.4 to 3.14", "what a library's singledispatch has for ndarrays, found for arrays of a program"
     ),
+    "glob:_StringGlobber.lstat": Need("(path, *, dir_fd=None)", "Python 3.13 to 3.14", _OF_A_RANK),
+    "glob:_StringGlobber.scandir": Need("(path=None)", "Python 3.13 to 3.14", _OF_A_RANK),
     "importlib:__import__": _IMPORT,
     "importlib:import_module": Need("(name, package=None)", "Python 3.1 to 3.14", "imports by name, in which user files get it too"),
     "io:open": _OPEN,

@@ -78,6 +78,8 @@ class RankFiles(Files):
             "os:unlink": self._removing,
             "shutil:rmtree": self._removing,
             **dict.fromkeys([f"os:{name}" for name in _READING], self._reading),
+            "glob:_StringGlobber.lstat": self._reading,
+            "glob:_StringGlobber.scandir": self._scanning,
             **dict.fromkeys([f"os:{name}" for name in CHANGING], self._changing),
         }
         for place, way in ways.items():

@@ -277,6 +277,7 @@ class FirstRankFiles(Files):
             exchanges = Exchanges()
             exchanges.put("os:listdir", self._listing)
             exchanges.put("os:scandir", self._scanning)
+            exchanges.put("glob:_StringGlobber.scandir", self._scanning)  # pathlib's, kept since its import
             for place in PLACES:
                 exchanges.put(place, self._turned(place, lambda exchange: exchange.real))
 

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import itertools
 import re
+import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,6 +42,9 @@ def test_what_is_needed_of_a_library_that_the_program_uses_by_itself(backend: st
 
 def check(where: str) -> None:
     module, _, path = where.partition(":")
+    since = re.match(r"Python 3\.(\d+)", NEEDS[where].known)
+    if since is not None and sys.version_info < (3, int(since[1])):
+        pytest.skip(f"inapplicable: Python has it from 3.{since[1]} on")
     pytest.importorskip(module.partition(".")[0])
     found: Any = importlib.import_module(module)
     for name in path.split("."):
