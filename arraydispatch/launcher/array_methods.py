@@ -88,7 +88,7 @@ def _new_class(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> A
 
 
 class StandInType(type):
-    """Answers that the metaclasses of stand-ins for NumPy's classes say to class statements."""
+    """Metaclass of stand-ins for NumPy's classes, which tells class statements what to inherit from."""
 
     inherits_always = False
     """Whether each subclass is one of NumPy's own class, and not only if metaclasses conflict."""
