@@ -316,6 +316,9 @@ class Backend:
     LEFT_TO_NUMPY: Mapping[Any, str] = {}
     """NumPy function -> reason why NumPy runs all of it on large arrays in host memory, under the same condition, and outside of transforms."""
 
+    VECTORS_LEFT: str = ""
+    """Reason why NumPy multiplies a matrix by a vector in host memory, where the library's compiled blocks otherwise would; "" if they do."""
+
     def __init__(self) -> None:
         self._kinds: dict[Any, Kind] = {}
         self._standard_kinds: dict[Any, Kind] = {}

@@ -95,7 +95,8 @@ def _square(values: np.ndarray[Any, Any]) -> Any:
 
 def _suspects(values: np.ndarray[Any, Any], under: bool) -> Any:
     """Return a mask of the elements that may come from an error, or None."""
-    if values.dtype.kind not in "fc" and values.dtype.name != "bfloat16":
+    kind = values.dtype.kind
+    if kind in "biu" or (kind not in "fc" and values.dtype.name != "bfloat16"):  # NumPy makes a name in 10 µs
         return None
     if not under and _finite(values):
         return None
@@ -147,6 +148,8 @@ def look(
     if not (told.strict or ((plan.reported or scalar) and told.warned)):
         return
     if plan.one_float and not told.under:  # the short path: a view of the result, one product of it with itself
+        if divides_without_error(ufunc, operands[-1]) and plan.out.dtype.kind == "f":
+            return
         values = plan.out.backend.peek(result)
         if _isfinite(_square(values)) if values is not None else not (told.strict or listened()):
             return
@@ -154,6 +157,11 @@ def look(
 
 
 _isfinite, _vdot = cmath.isfinite, np.vdot
+
+
+def divides_without_error(ufunc: np.ufunc, divisor: Any) -> bool:
+    """Whether a ufunc divides by a number by which no real number is divided with an error but underflow."""
+    return ufunc is np.divide and type(divisor) in (float, int) and 1 <= abs(divisor) < np.inf
 
 
 def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any, where: Any, told: Rule) -> None:
@@ -217,8 +225,14 @@ def look_at_function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], r
     told, spec = rule(), SPECS.get(func)
     if backend.native_is_ndarray or not (told.strict or (told.warned and spec is not None and spec.reported)):
         return
-    results = tuple(r for r in (result if isinstance(result, list | tuple) else (result,)) if backend.is_native(r))
-    if not _may_look(results, backend, told.strict):
+    results = tuple(
+        [
+            r
+            for r in (result if isinstance(result, list | tuple) else (result,))
+            if backend.is_native(r) and backend.dtype_of(r).kind not in "biu"
+        ]
+    )
+    if not results or not _may_look(results, backend, told.strict):
         return
     if all(_suspects(backend.to_numpy(r), told.under) is None for r in results):
         return

@@ -125,6 +125,9 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return host_fallback.call(func, args, kwargs, backend, entry.reason)
     if (reason := _reason_left(func, backend)) and _lie_in_memory((*args, *kwargs.values())):
         return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(reason))
+    if func is np.dot and backend.defers and backend.VECTORS_LEFT and len(args) == 2 and not kwargs:
+        if host_values.is_of_a_vector(*args):
+            return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(backend.VECTORS_LEFT))
     if spec.tables and settings.default.min_size and _is_looked_up_on_host(spec, args, kwargs):
         return host_values.call(func, args, kwargs)
     perform = _MODES[spec.mode]

@@ -97,6 +97,29 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
     return compiles and prod(shape) >= least and shape not in shapes.kept and shapes.recurs(shape)
 
 
+def is_of_a_vector(a: Any, b: Any) -> bool:
+    """Whether a product is one of a matrix whose values are there in host memory and a vector, in either order, and has few elements.
+
+    It comes to the host anyway, and the matrix is read once either way. A vector of few elements may be pending.
+    """
+    for x in (a, b):
+        if not isinstance(x, Handle) or x._kind.dtype.kind != "f":
+            return False
+    matrix, vector = (b, a) if b.ndim == 2 else (a, b)
+    least = settings.default.min_size
+    if (matrix.ndim, vector.ndim) != (2, 1) or matrix.shape[0 if matrix is a else 1] >= least:
+        return False
+    if not settings.leaves_to_numpy(settings.current_name()):
+        return False
+    for x in (matrix, vector):
+        kind, value = views.held(x)
+        if (x is matrix or x.size >= least) and kind.backend.peek(value) is None:
+            return False
+        if kind.backend.awaited(value) is None:
+            return False
+    return True
+
+
 def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether a function computes new values, and writes into no argument; :func:`belongs_to_library` asks for sizes too."""
     spec = spec_of(func)

@@ -42,7 +42,7 @@ from . import (
     ufunc_calls,
     wrapping,
 )
-from .fp_errors import UNTOUCHED, in_force
+from .fp_errors import UNTOUCHED, divides_without_error, in_force
 from .handover import handed
 
 _HANDLED = ("out", "where", "order", "subok")
@@ -147,7 +147,7 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
                 and plan.out is kind
                 and self._writeable()
                 and not writing.repeats(self)
-                and (not plan.reported or _harmless(ufunc, other))
+                and (not plan.reported or divides_without_error(ufunc, other))
                 and in_force() is UNTOUCHED
             ):
                 x, y = self._v, native(other) if isinstance(other, Handle) else other
@@ -178,11 +178,6 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
 def refused_in_place(ufunc: np.ufunc, a: Any, other: Any) -> Any:
     """``a += other`` where the other side has the word; what takes part in no ufunc is NumPy's error then."""
     return ufunc(a, other, out=(a,)) if getattr(type(other), "__array_ufunc__", a) is None else NotImplemented
-
-
-def _harmless(ufunc: np.ufunc, other: Any) -> bool:
-    """Whether this operand cannot cause an error: only then may the result overwrite the operands."""
-    return ufunc is np.divide and type(other) in (float, int) and abs(other) >= 1
 
 
 # -- the protocol ------------------------------------------------------------------------------------------------------

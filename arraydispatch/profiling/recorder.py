@@ -178,7 +178,10 @@ class Profile(events.Listener):
             seconds, inside.seconds = max(seconds - inside.seconds, 0.0), 0.0
         if self._more:
             seconds = self._more_of_call(func, backend, kind, reason, seconds, result, operands)
-        frame = _getframe(1 + doors)
+        try:
+            frame = _getframe(1 + doors)
+        except ValueError:  # compiled code calls, which Python itself called, as at the end of the process
+            frame = _getframe()
         code = frame.f_code
         if code is events.entrance:
             frame = frame.f_back or frame
@@ -248,7 +251,7 @@ class Profile(events.Listener):
         """Handle the first call of a function from a place in a new way: the launcher reports host fallbacks at once."""
 
     def _count(self, table: str, what: tuple[Any, ...], amount: int = 0) -> list[Any]:
-        frame = self.origin(sys._getframe(2))
+        frame = self.origin(sys._getframe())
         code = frame.f_code
         row = getattr(self._tables(), table).setdefault((*what, id(code), frame.f_lasti), [0, 0, code])
         row[0] += 1
@@ -258,7 +261,7 @@ class Profile(events.Listener):
     def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
         """Count bytes moved, and notice arrays that move again."""
         if why in (events.AT_A_DOOR, _TO_NUMPY):
-            library, numpys = self._between(sys._getframe(1))
+            library, numpys = self._between(sys._getframe())
             if library or why != _TO_NUMPY:
                 why = events.AT_A_DOOR.replace("a library", library or numpys or _IN_C)
         self._count("transfers", (direction, why), nbytes)
@@ -277,7 +280,7 @@ class Profile(events.Listener):
                 self._up.add(kept)
             elif kept in self._down:
                 self._count("returns", ("ndarray", _describe(host)), nbytes)
-            elif (again := self._up.again(kept, host)) is not None and not self._between(sys._getframe(1))[0]:
+            elif (again := self._up.again(kept, host)) is not None and not self._between(sys._getframe())[0]:
                 # Only count what the user's code moves: the user cannot prevent repeated moves by a library.
                 again.count(self._count("uploads", ("ndarray", _describe(host)), nbytes), nbytes)
         if self._outer is not None:
@@ -309,7 +312,7 @@ class Profile(events.Listener):
 
     def compiled(self, backend: str, count: int, seconds: float, kept: int = 0) -> None:
         """Count a compilation, and notice calls that compile again."""
-        frame = self.origin(sys._getframe(1))
+        frame = self.origin(sys._getframe())
         place = id(frame.f_code), frame.f_lasti
         tables = self._tables()
         done = sum(row[0] for key, row in items(tables.calls) if key[2:4] == place)
@@ -334,12 +337,12 @@ class Profile(events.Listener):
 
     def place(self) -> tuple[CodeType, int]:
         """Return the user's line to which calls are attributed now."""
-        frame = self.origin(sys._getframe(1))
+        frame = self.origin(sys._getframe())
         return frame.f_code, frame.f_lasti
 
     def block_counted(self, backend: str, calls: int, seconds: float, elements: int = 0) -> None:
         """Count a block and its calls at the line where it ended."""
-        frame = self.origin(sys._getframe(1))
+        frame = self.origin(sys._getframe())
         code, rows = frame.f_code, self._tables().calls
         at = frame.f_lasti
         block = rows.get((events.BLOCK, "block", id(code), at, backend, ""))
@@ -357,7 +360,7 @@ class Profile(events.Listener):
 
     def tape_ran(self, backend: str, programs: int, seconds: float) -> None:
         """Count the programs of a tape at the line where its recording ended."""
-        frame = self.origin(sys._getframe(1))
+        frame = self.origin(sys._getframe())
         name = events.PROGRAM if programs else events.ONE_BY_ONE
         row = self._tables().calls.setdefault(
             (name, "program", id(frame.f_code), frame.f_lasti, backend, ""), [0, 0.0, frame.f_code, None, 0]
@@ -370,7 +373,7 @@ class Profile(events.Listener):
         self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
     ) -> None:
         """Count a block, and distribute its time over the lines that recorded it."""
-        frame = self.origin(sys._getframe(1))
+        frame = self.origin(sys._getframe())
         code, tables = frame.f_code, self._tables()
         row = tables.blocks.setdefault((tier, why, id(code), frame.f_lasti), [0, 0, 0.0, 0.0, code])
         row[:4] = row[0] + 1, row[1] + len(parts), row[2] + seconds, row[3] + by_numpy
@@ -396,7 +399,7 @@ class Profile(events.Listener):
         **values
             Numbers or words that belong to it.
         """
-        frame = self.origin(sys._getframe(1))
+        frame = self.origin(sys._getframe())
         self._tables().messages.append(
             (perf_counter(), text, values, callers.straight(frame.f_code.co_filename), frame.f_lineno)
         )

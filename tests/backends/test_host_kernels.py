@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -204,6 +205,43 @@ def test_complex_matrices_are_multiplied_by_numpy(backend: str, shapes: Any, dty
     assert "host kernel" in profile.calls_by_class()
     assert (type(made), made.dtype, made.shape) == (ad.Array, dtype, (a @ b).shape)
     np.testing.assert_array_equal(np.asarray(made), a @ b)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_thin_matrices_are_multiplied_by_numpy(dtype: Any, execution: str | None) -> None:
+    pytest.importorskip("torch")
+    whole, row = (_NUMBERS.reshape(200, 100) / 1000).astype(dtype), (_NUMBERS[:200] / 1000).astype(dtype)
+    theirs = {
+        "matrix and vector": (whole, row[:100]),
+        "vector and matrix": (row, whole),
+        "columns": (whole.T, row),
+        "few columns": (whole, np.resize(row, (100, 5))),
+        "few rows": (np.resize(row, (4, 200)), whole),
+        "steps": (whole[:, ::2], row[:50]),
+    }
+    for name, (a, b) in theirs.items():
+        x, y = (ad.asarray(part, backend="torch") for part in (a, b))
+        with ad.profile() as profile:
+            got = x @ y
+        assert ("host kernel" in profile.calls_by_class()) == (execution is None and a.size + b.size > 15_000), name
+        assert (type(got), got.dtype) == (ad.Array, dtype)
+        np.testing.assert_allclose(np.asarray(got), a @ b, rtol=1e-4 if dtype is np.float32 else 1e-12, err_msg=name)
+    x, y = (ad.asarray(part, backend="torch") for part in theirs["matrix and vector"])
+    slope = ad.grad(lambda x: ((x @ y) ** 2).sum())(x)
+    np.testing.assert_allclose(np.asarray(slope), 2 * np.outer(whole @ row[:100], row[:100]), rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+def test_division_by_a_number_is_checked_where_it_may_fail(backend: str) -> None:
+    numbers = np.array([np.inf, 1e300, 0.0, np.nan, -3.0])
+    for divisor in (2.0, -1, 0.0, 1e-20, np.inf, 3):
+        said = []
+        for x in (numbers, ad.asarray(numbers, backend=backend)):
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                made = np.asarray(x / divisor)
+            said.append((made.tobytes(), sorted({str(each.message) for each in told})))
+        assert said[0] == said[1], divisor
 
 
 @pytest.mark.compiles(6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -443,3 +445,37 @@ def test_an_array_of_one_value_is_reread_by_its_bytes(backend: str, zygotes: Zyg
             "main.py", cwd=tmp_path, options=("--execution", "compiled", "--min-size", least)
         )
         assert (ours.code, ours.stdout) == (0, plain.stdout), ours.stderr
+
+
+@pytest.mark.one_backend
+def test_numpy_multiplies_a_matrix_that_is_there_and_a_vector(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """Libraries need twice the time; what is pending, and a large product, is left in the block."""
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "from arraydispatch.engine.compiled_blocks.counters import counters\n"
+        "a = np.arange(90_000.0).reshape(300, 300) % 7 - 3\n"
+        "a = a + a.T\n"
+        "print(a.sum())\n"
+        "before, v = counters.calls, np.ones(300)\n"
+        "for _ in range(4):\n"
+        "    w = a @ v + np.dot(v, a) + a.dot(v) + v @ a\n"
+        "    v = np.round(w / np.abs(w).max() * 8)\n"
+        "print(counters.calls - before, v.sum())\n"
+        "b = a * 2.0\n"
+        "print((b @ v).sum(), (np.ones((80_000, 3)) @ np.arange(3.0)).sum(), (a @ v.astype(np.float32)).dtype)\n"
+        "try:\n    a @ v[1:]\nexcept ValueError as error:\n    print(error)\n"
+    )
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert ours.code == theirs.code == 0, ours.stderr
+    assert backend == "torch" or ours.stdout == theirs.stdout
+
+
+def test_what_is_pending_at_the_end_is_computed_in_silence(tmp_path: Path) -> None:
+    """Python then calls compiled code, above which no frame is."""
+    script = tmp_path / "main.py"
+    script.write_text("import numpy as np\nu = np.ones((300, 300))\nfor _ in range(9):\n    u = u * 0.5 + 1.0\n")
+    command = ["-m", "arraydispatch", "run", "--backend", "jax", "--execution", "compiled", str(script)]
+    done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert "jax computed everything" in done.stderr

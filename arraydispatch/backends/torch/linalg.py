@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from ...common import tracing
+from . import host_kernels
 from .dtype_tables import UNSIGNED, WIDER, concrete, out_of_transforms
 
 
@@ -18,7 +19,8 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     """Multiply by ``torch.matmul``, through another type for those it lacks: booleans, unsigned integers, integers on a GPU."""
     dtype = a.dtype
     if dtype.is_floating_point or dtype.is_complex:
-        return torch.matmul(a, b)
+        made = host_kernels.product(a, b)
+        return torch.matmul(a, b) if made is None else made
     if dtype is torch.bool:
         # counts up to 2**24 are exact in float32
         exact = torch.float32 if a.shape[-1] < 2**24 else torch.float64

@@ -76,7 +76,7 @@ class Deferring(Backend):
         self.unrolls, self.derives_determinants = home.unrolls, home.derives_determinants  # type: ignore[misc]
         self.copies_columns = home.copies_columns  # type: ignore[misc]
         self.OPTIONS, self.REFUSALS = home.OPTIONS, home.REFUSALS  # type: ignore[misc]
-        self.LEFT_TO_NUMPY = home.LEFT_TO_NUMPY
+        self.LEFT_TO_NUMPY, self.VECTORS_LEFT = home.LEFT_TO_NUMPY, home.VECTORS_LEFT
         self.OVERRIDES = {}
         self.prim: Any = _Primitives(self)
         self.UFUNCS: Any = _Kernels(self, self.inner.UFUNCS)

@@ -364,7 +364,7 @@ class Verification:
         return findings
 
     def _here(self, func: Any) -> str:
-        frame = self._places.origin(sys._getframe(1))
+        frame = self._places.origin(sys._getframe())
         return f"{_name(func)} at {shown(frame.f_code.co_filename, frame.f_lineno, os.path.basename)}"
 
     def _leaf(self, ours: Any, reference: Any, scale: Any, policy: Any) -> Finding:
@@ -384,7 +384,7 @@ class Verification:
     def _found(self, func: Any, finding: Finding) -> None:
         if finding.error == 0:
             return
-        frame = self._places.origin(sys._getframe(1))
+        frame = self._places.origin(sys._getframe())
         place = straight(frame.f_code.co_filename), frame.f_lineno
         beyond = finding.beyond
         with self._lock:
