@@ -81,7 +81,7 @@ def _clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: A
 
 def meets_strangers(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether a method is given objects that NumPy's function would ask for its result, which the method does not."""
-    if all([type(x) in PLAIN for x in args]) and all([type(x) in PLAIN for x in kwargs.values()]):
+    if PLAIN.issuperset(map(type, args)) and PLAIN.issuperset(map(type, kwargs.values())):
         return False
     protocol = "__array_ufunc__" if func.__name__ in _WRITTEN_WITH_UFUNCS else "__array_function__"
 

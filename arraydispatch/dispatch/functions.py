@@ -99,6 +99,10 @@ def _reason_left(func: Any, backend: Backend) -> str | None:
     return reason if reason and settings.leaves_to_numpy(backend.name) else None
 
 
+def _is_of_a_vector(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    return len(args) == 2 and not kwargs and host_values.is_of_a_vector(*args)
+
+
 def _lie_in_memory(values: Iterable[Any]) -> bool:
     """Whether one of the arrays is large, and all large ones are in host memory, or will be there when a block has run."""
     large = [x for x in values if isinstance(x, Handle) and x.size >= LEFT_FROM]  # type: ignore[attr-defined]
@@ -125,9 +129,8 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return host_fallback.call(func, args, kwargs, backend, entry.reason)
     if (reason := _reason_left(func, backend)) and _lie_in_memory((*args, *kwargs.values())):
         return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(reason))
-    if func is np.dot and backend.defers and backend.VECTORS_LEFT and len(args) == 2 and not kwargs:
-        if host_values.is_of_a_vector(*args):
-            return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(backend.VECTORS_LEFT))
+    if func is np.dot and backend.defers and backend.VECTORS_LEFT and _is_of_a_vector(args, kwargs):
+        return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(backend.VECTORS_LEFT))
     if spec.tables and settings.default.min_size and _is_looked_up_on_host(spec, args, kwargs):
         return host_values.call(func, args, kwargs)
     perform = _MODES[spec.mode]
