@@ -71,6 +71,8 @@ class Unsupported(LeftToNumPy):
     """
 
 
+_NO_SCOPE = nullcontext()
+
 LEFT_FROM = 1 << 14
 """Number of elements from which NumPy runs what a backend leaves to it."""
 
@@ -587,7 +589,7 @@ class Backend:
     def within(self) -> AbstractContextManager[Any]:
         """Return the scope, or a context that does nothing."""
         scope = self.scope
-        return nullcontext() if scope is None else scope()
+        return _NO_SCOPE if scope is None else scope()
 
     @lazy
     def join(self) -> Callable[[list[Native]], Native]:

@@ -46,8 +46,13 @@ def _follow() -> None:
 _follow()
 
 
-def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Make the short path of a ufunc of two operands; ``slow`` handles calls without a plan."""
+def operator(
+    ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any], ordered: bool = True
+) -> Callable[[Any, Any], Any]:
+    """Make the short path of a ufunc of two operands; ``slow`` handles calls without a plan.
+
+    ``ordered``: whether the result gets the memory order of NumPy's; one that is written to an array has that of the array.
+    """
     plans = PLANS.setdefault(ufunc, {})
     find = plans.get
 
@@ -95,6 +100,8 @@ def operator(ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any]) -> Call
                     made = wrapping.made_of(result, plan.out.backend)
                 else:
                     made = _make(result, plan.out, True)
+                if not ordered:
+                    return made
                 if plan.laid_out:
                     if (a._ghost is None if left.__class__ is Kind else left in PLAIN) and (
                         b._ghost is None if right.__class__ is Kind else right in PLAIN
@@ -124,7 +131,7 @@ def updater(ufunc: np.ufunc) -> Callable[[Any, Any], bool]:
     NumPy's result has the dtype and the shape of ``a``, or else the general path says what is wrong.
     """
     plans = PLANS.setdefault(ufunc, {})
-    forward = operator(ufunc, lambda *_: None)
+    forward = operator(ufunc, lambda *_: None, False)
 
     def update(a: Handle, b: Any) -> bool:
         kind = a._kind

@@ -43,6 +43,7 @@ from ..ufuncs.facts import FACTS
 from ..ufuncs.ufunc_methods import Bound
 from .layouts import Layout
 from .specs import Body, Checks, Facts, Into, Mode, OnHost, Parallel, Returns, Spec, Views, Written, sorted_out
+from .topics import LATER, TOPICS, topics_of
 
 __all__ = [
     "GUFUNCS", "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Checks", "Entry", "Facts", "Into", "Layout", "Mode",
@@ -313,38 +314,26 @@ def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
     return run
 
 
-_TOPICS = (
-    "creation", "manipulation", "indexing", "reductions", "statistics", "histograms", "sorting", "sets", "logic",
-    "elementwise", "functional", "products", "linalg", "padding", "polynomials", "scimath", "bits", "stride_tricks", "host_only",
-)  # fmt: skip
-_LATER = {
-    "numpy.fft": "fft",
-    "numpy.polynomial.polynomial": "power_series",
-    **dict.fromkeys(("numpy.strings", "numpy.char"), "strings"),
-    "numpy.lib.recfunctions": "structured_arrays",
-}
-"""Module of NumPy's that NumPy itself imports when it is asked for -> topic about it, which waits for that."""
-
-
 _loaded: set[str] = set()
-_topics_loaded = False
 _loading = threading.RLock()
+_unfinished: set[str] = set()
+"""Topics that are being imported, or whose import an exception such as Ctrl-C ended: what they have registered cannot be used yet."""
 
 
 def load_topics() -> None:
     """Import every topic of ``arraydispatch.functions``, which register their bodies; other threads wait."""
-    _load(*_TOPICS, *_LATER.values())
+    _load(*TOPICS, *LATER.values())
 
 
 def _load(*topics: str) -> None:
     def load() -> None:
-        global _topics_loaded
         with _loading:
             for topic in topics:
                 if topic not in _loaded:
+                    _unfinished.add(topic)
                     importlib.import_module(f"arraydispatch.functions.{topic}")
                     _loaded.add(topic)
-            _topics_loaded = _loaded.issuperset(_TOPICS)
+                    _unfinished.discard(topic)
 
     if not _loaded.issuperset(topics):
         importing(load)
@@ -352,11 +341,8 @@ def _load(*topics: str) -> None:
 
 def _load_for(func: Any) -> None:
     """Import the topics that may register a function."""
-    if not _topics_loaded:
-        _load(*_TOPICS)
-    later = _LATER.get(getattr(func, "__module__", None))  # type: ignore[arg-type]
-    if later is not None:
-        _load(later)
+    if _unfinished or (func not in SPECS and func not in OTHERS):
+        _load(*topics_of(func))
 
 
 def spec_of(func: Any) -> Spec | None:

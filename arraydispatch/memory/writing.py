@@ -165,7 +165,17 @@ def repeats(a: Handle) -> bool:
     reach = 0
     if not g.size:  # an empty array has nothing to write, whatever its strides
         return False
-    for stride, n in sorted((abs(s), n) for s, n in zip(g.strides, g.shape) if n > 1):
+    strides, shape = g.strides, g.shape
+    for i in range(len(shape) - 1, -1, -1):  # in the order of most views, which need no sorting
+        stride, n = abs(strides[i]), shape[i]
+        if n > 1:
+            if stride <= reach:
+                break
+            reach += stride * (n - 1)
+    else:
+        return False
+    reach = 0
+    for stride, n in sorted([(abs(s), n) for s, n in zip(strides, shape) if n > 1]):
         if stride <= reach:
             return True
         reach += stride * (n - 1)

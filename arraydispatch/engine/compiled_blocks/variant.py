@@ -127,8 +127,9 @@ class Deferring(Backend):
             if type(x) is not Deferred and type(x) not in _PLAIN:
                 args = tuple([self._one(x) for x in args])
                 break
-        if kwargs:
-            kwargs = {name: self._one(x) for name, x in kwargs.items()}
+        for x in kwargs.values():
+            if type(x) not in _PLAIN:
+                return args, {name: self._one(x) for name, x in kwargs.items()}
         return args, kwargs
 
     def _one(self, x: Any) -> Any:
