@@ -28,6 +28,8 @@ _COUNTED_FASTER = 1 << 17
 """Number of places from which NumPy counts faster (measured: 480,000 in 1.2 ms against 2.8)."""
 _MULTIPLIED_FASTER = 1 << 18
 """Number of products from which NumPy multiplies complex matrices faster (measured: those of 600 x 800 in 17 ms against 55)."""
+_THICK = 64
+"""Number of rows and columns from which it does; to end a block for the product of others costs more."""
 _DECOMPOSED_FASTER = 1 << 12
 """Number of elements of a matrix from which LAPACK decomposes it faster (measured, 300 x 300: eigenvectors in 9 ms against 23, QR in 5 to 23)."""
 _LAPACK = "in host memory NumPy's LAPACK decomposes in blocks, TensorFlow's Eigen does not"
@@ -103,7 +105,7 @@ def product(a: Tensor, b: Tensor) -> Tensor | None:
     sa, sb = dims(a), dims(b)
     if a.dtype not in COMPLEX or len(sa) < 2 or len(sb) < 2 or None in (*sa, *sb):
         return None
-    if math.prod(sa) * sb[-1] < _MULTIPLIED_FASTER or not _are_known(a, b):
+    if math.prod(sa) * sb[-1] < _MULTIPLIED_FASTER or min(*sa[-2:], sb[-1]) < _THICK or not _are_known(a, b):
         return None
     return on_numpy(np.matmul, a, memory_of(b)) if in_host_memory(b) else None
 
