@@ -29,7 +29,7 @@ def seen(x: Any) -> Any:
     found = _shows.get(kind)
     if found is None:
         # Objects with a ufunc protocol are arrays already, `Array` among them.
-        if isinstance(x, np.ndarray | np.generic | str | bytes) or hasattr(kind, "__array_ufunc__"):
+        if issubclass(kind, (np.ndarray, np.generic, str, bytes)) or hasattr(kind, "__array_ufunc__"):
             return x
         try:
             memoryview(x).release()

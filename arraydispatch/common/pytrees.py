@@ -164,7 +164,8 @@ def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS, di
     If nothing changes, ``x`` itself is returned. Other containers are leaves: to NumPy they are objects. A list or
     tuple whose items all have types in ``skip`` is not searched. Unless ``dicts``, dicts are leaves too.
     """
-    if isinstance(x, list | tuple):
+    cls = type(x)  # isinstance would ask an array for its __class__
+    if issubclass(cls, (list, tuple)):
         if skip.issuperset(map(type, x)):
             return x
         items = [mapped(f, y, skip, dicts) for y in x]
@@ -172,11 +173,11 @@ def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS, di
             if new is not old:
                 return rebuilt(x, items, f)
         return x
-    if dicts and isinstance(x, dict):
+    if dicts and issubclass(cls, dict):
         values = {key: mapped(f, y, skip) for key, y in x.items()}
         for key, new in values.items():
             if new is not x[key]:
-                return values if type(x) is dict else _filled(x, values)
+                return values if cls is dict else _filled(x, values)
         return x
     return f(x)
 

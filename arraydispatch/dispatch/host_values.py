@@ -81,7 +81,7 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
         return False
     sizes: list[tuple[int, ...]] = []
     for x in inputs:
-        if isinstance(x, list | tuple):
+        if issubclass(type(x), (list, tuple)):
             return False
         held = x._v if isinstance(x, Handle) else x
         if type(held) is np.ndarray:

@@ -51,7 +51,7 @@ def _simplify(key: Any) -> Any:
         holder, value = views.held(key)
         if holder.backend.is_concrete(value):
             return int(holder.backend.item(value))
-    if isinstance(key, np.ndarray) and key.dtype.kind in "iu" and not key.shape:
+    if issubclass(type(key), np.ndarray) and key.dtype.kind in "iu" and not key.shape:
         return int(key)
     if isinstance(key, list) and wrapping.find_backend(key) is not None:
         return [_simplify(k) for k in key]

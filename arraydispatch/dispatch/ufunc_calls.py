@@ -37,7 +37,7 @@ def operands_of(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], l
             natives.append(native(x))
             keys.append(x._kind)
             continue
-        if isinstance(x, list | tuple):
+        if issubclass(type(x), (list, tuple)):
             value = _from_sequence(x, backend, device)
         elif type(x) is np.ndarray and not x.shape and x.dtype.kind in "?biufc":
             natives.append(x[()])  # as NumPy hands on a scalar of its own that is compared with an array

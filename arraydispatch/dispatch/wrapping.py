@@ -108,7 +108,7 @@ def mismatch(one: Backend, other: Backend) -> BackendMismatchError:
 
 def is_guest(x: Any) -> bool:
     """Whether ``x`` is of a subclass of ndarray with rules of its own (matrix, masked, a user's): NumPy computes with it."""
-    return isinstance(x, np.ndarray) and type(x) not in _OWN
+    return issubclass(type(x), np.ndarray) and type(x) not in _OWN
 
 
 def is_sparse_of_scipys(x: Any) -> bool:
@@ -337,7 +337,7 @@ def numbers(value: Any, dtype: np.dtype[Any]) -> Any:
 
     Of a scalar NumPy looks at the number (a NaN is no integer), of an array at the dtype.
     """
-    if isinstance(value, list | tuple):
+    if issubclass(type(value), (list, tuple)):
         return mapped(lambda x: numbers(x, dtype), value) if find_backend(value) is not None else value
     if not issubclass(type(value), scalar_class) or np.can_cast(value._kind.dtype, dtype, "same_kind"):
         return value

@@ -275,7 +275,7 @@ def _takes_in(value: Any) -> Any:
     kind = type(value)
     if kind in _ARRAYS:
         return adopt(value) if movable(value) else value
-    if isinstance(value, _NESTS) and holds_array(value):
+    if issubclass(kind, _NESTS) and holds_array(value):
         return mapped(_takes_in, value)
     return value
 
@@ -322,8 +322,8 @@ def speaks(values: Any, depth: int = _DEPTH) -> bool:
     """Whether one of the values implements NumPy's functions itself and is neither an `Array` nor an ndarray."""
     return any(
         (depth and speaks(x, depth - 1))
-        if isinstance(x, _NESTS)
-        else hasattr(type(x), "__array_function__") and not isinstance(x, _ndarray | np.generic | ad.Array)
+        if issubclass(type(x), _NESTS)
+        else hasattr(type(x), "__array_function__") and not issubclass(type(x), (_ndarray, np.generic, ad.Array))
         for x in values
     )
 
@@ -405,7 +405,9 @@ class Function(Stand):
                 raise
             result = self._asking(args, kwargs)
         # NumPy makes a fresh array if all arguments are scalars.
-        made = type(result) is _ndarray or (isinstance(result, tuple) and any(type(x) is _ndarray for x in result))
+        made = type(result) is _ndarray or (
+            issubclass(type(result), tuple) and any(type(x) is _ndarray for x in result)
+        )
         return self._moved(result, args, kwargs) if made and asked_by_user(2 + views.frames) else result
 
     def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
