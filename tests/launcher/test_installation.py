@@ -37,6 +37,7 @@ threads a fork does not take along has tests of its own."""
 
 
 OTHER_BYTES = {
+    "arrays_received": "importlib, which it calls, imports NumPy itself",
     "exec_code": "code that it makes imports numpy",
     "subprocesses": "programs that it starts import numpy",
     "arrays_loaded": "what a pickle finds by its name is NumPy's own",
