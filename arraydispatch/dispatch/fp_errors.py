@@ -222,10 +222,11 @@ def look_at_method(
 
 def look_at_function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend) -> None:
     """Report the errors of a function, which NumPy runs again if there is a trace of one."""
-    told, spec = rule(), SPECS.get(func)
-    if backend.native_is_ndarray or not (told.strict or (told.warned and spec is not None and spec.reported)):
+    told = rule()
+    if backend.native_is_ndarray or (backend.defers and not (told.strict or listened())):
         return
-    if backend.defers and not (told.strict or listened()):
+    spec = SPECS.get(func)
+    if not (told.strict or (told.warned and spec is not None and spec.reported)):
         return
     results = tuple(
         [

@@ -12,14 +12,14 @@ from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import LEFT_FROM, Backend, Unsupported
 from ..backends.kinds import Kind
-from ..common import events, names, tracing
+from ..common import events, tracing
 from ..common.arguments import PLAIN
 from ..common.errors import HostFallbackError
 from ..common.process_state import process
 from ..common.pytrees import leaves, mapped
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
-from ..functions.registry import Entry, Into, Spec, resolve
+from ..functions.registry import Entry, Into, Spec, left_to_numpy, resolve
 from ..memory import views, writing
 from ..memory.ghosts import shown, stand_in, stand_in_like
 from ..memory.views import native
@@ -92,11 +92,9 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _run(func, args, kwargs)
 
 
-def _reason_left(func: Any, backend: Backend) -> str | None:
-    """Return the reason why NumPy runs all of a function on large arrays in host memory; None if it does not."""
-    left = backend.LEFT_TO_NUMPY
-    reason = (left.get(func) or left.get(names.FULL.get(func))) if left else None
-    return reason if reason and settings.leaves_to_numpy(backend.name) else None
+def _is_left(reason: str, backend: Backend) -> bool:
+    """Whether NumPy runs all of a function, with a reason, on large arrays in host memory here."""
+    return bool(reason) and settings.leaves_to_numpy(backend.name)
 
 
 def _is_of_a_vector(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -111,13 +109,17 @@ def _lie_in_memory(values: Iterable[Any]) -> bool:
 
 def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a dispatched NumPy function: choose the backend, look up its entry, call it in the entry's mode, report the call."""
-    backend = wrapping.find_backend((*args, *kwargs.values()) if kwargs else args)
+    backend = shortcuts.backend_of(args, kwargs)
+    if backend is None:
+        backend = wrapping.find_backend((*args, *kwargs.values()) if kwargs else args)
     if backend is None:
         backend = settings.current_backend()
     if func in creators:
         return DECLINED  # only the array that was passed as `like=` knows the backend
     if backend.hosted:
-        if not host_values.belongs_to_library(func, args, kwargs) or _reason_left(func, backend.home):
+        if not host_values.belongs_to_library(func, args, kwargs) or _is_left(
+            left_to_numpy(func, backend.home), backend
+        ):
             return host_values.call(func, args, kwargs)
         backend = backend.home
     backend = settings.computing(backend)
@@ -127,8 +129,8 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     spec = entry.spec
     if entry.run is None or spec is None:
         return host_fallback.call(func, args, kwargs, backend, entry.reason)
-    if (reason := _reason_left(func, backend)) and _lie_in_memory((*args, *kwargs.values())):
-        return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(reason))
+    if entry.left and _is_left(entry.left, backend) and _lie_in_memory((*args, *kwargs.values())):
+        return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(entry.left))
     if func is np.dot and backend.defers and backend.VECTORS_LEFT and _is_of_a_vector(args, kwargs):
         return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(backend.VECTORS_LEFT))
     if spec.tables and settings.default.min_size and _is_looked_up_on_host(spec, args, kwargs):
@@ -229,7 +231,7 @@ def _unwrapped(
             return None
     keywords = kwargs
     if kwargs:
-        if "out" in kwargs or _on_host_only(kwargs.get("dtype")):
+        if "out" in kwargs or ("dtype" in kwargs and _on_host_only(kwargs["dtype"])):
             return None
         for name, x in kwargs.items():
             if type(x) not in PLAIN:

@@ -46,6 +46,24 @@ def _follow() -> None:
 _follow()
 
 
+def backend_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return the backend of the arrays among arguments that are of one backend, beside plain values; None where there is more to ask."""
+    found: Any = None
+    for values in (args, kwargs.values()) if kwargs else (args,):
+        for x in values:
+            if type(x) in PLAIN:
+                continue
+            if not isinstance(x, Handle):
+                return None
+            a: Handle = x
+            kind: Any = a._kind
+            if found is None:
+                found = kind.backend
+            elif kind.backend is not found:
+                return None
+    return found
+
+
 def operator(
     ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any], ordered: bool = True
 ) -> Callable[[Any, Any], Any]:
@@ -332,6 +350,8 @@ def put(a: Handle, key: Any, value: Any) -> bool:
     kind = a._kind
     backend = kind.backend
     if a._base is not None or not backend.defers or views.watch is not None or not _is_of_slices(key):
+        return False
+    if not views.writeable(a):  # the general path says so
         return False
     place = views.ghost(a)[key]
     if not isinstance(place, np.ndarray) or not place.size or place.size == a._ghost.size:

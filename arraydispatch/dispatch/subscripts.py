@@ -305,18 +305,18 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
     if backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
         host_values.assign(a, key, value)
         return
-    wrapping.check_writeable(a)
-    if tracing.entered() and not parts.is_basic(key):
-        key = _places_of_masks(key, a.shape)  # type: ignore[attr-defined]
     tap = events.tap
     start = time.perf_counter() if tap is not None else 0.0
-    if backend.defers:
+    if backend.defers and process.admit is None:
         with views.exchange:
             if shortcuts.put(a, key, value):
                 if tap is not None:
                     size = int(getattr(value, "size", 1))
                     tap.call("__setitem__", backend.name, "native", "", time.perf_counter() - start, a._v, 1, size)
                 return
+    wrapping.check_writeable(a)
+    if tracing.entered() and not parts.is_basic(key):
+        key = _places_of_masks(key, a.shape)  # type: ignore[attr-defined]
     if type(value) is type(a) and value._kind is a._kind and backend.mutable and _written_natively(a, key, value):
         if tap is not None:
             size = value.size  # type: ignore[attr-defined]

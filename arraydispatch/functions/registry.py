@@ -47,7 +47,7 @@ from .topics import LATER, TOPICS, topics_of
 
 __all__ = [
     "GUFUNCS", "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Checks", "Entry", "Facts", "Into", "Layout", "Mode",
-    "OnHost", "Parallel", "Returns", "Spec", "Views", "Written", "bind", "describe", "dispatched", "facts_of", "family", "implements", "load_topics",
+    "OnHost", "Parallel", "Returns", "Spec", "Views", "Written", "bind", "describe", "dispatched", "facts_of", "family", "implements", "left_to_numpy", "load_topics",
     "on_host", "position_of", "resolve", "spec_of",
 ]  # fmt: skip
 
@@ -199,6 +199,8 @@ class Entry(NamedTuple):
     """Positional arguments that come before ``out``."""
     typed: int = 99
     """Position of the dtype among the positional arguments."""
+    left: str = ""
+    """Reason why NumPy runs the function on large arrays in host memory, as in ``Backend.LEFT_TO_NUMPY``."""
 
     @property
     def pure(self) -> bool:
@@ -366,8 +368,14 @@ def _runs(
     plain = spec is None or not (spec.uncopied or spec.in_place)
     most = 99 if spec is None or spec.out is None else spec.out
     typed = position_of(func, "dtype")
-    bound = partial(run, backend.xp)
-    return Entry(func, kind, spec, run, bound=bound, plain=plain, most=most, typed=99 if typed is None else typed)
+    bound, left = partial(run, backend.xp), left_to_numpy(func, backend)
+    return Entry(func, kind, spec, run, "", bound, plain, most, 99 if typed is None else typed, left)
+
+
+def left_to_numpy(func: Any, backend: Backend) -> str:
+    """Return the reason why NumPy runs all of a function on large arrays in host memory; "" if it does not."""
+    left = backend.LEFT_TO_NUMPY
+    return left.get(func) or left.get(names.FULL.get(func), "")
 
 
 def _or_else(override: Body, body: Body) -> Body:

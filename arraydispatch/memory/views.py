@@ -203,7 +203,12 @@ def _new_ghost(a: Handle) -> Ghost:
     if a._base is not None and strides is not None:
         return _ghost_in(a._base, a, strides)
     shape = backend.shape_of(a._v)
-    return stand_in(shape, dtype) if strides is None or 0 in shape else _ghost_of_strides(shape, strides, dtype)
+    if strides is not None and 0 not in shape:
+        return _ghost_of_strides(shape, strides, dtype)
+    try:
+        return np.empty(shape, dtype)
+    except MemoryError:
+        return stand_in(shape, dtype)
 
 
 def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:

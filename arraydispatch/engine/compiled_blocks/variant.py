@@ -19,6 +19,7 @@ import numpy as np
 
 from ...backends.base import PRIMITIVES, Backend
 from ...backends.devices import Device
+from ...backends.kinds import Kind
 from ...common.process_state import process
 from ...common.pytrees import mapped
 from ...functions.registry import Entry, resolve
@@ -226,11 +227,21 @@ class Deferring(Backend):
     def dtype_of(self, a: Any) -> np.dtype[Any]:
         return a.dtype if type(a) is Deferred else self.inner.dtype_of(a)
 
+    def kind_of(self, a: Any) -> Kind:
+        if type(a) is Deferred:
+            kind: Kind | None = self._kinds.get(a.dtype)
+            if kind is not None:
+                return kind
+        return super().kind_of(a)
+
     def holds(self, dtype: np.dtype[Any]) -> bool:
         return self._home.holds(dtype)
 
     def shape_of(self, a: Any) -> tuple[int, ...]:
         return a.shape if type(a) is Deferred else self.inner.shape_of(a)
+
+    def strides_of(self, a: Any) -> tuple[int, ...] | None:
+        return None
 
     def device_of(self, a: Any) -> Any:
         return a.aval.device if type(a) is Deferred else self.inner.device_of(a)
