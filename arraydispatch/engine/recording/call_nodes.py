@@ -44,8 +44,7 @@ def _listen() -> None:
     _every = events.every
 
 
-@process.follows("backend", "devices", "execution", "min_size", "overrides", "rules", "suspended", "wrapper")
-def _follow() -> None:
+def follow() -> None:
     """Switch recording on or off, as the state of the process says."""
     global _cls, least
     _cls = getattr(process.wrapper, "__self__", _cls)
