@@ -95,7 +95,7 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "__iter__": methods.iterating,
     "__len__": methods.length,
     "dtype": methods.dtype,
-    "__array_ufunc__": functions.array_ufunc,
+    "__array_ufunc__": methods.array_ufunc,
     "__array_function__": functions.array_function,
 }
 
