@@ -41,15 +41,10 @@ _cls: Any = None
 _every: Any = None
 
 
-@process.follows("tap")
-def _listen() -> None:
-    global _every
-    _every = events.every
-
-
 def follow() -> None:
     """Switch recording on or off, as the state of the process says."""
-    global _cls, least
+    global _cls, _every, least
+    _every = events.every
     _cls = getattr(process.wrapper, "__self__", _cls)
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
     least = process.min_size if fused else 0
