@@ -70,7 +70,8 @@ def differentiate(
     def pull(cotangents: Sequence[Tensor] | None, many: bool = False) -> list[Tensor]:
         if cotangents is None:
             cotangents = list(map(torch.ones_like, outs))
-        lead, known = (cotangents[0].shape[0],) if many else (), list(map(_REQUIRES_GRAD, outs))
+        lead: tuple[int, ...] = (cotangents[0].shape[0],) if many else ()
+        known = list(map(_REQUIRES_GRAD, outs))
         ends, given = tuple(itertools.compress(outs, known)), tuple(itertools.compress(cotangents, known))
         if not ends or lead == (0,):
             return [x.new_zeros(lead + x.shape) for x in primals]
