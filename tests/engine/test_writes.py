@@ -205,4 +205,4 @@ def test_an_interrupted_write_is_of_the_whole_or_of_nothing(
             assert found.tolist() == [3.0]
             break
     assert ended
-    assert at > 3
+    assert at > 2  # compiled, few of its steps can be interrupted
