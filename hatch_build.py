@@ -24,7 +24,7 @@ MODULES = (
     "engine/compiled_blocks/variant",
     "engine/loops", "engine/nodes",
     "engine/host_blocks/blocks", "engine/host_blocks/stretch_kernels",
-    "engine/recording/call_nodes", "engine/recording/fp_reports", "engine/recording/reductions", "engine/recording/result_order", "engine/recording/tape",
+    "engine/recording/call_nodes", "engine/recording/reductions", "engine/recording/result_order", "engine/recording/tape",
     "engine/recording/updates", "engine/recording/writes",
     "fastpath/creation", "fastpath/functions", "fastpath/methods", "fastpath/recorded", "fastpath/results",
     "memory/roots", "memory/view_programs", "memory/views", "memory/writing", "transforms/call_cache", "ufuncs/plans", "ufuncs/rows",

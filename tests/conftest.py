@@ -22,7 +22,7 @@ import arraydispatch as ad
 from arraydispatch import interop
 from arraydispatch.backends.base import Backend
 from arraydispatch.common.process_state import process
-from arraydispatch.engine.recording import fp_reports
+from arraydispatch.engine.recording import block_reports
 from arraydispatch.ufuncs import plans
 from tests import compiled, drawing, rows
 from tests.launched import zygotes
@@ -238,7 +238,7 @@ def backend(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recorded calls may warn later: in tests, where warnings are errors, they would run at once."""
-    monkeypatch.setattr(fp_reports, "_heeded", False)
+    monkeypatch.setattr(block_reports, "heeded", False)
 
 
 @pytest.fixture

@@ -65,10 +65,12 @@ class StandIn(Called):  # type: ignore[misc]
         The function.
     module, name : str
         Public module and name, for pickles.
+    target : callable, optional
+        What calls are forwarded to, if not to the function itself.
     """
 
-    def __init__(self, real: Any, module: str, name: str) -> None:
-        self.real = self.target = real
+    def __init__(self, real: Any, module: str, name: str, target: Any = None) -> None:
+        self.real, self.target = real, real if target is None else target
         for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):  # attributes of classes too
             if hasattr(real, attribute):
                 setattr(self, attribute, getattr(real, attribute))

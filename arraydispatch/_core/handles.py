@@ -104,7 +104,7 @@ bare: Callable[[type], Any] = _compiled.bare if compiled else object.__new__
 """Makes an array of a class of arrays, without a value."""
 
 
-def new_array(cls: type, value: Any, kind: Any, owned: bool, base: Any) -> Any:
+def new_array(cls: type, value: Any, kind: Any, owned: bool = False, base: Any = None) -> Any:
     """Make an array of a class: of a value that is its own, or a view of the array ``base`` that aliases natively."""
     made = bare(cls)
     made._v = value
@@ -139,13 +139,9 @@ def count_write(x: Any) -> None:
     root_of(x)._writes += 1
 
 
-def _make(cls: type, value: Any, kind: Any, owned: bool = False) -> Any:
-    return new_array(cls, value, kind, owned, None)
-
-
 def maker(cls: type) -> Callable[..., Any]:
     """Return ``make(value, kind, owned=False)``, which makes arrays of a class; ``make.__self__`` is the class."""
-    made: Callable[..., Any] = _compiled.maker(cls) if compiled else MethodType(_make, cls)
+    made: Callable[..., Any] = _compiled.maker(cls) if compiled else MethodType(new_array, cls)
     return made
 
 

@@ -49,7 +49,7 @@ from .general_forms import (
     named,
     of_stranger,
     operators,
-    short_power,
+    powers,
     tuple_method,
     unary,
 )
@@ -413,19 +413,7 @@ class Array(Handle):
     __lt__, __le__, __gt__, __ge__ = comparison("lt"), comparison("le"), comparison("gt"), comparison("ge")
     __eq__, __ne__ = equality("eq", False), equality("ne", True)
     __neg__, __pos__, __abs__, __invert__ = unary("neg"), unary("pos"), unary("abs"), unary("invert")
-    _power, __rpow__, _inplace_power = operators("pow")
-
-    def __pow__(self, exponent: Any, modulo: None = None) -> Any:
-        if modulo is not None:
-            return NotImplemented
-        short = short_power(self, exponent)
-        return self._power(exponent) if short is None else ufuncs.FAST_OF_ONE[short](self)
-
-    def __ipow__(self, exponent: Any) -> Any:  # type: ignore[misc]
-        short = short_power(self, exponent)
-        if short is None:
-            return self._inplace_power(exponent)
-        return ufuncs.array_ufunc(short, "__call__", (self,), {"out": (self,)})
+    __pow__, __rpow__, __ipow__ = powers()
 
     def __divmod__(self, other: Any) -> Any:
         if not isinstance(other, Handle) and ufuncs._defers(other):

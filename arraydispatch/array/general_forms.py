@@ -159,6 +159,25 @@ def equality(word: str, verdict: bool) -> Callable[[Any, Any], Any]:
     return made
 
 
+def powers() -> tuple[Any, Any, Any]:
+    """Make the forms of ``**``, with NumPy's short cuts for scalar exponents."""
+    forward, reflected, inplace = operators("pow")
+
+    def power(self: Any, exponent: Any, modulo: None = None) -> Any:
+        if modulo is not None:
+            return NotImplemented
+        short = short_power(self, exponent)
+        return forward(self, exponent) if short is None else ufuncs.FAST_OF_ONE[short](self)
+
+    def inplace_power(self: Any, exponent: Any) -> Any:
+        short = short_power(self, exponent)
+        if short is None:
+            return inplace(self, exponent)
+        return ufuncs.array_ufunc(short, "__call__", (self,), {"out": (self,)})
+
+    return power, reflected, inplace_power
+
+
 def short_power(base: Handle, exponent: Any, hosted: bool = False) -> np.ufunc | None:
     """Give NumPy's exact short cut for a scalar exponent, or None: x**2 is x*x, x**0.5 is sqrt(x).
 

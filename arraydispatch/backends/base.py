@@ -367,12 +367,12 @@ class Backend:
 
     # -- identity ------------------------------------------------------------------------------------------------
 
-    @property
+    @lazy
     def home(self) -> Backend:
         """Backend that users see: this one, unless it is the host state or another variant."""
         return self
 
-    @property
+    @lazy
     def traced(self) -> Backend:
         """Variant of arrays inside transforms, if native arrays cannot be written in place there; otherwise this
         backend.
@@ -581,10 +581,8 @@ class Backend:
     scoped: ClassVar[bool] = False
     """Whether :attr:`scope` is ever not None."""
 
-    @property
-    def scope(self) -> Callable[[], AbstractContextManager[Any]] | None:
-        """Context entered around each dispatched call, if not None (64-bit types in a library that hides them)."""
-        return None
+    scope: Callable[[], AbstractContextManager[Any]] | None = None
+    """Context entered around each dispatched call, if not None (64-bit types in a library that hides them)."""
 
     def within(self) -> AbstractContextManager[Any]:
         """Return the scope, or a context that does nothing."""

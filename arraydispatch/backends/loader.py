@@ -5,6 +5,7 @@ This is the only place outside ``backends/<library>/`` that knows the libraries 
 
 from __future__ import annotations
 
+import atexit
 import glob
 import importlib.util
 import os
@@ -291,7 +292,7 @@ def prepare_to_keep(name: str) -> None:
     if folder is None or "'" in str(folder):
         return
     os.environ.update({variable: value.format(folder) for variable, value in row.keeps.items()})
-    imported("atexit").register(_prune, name, os.getpid(), folder.parent)
+    atexit.register(_prune, name, os.getpid(), folder.parent)
 
 
 def _processor() -> str:

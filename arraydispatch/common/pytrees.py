@@ -264,6 +264,8 @@ def each_leaf(tree: Any) -> Iterator[Any]:
 
 def tree_flatten(tree: Any) -> tuple[list[Any], Structure]:
     """Return the leaves and the structure, from which :func:`tree_unflatten` rebuilds the tree."""
+    if _NODES[type(tree)] is None:
+        return [tree], LEAF
     leaves: list[Any] = []
     return leaves, _flatten(tree, leaves)
 
@@ -317,7 +319,7 @@ def unflatten_call(structure: Structure, leaves: list[Any]) -> tuple[Sequence[An
 
 def tree_unflatten(structure: Structure, leaves: Sequence[Any]) -> Any:
     """Rebuild a tree of this structure from leaves, which may be any objects."""
-    return _build(structure, iter(leaves))
+    return leaves[0] if structure is LEAF else _build(structure, iter(leaves))
 
 
 def _build(structure: Structure, leaves: Iterator[Any]) -> Any:

@@ -19,39 +19,6 @@ from typing import Any
 
 from . import callers
 
-
-class Done:
-    """An event for which a thread may wait while it waits for it already: in the handler of a signal.
-
-    Each wait has a lock of its own, so no wait takes the release of another, and an exception between any two steps leaves nothing held.
-    """
-
-    __slots__ = ("_waits", "is_set")
-
-    def __init__(self) -> None:
-        self.is_set = False
-        """Whether it has come."""
-        self._waits: list[Any] = []
-
-    def set(self) -> None:
-        """Let go on all who wait; more than once does no harm."""
-        self.is_set = True
-        while self._waits:
-            try:
-                self._waits.pop().release()
-            except IndexError:  # another thread has released the last
-                return
-
-    def wait(self) -> None:
-        """Return when it has come."""
-        while not self.is_set:
-            own = _thread.allocate_lock()
-            own.acquire()
-            self._waits.append(own)
-            if not self.is_set:  # else it may have come before `own` was there to be released
-                own.acquire()
-
-
 waiting: set[int] = set()
 """Signals whose handlers wait for the end of a call."""
 
@@ -94,7 +61,8 @@ def aside(f: Callable[[], None]) -> None:
     if _thread.get_ident() != threading.main_thread().ident:
         f()
         return
-    done, failed, context = Done(), [], copy_context()
+    ended, failed, context = _thread.allocate_lock(), [], copy_context()
+    ended.acquire()
 
     def work() -> None:
         own = _thread.get_ident()
@@ -105,14 +73,14 @@ def aside(f: Callable[[], None]) -> None:
             failed.append(error)
         finally:
             _workers.discard(own)
-            done.set()
+            ended.release()
 
     try:
         _thread.start_new_thread(work, ())
     except RuntimeError:  # no threads can be had, as at the end of the process
         f()
         return
-    done.wait()
+    ended.acquire()
     if failed:
         raise failed[0]
 

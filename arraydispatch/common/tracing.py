@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any
 
 from . import callers
 from .errors import TraceError
@@ -21,7 +21,10 @@ from .events import AT_A_DOOR
 
 __all__ = ["Trace", "current", "looked", "name_of", "refusal", "user_line", "watched"]
 
-_traces: ContextVar[tuple[Trace, ...]] = ContextVar("arraydispatch_traces", default=())
+running: ContextVar[tuple[Trace, ...]] = ContextVar("arraydispatch_traces", default=())
+"""Traces of this thread or task, the outermost first; a transform sets it."""
+entered = running.get
+"""Return all traces of this thread or task."""
 _epochs = count(1)
 
 
@@ -50,12 +53,13 @@ class Trace:
         self.staged = staged
         self.epoch = next(_epochs)
         """Number that increases from trace to trace; objects created in this one are marked with it."""
-        self.born: list[Any] = []
-        """Weak references to objects created in this trace and in those inside it."""
-        self.known: dict[int, tuple[Any, Any]] = {}
-        """Id of a native array -> it and the host values it was made of, which may decide shapes; shared with inner traces."""
-        self.inner = False
+        outer = entered()
+        self.inner = bool(outer)
         """Whether the trace runs inside another one."""
+        self.born: list[Any] = outer[0].born if outer else []
+        """Weak references to objects created in this trace and in those inside it."""
+        self.known: dict[int, tuple[Any, Any]] = outer[0].known if outer else {}
+        """Id of a native array -> it and the host values it was made of, which may decide shapes; shared with inner traces."""
         self.refused: tuple[str, str] | None = None
         """Line and message of the last refusal: NumPy and Python replace some messages with their own."""
 
@@ -63,16 +67,6 @@ class Trace:
     def name(self) -> str:
         """Name of the function."""
         return name_of(self.fun)
-
-    def __enter__(self) -> Self:
-        outer = _traces.get()
-        if outer:
-            self.born, self.known, self.inner = outer[0].born, outer[0].known, True
-        _traces.set((*outer, self))
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        _traces.set(_traces.get()[:-1])
 
 
 def name_of(fun: Any) -> str:
@@ -110,29 +104,25 @@ class Ended:
 
 def current() -> Trace | None:
     """Return the innermost trace of this thread or task, or None."""
-    traces = _traces.get()
+    traces = entered()
     return traces[-1] if traces else None
-
-
-entered = _traces.get
-"""Return all traces of this thread or task, the outermost first."""
 
 
 def is_staged() -> bool:
     """Whether a program is being traced, with values that are not known yet."""
-    return any(t.staged for t in _traces.get())
+    return any(t.staged for t in entered())
 
 
 def remember(native: Any, host: Any) -> None:
     """Remember the host values that a native array was made of: inside a program the library no longer knows them."""
-    traces = _traces.get()
+    traces = entered()
     if traces:
         traces[0].known[id(native)] = native, host
 
 
 def known(native: Any) -> Any:
     """Return the host values that a native array was made of in a running trace, or None."""
-    traces = _traces.get()
+    traces = entered()
     found = traces[0].known.get(id(native)) if traces else None
     return None if found is None else found[1]
 
@@ -277,7 +267,7 @@ def refusal(why: str, where: str | None = None) -> TraceError:
     where : str, optional
         The user's line, if the program in which it occurs was made from another one.
     """
-    traces = _traces.get()
+    traces = entered()
     where = user_line() if where is None else where
     if why == HOST_CALL:
         known = next((t for t in reversed(traces) if not t.staged), None)

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..backends.base import Backend
 from ..common.user_warnings import reporting
-from ..engine.recording.fp_reports import listened
+from ..engine.recording.call_nodes import listened
 from ..functions import operands
 from ..functions.registry import SPECS
 from ..ufuncs.facts import ufunc_facts

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.handles import Handle
+from .._core.handles import Handle, new_array
 from ..backends import loader
 from ..backends.base import Backend, Native, Unsupported
 from ..backends.kinds import Kind
@@ -217,7 +217,7 @@ def scalar(value: Native, kind: Kind) -> Any:
 def device_scalar(value: Native, kind: Kind) -> Any:
     """Make a 0-d result that stays on the device: immutable like NumPy's scalars, or a 0-d array of an array-API namespace."""
     if not kind.standard:
-        made = scalar_class._holding(value, kind)
+        made = new_array(scalar_class, value, kind)
         if process.born is not None:
             process.born(made)
         return made

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from ..common.sentinels import DECLINED
-from ..common.signal_safety import Done, of_handler
+from ..common.signal_safety import of_handler
 from ..functions.registry import Spec, spec_of
-from .host_blocks import thread_pool
+from .host_blocks import blocks
 from .recording import tape
 
 __all__ = ["Parts", "call"]
@@ -44,7 +44,7 @@ def call(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if kwargs.keys() & {"out", "where", "dtype"} or len(args) > _last(func):
         return DECLINED
     steps = _steps(func, args, kwargs)
-    if steps is None or (threads := thread_pool.count()) < 2:
+    if steps is None or (threads := blocks.thread_count()) < 2:
         return DECLINED
     if isinstance(steps, int):
         if any(
@@ -132,7 +132,7 @@ class Parts:
     """Call of a function on parts of its array, by several threads."""
 
     def __init__(self, parts: list[Any], run: Any = None) -> None:
-        self.done = Done()
+        self.done = blocks.Done()
         self.results: list[Any] = [None] * len(parts)
         self.failed = False
         self._parts, self._run = parts, run
@@ -175,7 +175,7 @@ def _in_parts(
             return func(x[part], *args, **kwargs, **into)
 
     work = Parts(parts, run)
-    thread_pool.run(work, threads)
+    blocks.run_in_threads(work, threads)
     work.done.wait()
     if work.failed:
         return DECLINED
@@ -197,7 +197,7 @@ def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: i
         type(x) is not _ndarray
         or x.dtype.kind not in "iuf"
         or 4 * x.size < tape.IN_THREADS
-        or (threads := thread_pool.count()) < 2
+        or (threads := blocks.thread_count()) < 2
     ):
         return DECLINED
     if not all(type(y) is _ndarray and y.ndim == 1 and y.dtype == x.dtype for y in args):
@@ -225,6 +225,6 @@ def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: i
         result[part] = run(part)
 
     work = Parts(parts, write)
-    thread_pool.run(work, threads)
+    blocks.run_in_threads(work, threads)
     work.done.wait()
     return DECLINED if work.failed else result

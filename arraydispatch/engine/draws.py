@@ -22,7 +22,7 @@ from numpy.random.bit_generator import ISeedSequence
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import aside
 from .along_axis import Parts
-from .host_blocks import thread_pool
+from .host_blocks import blocks
 from .recording import call_nodes
 
 __all__ = ["LEAST", "METHODS", "MULTIPLIERS", "call", "numbers", "shape_of"]
@@ -61,7 +61,7 @@ numbers = (int, float, np.integer, np.floating)
 def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run ``plain(generator, *args, **kwargs)`` of a method in :data:`METHODS` in all threads, if it is a large draw of one distribution."""
     bits = generator._bit_generator
-    if not call_nodes.least or type(bits) not in MULTIPLIERS or (threads := thread_pool.count()) < 2:
+    if not call_nodes.least or type(bits) not in MULTIPLIERS or (threads := blocks.thread_count()) < 2:
         return DECLINED
     at = METHODS[plain.__name__]
     if len(args) > at + ("size" not in kwargs):
@@ -214,7 +214,7 @@ class _Draw(Parts):
         # How far the sample's mean may be off: nothing, or about four times what is usual of normal numbers.
         self._error = 0.0 if self._each.is_integer() else 1 / sqrt(len(sample))
         self._length = int((self._total - len(sample)) * self._each / 2 / self._many)
-        thread_pool.run(self, threads)
+        blocks.run_in_threads(self, threads)
         self.done.wait()
         if self.failed:
             return DECLINED

@@ -15,7 +15,7 @@ import numpy as np
 from ..ufuncs.facts import CLIP, ufunc_facts
 from .nodes import Shift
 
-__all__ = ["PYTHON", "Loop", "cast", "fits", "in_place", "loop_of", "select"]
+__all__ = ["PYTHON", "Loop", "cast", "in_place", "loop_of", "select"]
 
 PYTHON = frozenset({int, float, complex, bool})
 """Python's own types in :data:`arraydispatch.common.arguments.SCALARS`, which take the dtype of the call."""
@@ -67,37 +67,8 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
     return Loop(loops[-1], loops[:-1], weak, reports, weight, pinned)
 
 
-def fits(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether NumPy converts a Python scalar to a dtype without an error or a warning."""
-    kind = dtype.kind
-    if type(value) is int and -_SMALL <= value <= _SMALL and kind in "fc":
-        return True
-    if kind == "b":
-        return type(value) is bool
-    if kind in "iu":
-        lowest, highest = _range(dtype)
-        return type(value) is int and bool(lowest <= value <= highest)
-    if isinstance(value, complex):
-        return kind == "c" and fits(value.real, dtype) and fits(value.imag, dtype)
-    return not abs(value) > _largest(dtype) or abs(value) == _INF
-
-
-_INF = float("inf")
-_SMALL = 1 << 15
-"""An integer that is finite in each floating dtype."""
 _FIT = frozenset({(float, "d"), (float, "D"), (complex, "D")})
 """Types of Python scalars and the dtypes that hold each value of theirs."""
-
-
-@cache
-def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
-    info = np.iinfo(dtype)
-    return int(info.min), int(info.max)
-
-
-@cache
-def _largest(dtype: np.dtype[Any]) -> float:
-    return float(np.finfo(dtype).max)
 
 
 # -- what is recorded and is no ufunc: called as one with out= -----------------------------------------------------------

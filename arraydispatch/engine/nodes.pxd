@@ -32,4 +32,3 @@ cdef dict _LAID
 
 cpdef Buffer buffer_of(array, number, memory)
 cpdef object laid(kind, shape, how)
-cpdef Node node_of(Form form, place=*)

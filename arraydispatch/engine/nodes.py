@@ -358,17 +358,6 @@ class Node:
         return getattr(self.form.held, name)
 
 
-def node_of(form: Form, place: Any = None) -> Node:
-    """A node without operands yet, whose array is not made; ``place``: where an error is to be told, as one is that it has modes for."""
-    made: Node = Node.__new__(Node)
-    made.form, made.dtype, made.shape, made.size, made.ndim = form, form.dtype, form.shape, form.size, form.ndim
-    made.told = made.place = made.value = made.target = made.handle = made.tape = None
-    if place is not None:
-        at: Place = place
-        made.told, made.place = at.modes, at
-    return made
-
-
 _NOTHING = np.zeros(64, np.uint8)
 
 

@@ -95,7 +95,7 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "__iter__": methods.iterating,
     "__len__": methods.length,
     "dtype": methods.dtype,
-    "__array_ufunc__": functions.array_ufunc,
+    "__array_ufunc__": methods.array_ufunc,
     "__array_function__": functions.array_function,
 }
 
@@ -116,18 +116,25 @@ _FORMS: tuple[dict[str, Any], ...] = ({}, *_made())
 _layer = 0
 """Index of the forms in force: general, recording, thin."""
 _is_used = False
-"""Whether there is a host state, or was one: without it nothing here is ever in force."""
+"""Whether there is a host state, or was one: without it nothing here is ever in force, and nothing is followed."""
 
 
-@process.follows(
-    "backend", "blocks_entered", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap", "wrapper"
-)
+@process.follows("min_size")
+def _begin() -> None:
+    """Follow the settings of the process from the first host state on."""
+    global _is_used
+    if process.min_size and not _is_used:
+        _is_used = True
+        process.follows(
+            "backend", "blocks_entered", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap", "wrapper"
+        )(_follow)  # fmt: skip
+        _follow()
+
+
 def _follow() -> None:
     """Put the forms in force that the settings of the process ask for."""
-    global _is_used, _layer, least
-    _is_used = _is_used or process.min_size > 0
-    if not _is_used:
-        return
+    global _layer, least
+    call_nodes.follow()
     results.follow()
     creation.follow()
     layer = 2 if results.path.least else int(call_nodes.least > 0)
@@ -151,4 +158,4 @@ def _ask() -> None:
     np.sum(held)
 
 
-_follow()
+_begin()

@@ -3,17 +3,13 @@ from .._core.ndarrays cimport ndarray
 from .._core cimport handles
 from .._core.handles cimport Handle
 from .creation cimport wrapped_all
-from .results cimport Path, array_of, before_write, computed_onto, into, is_computed, is_numpys, is_plain, keywords_of, made_of, of_one, of_two, values_of, written
+from .results cimport Path, array_of, before_write, computed_onto, into, is_computed, is_numpys, is_ours, is_plain, keywords_of, made_of, of_one, of_two, onto, ufunc, values_of, written
 
 cdef object DECLINED, PLAIN, SCALARS
 cdef set _kept
 cdef Path path
 cdef list _beside_tables(args, list found, tables)
-cdef dict shorter, waiting, _NUMPYS
+cdef dict shorter, waiting
 cdef bint _are_large(values) except -1
 cdef _finished(result, ndarray value, Handle a, Kind kind, b=*)
-cpdef ufunc(func, tuple inputs)
-cpdef onto(func, tuple inputs, out)
 cdef _of_numpys(func, tuple inputs)
-cdef _onto_numpys(func, tuple inputs, out)
-cdef _is_ours(x)

@@ -13,7 +13,7 @@ from numpy import ndarray
 from .._core import handles
 from .._core.handles import Handle, shortened
 from ..backends.kinds import Kind
-from ..common.arguments import PLAIN, SCALARS, with_scalar
+from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
@@ -30,19 +30,22 @@ from .results import (
     into,
     is_computed,
     is_numpys,
+    is_ours,
     is_plain,
     is_read,
     keywords_of,
     made_of,
     of_one,
     of_two,
+    onto,
     path,
+    ufunc,
     values_of,
     waiting,
     written,
 )  # fmt: skip
 
-__all__ = ["array_function", "array_ufunc", "callers", "with_twins", "of_function", "of_ufunc", "ufunc"]
+__all__ = ["array_function", "callers", "with_twins", "of_function", "of_ufunc"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 _kept = shapes.kept
@@ -234,76 +237,12 @@ def _beside_tables(args: Any, found: list[Any], tables: Any) -> list[Any] | None
     return hosts
 
 
-def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """Compute a ufunc without keywords; :data:`DECLINED` where the general path does."""
-    if len(inputs) == 2:
-        return of_two(func, inputs[0], inputs[1], func in INSTRUCTIONS)
-    if len(inputs) == 1:
-        return of_one(func, inputs[0])
-    for x in inputs:
-        if not _is_ours(x):
-            return DECLINED
-    found: list[Any] = []
-    hosts = values_of(inputs, found)
-    if not found or hosts is None:
-        return DECLINED
-    path.calls += 1
-    return made_of(func(*hosts), found)
-
-
 def _of_numpys(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """Compute a ufunc of NumPy's own small arrays, and numbers; :data:`DECLINED` where the general path does."""
     for x in inputs:  # an array of ours is mostly the first
         if not is_numpys(x) and type(x) not in SCALARS:
             return DECLINED
     return wrapped_all(func, inputs, {})
-
-
-def _at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
-    """Run ``func.at`` on an array, and return whether it was done."""
-    place: ndarray | None = handles.held(a, path.array_class)
-    if place is None or place.size >= path.least or handles.kind_of(a).standard:
-        return False
-    hosts = values_of(inputs, [a])
-    if hosts is None:
-        return False
-    before_write(a, place)
-    func.at(place, *hosts)
-    written(a)
-    return True
-
-
-def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
-    """Compute a ufunc into an array; :data:`DECLINED` where the general path does."""
-    if len(inputs) != func.nin or func.nout != 1:
-        return DECLINED
-    if type(out) is not path.array_class:
-        return _onto_numpys(func, inputs, out)
-    if len(inputs) == 2:
-        return out if into(func, inputs[0], inputs[1], out, False) else DECLINED
-    if len(inputs) == 1:
-        return out if into(func, inputs[0], DECLINED, out, False) else DECLINED
-    place: ndarray | None = handles.held(out, path.array_class)
-    if place is None or (place.size >= path.least and call_nodes.least) or handles.kind_of(out).standard:
-        return DECLINED
-    hosts = values_of(inputs, [out])
-    if hosts is None:
-        return DECLINED
-    before_write(out, place)
-    func(*hosts, out=place)
-    written(out)
-    return out
-
-
-def _onto_numpys(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
-    """Compute a ufunc into a small array of NumPy's own, which no pending call reads."""
-    if waiting or not is_numpys(out):
-        return DECLINED
-    hosts = values_of(inputs, [])
-    if hosts is None:
-        return DECLINED
-    path.calls += 1
-    return func(*hosts, out=out)
 
 
 def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
@@ -353,11 +292,6 @@ def with_twins(method: Any, twins: Any, seen: Any) -> Any:
         return method(self, twins[func], *seen(more), **kwargs)
 
     return answer
-
-
-def _is_ours(x: Any) -> bool:
-    """Whether an operand is an array or a number, so that no other protocol is asked."""
-    return type(x) is path.array_class or type(x) in SCALARS
 
 
 def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
@@ -420,7 +354,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
             made = of_two(func, args[0], args[1], by_rows) if two else ufunc(func, args)
             if made is not DECLINED:
                 return made
-            if recorded and call_nodes.least and _is_ours(args[0]) and _is_ours(args[1]):
+            if recorded and call_nodes.least and is_ours(args[0]) and is_ours(args[1]):
                 made = call_nodes.record(func, args)
                 if made is not None:
                     return made
@@ -438,7 +372,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
         made = of_two(func, x, y, by_rows)
         if made is not DECLINED:
             return made
-        if recorded and call_nodes.least and _is_ours(x) and _is_ours(y):
+        if recorded and call_nodes.least and is_ours(x) and is_ours(y):
             made = call_nodes.record(func, (x, y))
             if made is not None:
                 return made
@@ -450,45 +384,6 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
         return call(x, y, out=out)
 
     return shortened(call, None, pair, out=(None, pair_onto))
-
-
-_NUMPYS = {x: x in INSTRUCTIONS for x in vars(np).values() if type(x) is np.ufunc}
-"""NumPy's own ufuncs, and whether :func:`arraydispatch.ufuncs.rows.call` has another way to compute one."""
-
-
-def array_ufunc(general: Any) -> Any:
-    """Make the thin form of ``__array_ufunc__``."""
-
-    def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        if method != "__call__":
-            return (
-                None
-                if method == "at" and not kwargs and _at(func, *inputs)
-                else general(self, func, method, *inputs, **kwargs)
-            )
-        made = DECLINED
-        if func.signature is not None and func not in _NUMPYS:
-            pass  # its loop may write its operands, as with numba's `writable_args`
-        elif not kwargs:
-            if type(inputs[0]) is ndarray:
-                inputs = with_scalar(inputs)
-            made = ufunc(func, inputs)
-        elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1:
-            made = onto(func, inputs, out[0])
-        return general(self, func, method, *inputs, **kwargs) if made is DECLINED else made
-
-    def with_one(self: Any, func: np.ufunc, method: str, x: Any) -> Any:
-        made = of_one(func, x) if func in _NUMPYS and method == "__call__" else DECLINED
-        return __array_ufunc__(self, func, method, x) if made is DECLINED else made
-
-    def with_two(self: Any, func: np.ufunc, method: str, x: Any, y: Any) -> Any:
-        by_rows = _NUMPYS.get(func)
-        made = DECLINED
-        if by_rows is not None and type(x) is not ndarray and method == "__call__":
-            made = of_two(func, x, y, by_rows)
-        return __array_ufunc__(self, func, method, x, y) if made is DECLINED else made
-
-    return shortened(__array_ufunc__, None, None, None, with_one, with_two)
 
 
 def array_function(general: Any) -> Any:

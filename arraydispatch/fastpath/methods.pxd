@@ -2,13 +2,14 @@ from .._core.ndarrays cimport ndarray
 from ..backends.kinds cimport Kind
 from .._core cimport handles
 from .._core.handles cimport Handle
-from .results cimport Path, array_of, before_write, computed_onto, into, is_computed, is_numpys, is_plain, keywords_of, of_kept, of_one, of_two, result_of, values_of, view_of, written
+from .results cimport Path, array_of, before_write, computed_onto, into, is_computed, is_numpys, is_plain, keywords_of, of_kept, of_one, of_two, onto, result_of, ufunc, values_of, view_of, written
 
 cdef class _Rows:
     cdef Handle _of
     cdef object _rows
 
 cdef object DECLINED, PLAIN
+cdef dict _NUMPYS
 cdef Path path
 cdef bint _compiled
 cdef bint _holds_arrays(tuple key)

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy import ndarray
 
 from .._core import handles
-from .._core.handles import Handle
+from .._core.handles import Handle, shortened
 from ..array import exports
 from ..backends.kinds import Kind
-from ..common.arguments import PLAIN
+from ..common.arguments import PLAIN, with_scalar
 from ..common.sentinels import DECLINED
 from ..dispatch import host_values
 from ..ufuncs.facts import INSTRUCTIONS
 from .results import (
     array_of,
+    at,
     before_write,
     computed_onto,
     into,
@@ -27,15 +29,17 @@ from .results import (
     of_kept,
     of_one,
     of_two,
+    onto,
     path,
     result_of,
+    ufunc,
     values_of,
     view_of,
     written,
 )  # fmt: skip
 
 __all__ = [
-    "binary", "dtype", "getitem", "inplace", "iterating", "length", "method_of", "of_value", "property_of_value", "reflected", "setitem", "unary", "view_property", "writer",
+    "array_ufunc", "binary", "dtype", "getitem", "inplace", "iterating", "length", "method_of", "of_value", "property_of_value", "reflected", "setitem", "unary", "view_property", "writer",
 ]  # fmt: skip
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
@@ -404,3 +408,44 @@ def view_property(name: str, general: Any) -> Any:
         return general.fget(self)
 
     return property(of, general.fset, doc=general.__doc__)
+
+
+# -- protocols ---------------------------------------------------------------------------------------------------------
+
+_NUMPYS = {x: x in INSTRUCTIONS for x in vars(np).values() if type(x) is np.ufunc}
+"""NumPy's own ufuncs, and whether :func:`arraydispatch.ufuncs.rows.call` has another way to compute one."""
+
+
+def array_ufunc(general: Any) -> Any:
+    """Make the thin form of ``__array_ufunc__``."""
+
+    def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        if method != "__call__":
+            return (
+                None
+                if method == "at" and not kwargs and at(func, *inputs)
+                else general(self, func, method, *inputs, **kwargs)
+            )
+        made = DECLINED
+        if func.signature is not None and func not in _NUMPYS:
+            pass  # its loop may write its operands, as with numba's `writable_args`
+        elif not kwargs:
+            if type(inputs[0]) is ndarray:
+                inputs = with_scalar(inputs)
+            made = ufunc(func, inputs)
+        elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1:
+            made = onto(func, inputs, out[0])
+        return general(self, func, method, *inputs, **kwargs) if made is DECLINED else made
+
+    def with_one(self: Any, func: np.ufunc, method: str, x: Any) -> Any:
+        made = of_one(func, x) if func in _NUMPYS and method == "__call__" else DECLINED
+        return __array_ufunc__(self, func, method, x) if made is DECLINED else made
+
+    def with_two(self: Any, func: np.ufunc, method: str, x: Any, y: Any) -> Any:
+        by_rows = _NUMPYS.get(func)
+        made = DECLINED
+        if by_rows is not None and type(x) is not ndarray and method == "__call__":
+            made = of_two(func, x, y, by_rows)
+        return __array_ufunc__(self, func, method, x, y) if made is DECLINED else made
+
+    return shortened(__array_ufunc__, None, None, None, with_one, with_two)

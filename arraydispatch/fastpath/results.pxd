@@ -28,6 +28,10 @@ cdef _operand(x, Kind kind)
 cdef bint _are_large(x, y) except -1
 cpdef bint into(op, x, y, out, bint operator) except -1
 cpdef written(a)
+cpdef bint is_ours(x) except -1
+cpdef ufunc(func, tuple inputs)
+cpdef onto(func, tuple inputs, out)
+cdef _onto_numpys(func, tuple inputs, out)
 @cython.locals(other=Kind)
 cpdef array_of(ndarray value, Kind kind)
 cpdef view_of(a, ndarray value)

@@ -23,10 +23,11 @@ from ..memory.roots import memory_of
 from ..runtime import settings
 from ..runtime.execution_policy import shapes
 from ..ufuncs import rows
+from ..ufuncs.facts import INSTRUCTIONS
 
 __all__ = [
-    "DEEPEST", "array_of", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "is_computed", "is_numpys", "is_plain", "is_read", "keywords_of", "made_of",
-    "of_one", "of_two", "path", "result_of", "values_of", "view_of", "waiting", "written",
+    "DEEPEST", "array_of", "at", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "is_computed", "is_numpys", "is_ours", "is_plain", "is_read", "keywords_of", "made_of",
+    "of_one", "of_two", "onto", "path", "result_of", "ufunc", "values_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
@@ -260,6 +261,75 @@ def written(a: Any) -> None:
     """Count a call that wrote an array."""
     _path.calls += 1
     handles.count_write(a)
+
+
+def is_ours(x: Any) -> bool:
+    """Whether an operand is an array or a number, so that no other protocol is asked."""
+    return type(x) is _path.array_class or type(x) in SCALARS
+
+
+def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
+    """Compute a ufunc without keywords; :data:`DECLINED` where the general path does."""
+    if len(inputs) == 2:
+        return of_two(func, inputs[0], inputs[1], func in INSTRUCTIONS)
+    if len(inputs) == 1:
+        return of_one(func, inputs[0])
+    for x in inputs:
+        if not is_ours(x):
+            return DECLINED
+    found: list[Any] = []
+    hosts = values_of(inputs, found)
+    if not found or hosts is None:
+        return DECLINED
+    _path.calls += 1
+    return made_of(func(*hosts), found)
+
+
+def at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
+    """Run ``func.at`` on an array, and return whether it was done."""
+    place: ndarray | None = handles.held(a, _path.array_class)
+    if place is None or place.size >= _path.least or handles.kind_of(a).standard:
+        return False
+    hosts = values_of(inputs, [a])
+    if hosts is None:
+        return False
+    before_write(a, place)
+    func.at(place, *hosts)
+    written(a)
+    return True
+
+
+def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
+    """Compute a ufunc into an array; :data:`DECLINED` where the general path does."""
+    if len(inputs) != func.nin or func.nout != 1:
+        return DECLINED
+    if type(out) is not _path.array_class:
+        return _onto_numpys(func, inputs, out)
+    if len(inputs) == 2:
+        return out if into(func, inputs[0], inputs[1], out, False) else DECLINED
+    if len(inputs) == 1:
+        return out if into(func, inputs[0], DECLINED, out, False) else DECLINED
+    place: ndarray | None = handles.held(out, _path.array_class)
+    if place is None or (place.size >= _path.least and call_nodes.least) or handles.kind_of(out).standard:
+        return DECLINED
+    hosts = values_of(inputs, [out])
+    if hosts is None:
+        return DECLINED
+    before_write(out, place)
+    func(*hosts, out=place)
+    written(out)
+    return out
+
+
+def _onto_numpys(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
+    """Compute a ufunc into a small array of NumPy's own, which no pending call reads."""
+    if _waiting or not is_numpys(out):
+        return DECLINED
+    hosts = values_of(inputs, [])
+    if hosts is None:
+        return DECLINED
+    _path.calls += 1
+    return func(*hosts, out=out)
 
 
 # -- results -----------------------------------------------------------------------------------------------------------

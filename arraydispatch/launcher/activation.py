@@ -60,9 +60,11 @@ class Activation:
         with _changing:
             _open.append(self)
             try:
-                if not _in_place:
-                    _in_place.append(_put_in_place())
-                _follow()
+                users, observer = _follow()
+                if _in_place:
+                    process.change(users=users, observer=observer)
+                else:
+                    _in_place.append(_put_in_place(users, observer))
             except BaseException:
                 self.end()
                 raise
@@ -73,8 +75,10 @@ class Activation:
         with _changing:
             if self in _open:
                 _open.remove(self)
-                _follow()
-                if not _open and _in_place:
+                users, observer = _follow()
+                if _open:
+                    process.change(users=users, observer=observer)
+                elif _in_place:
                     _in_place.pop().close()
 
     def __enter__(self) -> Self:
@@ -92,9 +96,7 @@ def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None)
     take_for_ndarrays(True)
 
 
-def _put_in_place() -> ExitStack:
-    around = process.users
-    _around[:] = [] if around is None else [around]
+def _put_in_place(users: UserFiles, observer: Any) -> ExitStack:
     with ExitStack() as stack:
         stack.callback(lambda: take_for_ndarrays(process.users is not None))
         stack.callback(lambda: scipy_support.surround(None if process.users is None else adoption.receiving))
@@ -111,7 +113,7 @@ def _put_in_place() -> ExitStack:
         )
         importer.install()
         stack.callback(importer.remove)
-        begin(_users, opened)
+        begin(users, opened, observer)
         numpy_warnings.at_user_lines(run)
         tracebacks.hide_ours(run)
         signal_handlers.after_calls(run)
@@ -123,16 +125,14 @@ _around: list[UserFiles] = []
 """User code of the run that this process is a child of."""
 
 
-def _follow() -> None:
-    """Set the shared rules for user code to the union of those of the open activations."""
+def _follow() -> tuple[UserFiles, Any]:
+    """Set the shared rules for user code to the union of those of the open activations; return it, and the observer in force."""
+    if not _in_place:
+        _around[:] = [] if process.users is None else [process.users]
     _users.rules = (*_around, *(each.users for each in _open))
     _importing.rules = (*_around, *(each.users for each in _open if each._imports))
-    if not _open:
-        return
     observers = [each._observer for each in _open if each._observer is not None]
-    process.change(
-        users=_users.rules[0] if len(_users.rules) == 1 else _users, observer=observers[-1] if observers else None
-    )
+    return _users.rules[0] if len(_users.rules) == 1 else _users, observers[-1] if observers else None
 
 
 _importers = AllUsers()

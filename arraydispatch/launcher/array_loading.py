@@ -33,9 +33,7 @@ METHODS: dict[str, tuple[str, ...]] = {
 
 def function(exchange: Exchange) -> StandIn:
     """Return the stand-in for a function that loads."""
-    made = StandIn(exchange.real, exchange.holder.__name__, exchange.name)
-    made.target = method(exchange)
-    return made
+    return StandIn(exchange.real, exchange.holder.__name__, exchange.name, method(exchange))
 
 
 def method(exchange: Exchange) -> Callable[..., Any]:

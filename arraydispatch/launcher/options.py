@@ -171,20 +171,22 @@ class Choices(NamedTuple):
             threads.use(self.threads, loader.loaded_one(name))
         if ranks.mine is not None:
             ranks.join(name)
+        least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
+        changes = {
+            "min_size": 0 if self.execution == "eager" else least,
+            "by_policy": self.by_policy,
+            # With "warn" the launcher prints the messages itself (see Session), and the core does not warn.
+            "fallback": "error" if self.on_fallback == "error" else "silent",
+            "allowing": "Run it with --on-fallback warn to allow it.",
+            "draws_on_device": self.rng == "device",
+        }
         if device is None and not given:  # do not ask the library: it is imported only when needed
             loader.check(name)
-            settings.default.backend = name
+            changes["backend"] = name
         else:
             public.use(name, device=device, **given)
-        least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
-        settings.default.change(min_size=0 if self.execution == "eager" else least, by_policy=self.by_policy)
+        settings.default.change(**changes)
         if self.execution in ("fused", "compiled"):
             if hardware.accelerators() and self.device is None:  # only the library can tell whether the device exists
                 loader.load(name)
             settings.set_execution(self.execution)
-        # With "warn" the launcher prints the messages itself (see Session), and the core does not warn.
-        settings.default.change(
-            fallback="error" if self.on_fallback == "error" else "silent",
-            allowing="Run it with --on-fallback warn to allow it.",
-            draws_on_device=self.rng == "device",
-        )

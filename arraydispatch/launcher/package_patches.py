@@ -395,11 +395,7 @@ def _door_for(name: str, member: Any, bound: bool) -> Callable[[Exchange], Any] 
         kind = _filling if name in _FILLS else _ufunc_door if name == _UFUNC else _door_with_out if writes else _door
         door = kind(exchange.real)
         setattr(door, _MARK, True)
-        if bound:
-            return door
-        stand = StandIn(exchange.real, exchange.holder.__name__, name)
-        stand.target = door
-        return stand
+        return door if bound else StandIn(exchange.real, exchange.holder.__name__, name, door)
 
     return make
 
@@ -471,9 +467,8 @@ def _ufunc_of_scipy(exchange: Exchange) -> Any:
 
 
 def _function_of_scipy(exchange: Exchange) -> Any:
-    made = StandIn(exchange.real, exchange.holder.__name__, exchange.name)
-    made.target = receiving(exchange.real, f"{exchange.holder.__name__}.{exchange.name}")
-    return made
+    target = receiving(exchange.real, f"{exchange.holder.__name__}.{exchange.name}")
+    return StandIn(exchange.real, exchange.holder.__name__, exchange.name, target)
 
 
 def _seeds(module: ModuleType, library: str) -> Iterator[Exchange]:

@@ -42,9 +42,9 @@ def inherit(choices: Any, roots: list[str], counts: str | None = None, each: boo
     each : bool
         Whether they count each call by its line.
     """
-    os.environ[_RUN] = json.dumps({"choices": choices.to_json(), "roots": roots, "counts": counts, "each": each})
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", _FOLDER)]
     os.environ["PYTHONPATH"] = os.pathsep.join([_FOLDER, *paths])
+    os.environ[_RUN] = json.dumps({"choices": choices.to_json(), "roots": roots, "counts": counts, "each": each})
 
 
 @contextmanager

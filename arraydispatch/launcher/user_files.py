@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from functools import cache
 from types import FrameType
 from typing import Any
@@ -48,7 +49,7 @@ class UserFiles:
         Folders or files that hold user code.
     """
 
-    def __init__(self, roots: list[str]) -> None:
+    def __init__(self, roots: Iterable[str]) -> None:
         self._roots = tuple(os.path.realpath(root) for root in roots)
         self._places = _installed_places()
         self.known: dict[str, bool] = {}

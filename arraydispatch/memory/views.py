@@ -88,10 +88,10 @@ def native(a: Handle) -> Native:
 
 def held(a: Handle) -> tuple[Kind, Native]:
     """Return kind and native value of one moment, since another thread may move the value to the host between two reads."""
-    kind, value = a._kind, native(a)
-    while a._kind is not kind:
-        kind, value = a._kind, native(a)
-    return kind, value
+    while True:
+        kind, value = a._kind, a._v if a._root is None else native(a)
+        if a._kind is kind:
+            return kind, value
 
 
 NEVER = -1
@@ -131,9 +131,10 @@ def expose(a: Handle) -> Native:
     if waiting:
         run_readers(a)
     with exchange:
-        owner(a)._owned = False
+        root = a if a._base is None else a._base
+        root._owned = False
         kind, value = held(a)
-        return kind.backend.settled(value)
+        return kind.backend.settled(value) if kind.backend.defers else value
 
 
 def lifted(a: Handle, device: Any = None) -> Native:

@@ -69,10 +69,11 @@ def current_backend() -> Backend:
     """Return the backend in which new arrays are created."""
     stack = _backends.get()
     found = stack[-1] if stack else loader.load(default.backend)
-    return found if _deferring is None else _deferring(found)
+    return found if _deferring is None or process.traces else _deferring(found)
 
 
 _deferring: Callable[[Backend], Backend] | None = None
+"""Not called while a library traces, because everything computed then belongs to its program."""
 _defer: Callable[[Backend], Backend] = lambda backend: backend
 
 
@@ -85,7 +86,7 @@ def defer_by(variant_of: Callable[[Backend], Backend]) -> None:
 
 def computing(backend: Backend) -> Backend:
     """Return the backend that computes on arrays of a backend: under compiled execution, its variant that defers values."""
-    return backend if _deferring is None else _deferring(backend)
+    return backend if _deferring is None or process.traces else _deferring(backend)
 
 
 def current_name() -> str:
@@ -171,11 +172,11 @@ def _execute(usual: Execution, executions: tuple[execution, ...]) -> None:
     default.change(execution=way, usual_execution=usual, executions=executions, min_size=least, lent=lent)
 
 
-@process.follows("execution", "traces")
+@process.follows("execution")
 def _follow() -> None:
-    """Switch deferred values on or off; they are off while a library traces, because everything computed then belongs to its program."""
+    """Switch deferred values on or off."""
     global _deferring
-    _deferring = _defer if process.execution == "compiled" and not process.traces else None
+    _deferring = _defer if process.execution == "compiled" else None
 
 
 class execution:
@@ -403,7 +404,7 @@ class traced:
     def __enter__(self) -> None:
         held = _overrides.get()
         scalars, silent = self._here
-        warns = (default.fallback if (said := _innermost(held, fallback)) is UNSET else said) == "warn"
+        warns = (current_fallback() if held else default.fallback) == "warn"
         inside = (*held, scalars, silent) if warns else (*held, scalars)
         precision = (context_rules.get() or default.rules).precision
         self._tokens = _overrides.set(inside), context_rules.set(rules(precision, "device"))

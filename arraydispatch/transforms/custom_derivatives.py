@@ -64,7 +64,7 @@ class _Call:
         slots = [Input.of(x) if is_array(x) or isinstance(x, float | complex) else x for x in leaves]
         self.body = Body(fun, "ad.custom_gradient", structure, slots, backend, _is_staged())
         self.body.ends = False  # the values live until the enclosing derivative ends, which may be the library's own
-        self.natives = [native_of(leaves[i], backend) for i in self.body.inputs]
+        self.natives = self.body.natives_of(leaves)
 
     def __call__(self) -> Any:
         outs = self.backend.transforms.with_gradient(self._forward, self._back, self.natives)

@@ -7,6 +7,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends.base import Backend, Native
 from ..common.pytrees import Structure, flatten_call, leaves_of, parts_of, tree_leaves, tree_paths, tree_unflatten
-from .flattening import Body, Given, Input, Traced, dressed, is_array, library_of, name_of, native_of
+from .flattening import Body, Given, Input, Traced, dressed, is_array, library_of, name_of
 
 Argnums = int | Sequence[int]
 
@@ -58,11 +59,11 @@ def grad(
     Values are known while ``fun`` runs, so it may branch on them (``if x.sum() > 0``), but not compute with a number that
     was read from an array (``float(x[0])``).
     """
-    both = value_and_grad(fun, argnums, has_aux, holomorphic)
+    asked = _Asked(fun, argnums, has_aux, holomorphic)
 
     @_like(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, found = both.called("ad.grad", args, kwargs)  # type: ignore[attr-defined]
+        value, found = _value_and_grad(_Derivative("ad.grad", asked, args, kwargs), False)
         return (found, value[1]) if has_aux else found
 
     return gradient
@@ -91,19 +92,10 @@ def value_and_grad(
     """
     asked = _Asked(fun, argnums, has_aux, holomorphic)
 
-    def called(what: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        run = _Derivative(what, asked, args, kwargs)
-        scope = run.backend.scope
-        if scope is None:
-            return _value_and_grad(run, what != "ad.grad")
-        with scope():
-            return _value_and_grad(run, what != "ad.grad")
-
     @_like(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        return called("ad.value_and_grad", args, kwargs)
+        return _value_and_grad(_Derivative("ad.value_and_grad", asked, args, kwargs), True)
 
-    value_and_gradient.called = called  # type: ignore[attr-defined]
     return value_and_gradient
 
 
@@ -263,7 +255,8 @@ class _Derivative:
         self.body = Body(
             self.fun, what, structure, slots, self.backend, False, asked.parts, self.every, [*known.inputs]
         )
-        self.primals = [native_of(self.leaves[i], self.backend) for i in self.every]
+        self.natives = dict(zip(known.inputs, self.body.natives_of(self.leaves)))
+        self.primals = [self.natives[i] for i in self.every]
 
     def _looked_at(self, structure: Structure, args: tuple[Any, ...]) -> _Arguments:
         places = tuple(i + len(args) if i < 0 else i for i in self.asked.places)
@@ -334,22 +327,20 @@ class _Derivative:
 
     def forward(self, once: bool) -> tuple[list[Native], list[Native], Callable[..., list[Native]]]:
         """Run the function and keep its pullback, to be called ``once`` or more often."""
-        inputs, every, backend = self.body.inputs, self.every, self.backend
-        if inputs == every:
-            return backend.transforms.differentiate(self.body, self.primals, once)
-        given = {i: native_of(self.leaves[i], backend) for i in inputs if i not in every}
+        if self.body.inputs == self.every:
+            return self.backend.transforms.differentiate(self.body, self.primals, once)
 
         def run(primals: list[Native]) -> tuple[list[Native], list[Native]]:
-            values = given | dict(zip(every, primals))
-            return self.body([values[i] for i in inputs])
+            return self.body([*(self.natives | dict(zip(self.every, primals))).values()])
 
-        return backend.transforms.differentiate(run, self.primals, once)
+        return self.backend.transforms.differentiate(run, self.primals, once)
 
     def results(self, outs: Sequence[Native], extra: Sequence[Native], main: bool = True) -> tuple[Any, ...]:
         """Return the function's result, with None for its ``main`` part if not wanted; copy its writes into the caller's arguments."""
         made: list[Any] = [self.body.rebuilt(0, iter(outs), self.leaves) if main else None]
         rest = iter(extra)
-        made += [self.body.rebuilt(part, rest, self.leaves) for part in range(1, self.body.parts)]
+        if self.body.parts > 1:
+            made.append(self.body.rebuilt(1, rest, self.leaves))
         if self.body.written:
             self.body.write_back(rest, self.leaves)
         return tuple(made)
@@ -361,26 +352,17 @@ class _Derivative:
 
     def conjugated(self, grads: list[Native]) -> list[Native]:
         """Convert the gradients of a holomorphic function to its derivative."""
-        if not self.holomorphic:
-            return grads
         conjugate = self.backend.UFUNCS[np.conjugate]
         return [conjugate(g) for g in grads]
 
-    def wrapped(self, grads: Sequence[Native]) -> dict[int, Any]:
-        """Map each leaf to its gradient, an array or a scalar like the leaf."""
-        made = {}
+    def as_arguments(self, grads: Sequence[Native]) -> Any:
+        """Arrange gradients like the arguments, arrays or scalars as their leaves are: one, or a tuple of them."""
+        made, trees = {}, []
         for i, g in zip(self.every, grads):
             like = self.body.slots[i]
             made[i] = dressed(g, self.backend, like.scalar and not self.backend.shape_of(g), like.standard)
-        return made
-
-    def as_arguments(self, grads: Sequence[Native]) -> Any:
-        """Arrange gradients like the arguments: one, or a tuple of them."""
-        made = self.wrapped(grads)
-        trees = [
-            tree_unflatten(structure, [made[i] for i in group])
-            for structure, group in zip(self.known.structures, self.known.chosen)
-        ]
+        for structure, group in zip(self.known.structures, self.known.chosen):
+            trees.append(tree_unflatten(structure, [made[i] for i in group]))
         return tuple(trees) if self.asked.several else trees[0]
 
 
@@ -396,11 +378,14 @@ def _dtype_of(leaf: Any) -> np.dtype[Any]:
 
 def _value_and_grad(run: _Derivative, wanted: bool) -> tuple[Any, Any]:
     """Return the value, None if it is not wanted, and the gradient."""
-    outs, extra, pull = run.forward(True)
-    _check_one_number(run, outs)
-    grads = run.conjugated(pull(None)) if outs else run.zeros()
-    made = run.results(outs, extra, wanted)
-    return made if run.body.parts > 1 else made[0], run.as_arguments(grads)
+    with (run.backend.scope or nullcontext)():
+        outs, extra, pull = run.forward(True)
+        _check_one_number(run, outs)
+        grads = pull(None) if outs else run.zeros()
+        made = run.results(outs, extra, wanted)
+        return made if run.body.parts > 1 else made[0], run.as_arguments(
+            run.conjugated(grads) if run.holomorphic else grads
+        )
 
 
 def _check_one_number(run: _Derivative, outs: list[Native]) -> None:
@@ -492,9 +477,9 @@ def _rows(run: _Derivative, outs: list[Native], pull: Callable[..., list[Native]
     found = []
     for k, shape in enumerate(shapes):
         grads = parts[k][0] if len(parts[k]) == 1 else [prim.complex(g, h) for g, h in zip(*parts[k])]
-        found.append([
-            prim.reshape(g, shape + backend.shape_of(x)) for g, x in zip(run.conjugated(grads), run.primals)
-        ])  # fmt: skip
+        if run.holomorphic:
+            grads = run.conjugated(grads)
+        found.append([prim.reshape(g, shape + backend.shape_of(x)) for g, x in zip(grads, run.primals)])
     return found
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, repeat
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,8 +44,9 @@ def library_of(leaves: Sequence[Any]) -> Backend:
 def native_of(x: Any, backend: Backend, device: Any = None) -> Native:
     """Return a leaf as a native array of the backend; NumPy arrays and numbers are moved there."""
     if isinstance(x, Array):
-        if x._kind.backend.home is backend:
-            return _own(x)
+        held = x._kind.backend
+        if held.home is backend:
+            return x.native if held.hosted else views.expose(x)
         x = x.to_numpy()
     elif backend.is_native(x):
         return x
@@ -157,6 +160,10 @@ class Body:
         """Name of the function in messages."""
         return name_of(self.fun)
 
+    def natives_of(self, leaves: Sequence[Any]) -> list[Native]:
+        """Return the native arrays of a call's leaves that are inputs."""
+        return [native_of(leaves[i], self.backend) for i in self.inputs]
+
     # -- running ---------------------------------------------------------------------------------------------------------
 
     def __call__(self, natives: Sequence[Native]) -> tuple[list[Native], list[Native]]:
@@ -175,25 +182,30 @@ class Body:
             made = self.fun(*args, **kwargs)
             results = (made,) if self.parts == 1 else self._in_parts(made)
             self.structures, self.outputs = [], []
-            natives_of: list[list[Native]] = []
+            made_of: list[list[Native]] = []
             for part in results:
                 out, structure = tree_flatten(part)
                 values: list[Native] = []
-                self.outputs.append(_told_apart(out, [self._output(x, handles, values, not self.outputs) for x in out]))
+                outputs = [self._output(x, handles, values, not self.outputs) for x in out]
+                if len(out) > 1:
+                    _mark_repeated(out, outputs)
+                self.outputs.append(outputs)
                 self.structures.append(structure)
-                natives_of.append(values)
-            self.written = [k for k, h in enumerate(handles) if h._writes and not isinstance(h, Scalar)]
-            for k in self.written:
-                if (handles[k].shape, handles[k].dtype) != (inner.shape_of(natives[k]), inner.dtype_of(natives[k])):
-                    raise TraceError(
-                        f"{self.name} changes the shape or the dtype of an argument in place, which does not reach the "
-                        f"caller through {self.what}; return the array instead."
-                    )
-            written = [_own(handles[k]) for k in self.written]
+                made_of.append(values)
+            self.written = []
+            written: list[Native] = []
+            for k, handle in enumerate(handles):
+                if handle._writes and not isinstance(handle, Scalar):
+                    if (handle.shape, handle.dtype) != (inner.shape_of(natives[k]), inner.dtype_of(natives[k])):
+                        raise TraceError(
+                            f"{self.name} changes the shape or the dtype of an argument in place, which does not reach the "
+                            f"caller through {self.what}; return the array instead."
+                        )
+                    self.written.append(k)
+                    written.append(_own(handle))
             if self.backend.mutable:
-                self._take_apart(natives_of, [*natives, *written], inner)
-            extra = [x for values in natives_of[1:] for x in values]
-            return natives_of[0], [*extra, *written]
+                self._take_apart(made_of, [*natives, *written], inner)
+            return made_of[0], [*chain.from_iterable(made_of[1:]), *written]
 
     def _take_apart(self, results: list[list[Native]], others: list[Native], inner: Backend) -> None:
         """Copy results that share memory with an argument, with one another or with an array from outside: the caller may write them.
@@ -203,7 +215,7 @@ class Body:
         traced = any(map(inner.recorded, others))
         for values in results:
             for i, x in enumerate(values):
-                if (traced and not inner.recorded(x)) or any(inner.may_share(x, other) for other in others):
+                if (traced and not inner.recorded(x)) or any(map(inner.may_share, repeat(x), others)):
                     values[i] = self.backend.prim.copy(x)
                 others.append(values[i])
 
@@ -269,21 +281,22 @@ class Body:
             write(given[i], value, self.backend)
 
 
-def _told_apart(leaves: list[Any], outputs: list[Any]) -> list[Any]:
-    """Describe the leaves of a result; repeated arrays are marked, so that the caller's result repeats them too."""
-    if len(outputs) > 1:
-        first: dict[int, int] = {}
-        for i, (x, output) in enumerate(zip(leaves, outputs)):
-            if type(output) is Traced:
-                at = first.setdefault(id(x), i)
-                if at != i:
-                    outputs[i] = output._replace(same=at)
-    return outputs
+def _mark_repeated(leaves: list[Any], outputs: list[Any]) -> None:
+    """Mark repeated arrays in the description of a result's leaves, so that the caller's result repeats them too."""
+    first: dict[int, int] = {}
+    for i, (x, output) in enumerate(zip(leaves, outputs)):
+        if type(output) is Traced:
+            at = first.setdefault(id(x), i)
+            if at != i:
+                outputs[i] = output._replace(same=at)
+
+
+_BACKEND = attrgetter("backend")
 
 
 def dressed(value: Native, backend: Backend, scalar: bool, standard: bool = False) -> Any:
     """Wrap a native array as the caller sees it."""
-    inner = backend.traced if any(t.backend is backend for t in tracing.entered()) else backend
+    inner = backend.traced if backend in map(_BACKEND, tracing.entered()) else backend
     kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
     return wrapping.scalar(value, kind) if scalar else views.wrapper(value, kind)
 

@@ -69,17 +69,19 @@ def _sweep(born: list[Any]) -> None:
 def _left_behind(trace: Trace) -> None:
     """Make the arrays left from a finished outermost trace raise when used, even if the library still knew their values."""
     backend = trace.backend
-    inner, ended = backend.traced, None
+    inner, left = backend.traced, []
     for a in map(call, trace.born):
         if a is None:
             continue
         held = a._kind.backend
         if held is not inner and held is not backend:
             continue
-        value = views.owner(a)._v  # a view may not have been read yet, so take its owner
+        value = a._v if a._base is None else a._base._v  # a view may not have been read yet, so take its owner
         if backend.is_native(value) and backend.recorded(value):
-            if ended is None:
-                ended = tracing.Ended(trace)
+            left.append(a)
+    if left:
+        ended = tracing.Ended(trace)
+        for a in left:
             a._root = a._base = ended
 
 
@@ -179,8 +181,8 @@ class Inside:
         self.backend, self.ends = backend, ends
         self.trace = Trace(what, fun, backend, staged)
         self.rules = settings.traced()
-        here = backend.traced is not backend and settings.current_backend() is backend
-        self.inner = backend.traced if here else None
+        inner = backend.traced
+        self.inner = inner if inner is not backend and settings.current_name() == backend.name else None
         """The backend's variant for traces, if new arrays are created on it."""
 
     def __enter__(self) -> None:
@@ -192,7 +194,7 @@ class Inside:
             else:
                 _plain = process.wrapper
                 process.change(wrapper=_make, watch=_watch, admit=admit, born=_told, **counts)
-        self.trace.__enter__()
+        tracing.running.set((*_entered(), self.trace))
         self.rules.__enter__()
         if self.inner is not None:
             self.inner.__enter__()
@@ -207,7 +209,7 @@ class Inside:
             if self.inner is not None:
                 self.inner.__exit__(None, None, None)
             self.rules.__exit__()
-            self.trace.__exit__()
+            tracing.running.set(_entered()[:-1])
             with process_state.lock:
                 counts = {"traces": process.traces - 1, "overrides": process.overrides - 1}
                 if counts["traces"]:

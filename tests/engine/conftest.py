@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from arraydispatch.engine import nodes
-from arraydispatch.engine.host_blocks import block_plans, blocks, kernels, thread_pool
+from arraydispatch.engine.host_blocks import block_plans, blocks, kernels
 from arraydispatch.engine.recording import tape
 from arraydispatch.runtime.settings import default, kept, set_execution
 
@@ -25,7 +25,7 @@ def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, nobod
         monkeypatch.setattr(block_plans, "STEP", 128)
         monkeypatch.setattr(block_plans, "PIECE", 1000)
         monkeypatch.setattr(block_plans, "LONGEST", 300)
-        monkeypatch.setattr(thread_pool, "count", lambda: 3)
+        monkeypatch.setattr(blocks, "thread_count", lambda: 3)
         monkeypatch.setattr(kernels, "HOT", 0 if request.param == "kernels" else 1 << 60)
         yield
         tape.run_all()

@@ -11,7 +11,7 @@ import pytest
 from arraydispatch.api import creation
 from arraydispatch.engine.host_blocks import column_sums, kernels
 from arraydispatch.engine.nodes import Node
-from arraydispatch.engine.recording import fp_reports, reductions
+from arraydispatch.engine.recording import block_reports, reductions
 
 pytestmark = pytest.mark.usefixtures("fused")
 
@@ -54,7 +54,7 @@ def test_it_is_recorded_and_compiled() -> None:
 @pytest.mark.parametrize("place", [0, 39])
 def test_errors_are_numpys(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
-    monkeypatch.setattr(fp_reports, "_heeded", False)
+    monkeypatch.setattr(block_reports, "heeded", False)
     monkeypatch.setattr(kernels, "HOT", 0)
     x = np.ones((40, 50, 3))
     x[place, 7:9, 1] = 1e308, 1e308

@@ -16,7 +16,7 @@ from arraydispatch.array.scalar import Scalar
 from arraydispatch.engine.compiled_blocks import programs, tapes
 from arraydispatch.engine.compiled_blocks.counters import counters
 from arraydispatch.engine.compiled_blocks.values import Deferred
-from arraydispatch.engine.recording import fp_reports
+from arraydispatch.engine.recording import block_reports
 
 LIBRARIES = "jax", "torch", "tensorflow"
 
@@ -588,7 +588,7 @@ def _warned(xp: Any) -> list[str]:
 
 def test_a_program_that_listens_hears_each_warning(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It may go on by them: they come as NumPy's come, at their calls, and twice."""
-    monkeypatch.setattr(fp_reports, "_heeded", True)
+    monkeypatch.setattr(block_reports, "heeded", True)
     for _ in range(2):
         assert [x.replace("scalar ", "") for x in _warned(ad.asarray)] == [
             x.replace("scalar ", "") for x in _warned(np.asarray)

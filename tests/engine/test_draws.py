@@ -16,7 +16,7 @@ from numpy.random import PCG64, PCG64DXSM, SFC64, Generator
 
 from arraydispatch.common.sentinels import DECLINED
 from arraydispatch.engine import draws
-from arraydispatch.engine.host_blocks import thread_pool
+from arraydispatch.engine.host_blocks import blocks
 from arraydispatch.launcher import numpy_random
 
 pytestmark = [pytest.mark.usefixtures("fused"), pytest.mark.parametrize("fused", ["threads"], indirect=True)]
@@ -69,7 +69,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=[2, 3, 4])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setattr(thread_pool, "count", lambda: request.param)
+    monkeypatch.setattr(blocks, "thread_count", lambda: request.param)
     return int(request.param)
 
 
@@ -179,11 +179,11 @@ def test_more_values_than_expected(monkeypatch: pytest.MonkeyPatch) -> None:
 def stopped(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The one who waits for a draw is interrupted."""
 
-    def wait(done: thread_pool.Done) -> None:
+    def wait(done: blocks.Done) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(thread_pool.Done, "wait", wait)
+        patch.setattr(blocks.Done, "wait", wait)
         yield
 
 
@@ -244,7 +244,7 @@ def test_what_a_handler_raises_comes_out(monkeypatch: pytest.MonkeyPatch, raised
 
     generator, expected = Generator(PCG64(3)), Generator(PCG64(3))
     with monkeypatch.context() as patched:
-        patched.setattr(thread_pool.Done, "wait", wait)
+        patched.setattr(blocks.Done, "wait", wait)
         with pytest.raises(raised):
             draws.call(Generator.normal, generator, (0.0, 1.0, 5000), {})
     assert (draws.call(Generator.normal, generator, (0.0, 1.0, 5000), {}) == expected.normal(size=5000)).all()

@@ -12,7 +12,7 @@ import pytest
 
 from arraydispatch.api import creation
 from arraydispatch.array import Array
-from arraydispatch.engine.host_blocks import thread_pool
+from arraydispatch.engine.host_blocks import blocks
 from arraydispatch.engine.recording import tape, writes
 
 pytestmark = pytest.mark.usefixtures("fused")
@@ -167,7 +167,7 @@ def test_an_interrupted_write_is_of_the_whole_or_of_nothing(
     monkeypatch: pytest.MonkeyPatch, threads: int, assigned: bool
 ) -> None:
     """NumPy calls no signal's handler in the middle of one."""
-    monkeypatch.setattr(thread_pool, "count", lambda: threads)
+    monkeypatch.setattr(blocks, "thread_count", lambda: threads)
     n = 20_000  # many pieces
     seen = 0
 
@@ -205,4 +205,4 @@ def test_an_interrupted_write_is_of_the_whole_or_of_nothing(
             assert found.tolist() == [3.0]
             break
     assert ended
-    assert at > 3
+    assert at > 2  # compiled, few of its steps can be interrupted

@@ -73,6 +73,7 @@ def _run(code: str, *path: Path) -> str:
 
 def test_a_wait_within_a_wait_takes_no_release_of_it() -> None:
     code = """
+from arraydispatch.engine.host_blocks.blocks import Done
 done = Done()
 signal.signal(signal.SIGALRM, lambda *_: (done.wait(), print("handler")))
 def main():
@@ -85,6 +86,7 @@ def main():
 
 def test_a_wait_that_a_handler_ends_can_be_begun_again() -> None:
     code = """
+from arraydispatch.engine.host_blocks.blocks import Done
 done = Done()
 def handler(*_):
     raise TimeoutError

@@ -103,7 +103,7 @@ class JaxBackend(Backend):
         return isinstance(value, (jax.Array, jax.core.Tracer))
 
     @property
-    def scope(self) -> Scope | None:
+    def scope(self) -> Scope | None:  # type: ignore[override]
         """Context that enables 64-bit types; None if they are enabled anyway."""
         return None if jax.config.jax_enable_x64 else _wide_types
 

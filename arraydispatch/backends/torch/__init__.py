@@ -6,4 +6,4 @@ from .backend import TorchBackend
 from .traced import TracedTorch
 
 BACKEND = TorchBackend()
-BACKEND.variant = TracedTorch(BACKEND)
+BACKEND.traced = TracedTorch(BACKEND)

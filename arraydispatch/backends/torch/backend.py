@@ -116,12 +116,6 @@ class TorchBackend(Backend):
         self._elsewhere = torch.accelerator.is_available()
         self._generators: dict[torch.device, torch.Generator] = {}
         self._seed: int | None = None
-        self.variant: Backend | None = None
-
-    @property
-    def traced(self) -> Backend:
-        assert self.variant is not None
-        return self.variant
 
     @property
     def module(self) -> ModuleType:

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ...common import tracing
-from ..base import Backend, collect
+from ..base import collect
 from . import functional_primitives, linalg, primitives
 from .backend import TorchBackend
 
@@ -25,15 +25,7 @@ class TracedTorch(TorchBackend):
 
     def __init__(self, home: TorchBackend) -> None:
         super().__init__()
-        self._home = home
-
-    @property
-    def home(self) -> Backend:
-        return self._home
-
-    @property
-    def traced(self) -> Backend:
-        return self
+        self.home = home
 
     def is_concrete(self, a: Tensor) -> bool:
         """Whether the value is known; False for values that a derivative depends on, as in libraries whose tracers have no values."""
@@ -55,13 +47,12 @@ class TracedTorch(TorchBackend):
         return lambda a: None
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
-        return self._home.random(kind, shape, dtype, device)
+        return self.home.random(kind, shape, dtype, device)
 
     def seed(self, n: int) -> None:
-        self._home.seed(n)
+        self.home.seed(n)
 
     def devices(self) -> list[Any]:
-        return self._home.devices()
+        return self.home.devices()
 
-    def may_share(self, a: Tensor, b: Tensor) -> bool:
-        return a is b or bool(torch._C._is_alias_of(a, b))
+    may_share = staticmethod(torch._C._is_alias_of)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import operator
 import sys
 import threading
 import warnings
@@ -29,7 +30,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from ...common import events, tracing
 from ...common.errors import TraceError
 from ...common.signal_safety import imported
-from .dtype_tables import FROM_NUMPY, TO_NUMPY, concrete, going_back_for_many, innermost_transform, may_alias
+from .dtype_tables import FROM_NUMPY, TO_NUMPY, compiling, concrete, going_back_for_many, innermost_transform, may_alias
 
 Run = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]
 
@@ -55,10 +56,10 @@ def differentiate(
         return _by_functions(f, primals)
     # With recording off, as in the backward pass of a first derivative, there is no outer one.
     outer = torch.is_grad_enabled() and (
-        any(not t.staged for t in tracing.entered()) or any(x.requires_grad for x in primals)
+        not all(map(_IS_STAGED, tracing.entered())) or any(map(_REQUIRES_GRAD, primals))
     )
     _not_gone_back_through()
-    with _recording():
+    with _AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad():
         # A tensor that is part of an outer derivative becomes a node; others become leaves.
         here = [x.view_as(x) if outer and x.requires_grad else x.detach().requires_grad_() for x in primals]
         outs, extra = f(here)
@@ -68,20 +69,19 @@ def differentiate(
 
     def pull(cotangents: Sequence[Tensor] | None, many: bool = False) -> list[Tensor]:
         if cotangents is None:
-            cotangents = [torch.ones_like(y) for y in outs]
-        known = [(y, ct) for y, ct in zip(outs, cotangents) if y.requires_grad]
-        if not known or (many and not cotangents[0].shape[0]):
-            lead = (cotangents[0].shape[0],) if many else ()
+            cotangents = list(map(torch.ones_like, outs))
+        lead: tuple[int, ...] = (cotangents[0].shape[0],) if many else ()
+        known = list(map(_REQUIRES_GRAD, outs))
+        ends, given = tuple(itertools.compress(outs, known)), tuple(itertools.compress(cotangents, known))
+        if not ends or lead == (0,):
             return [x.new_zeros(lead + x.shape) for x in primals]
+        kept = outer or many or not once
 
-        ends, kept = tuple([y for y, _ in known]), outer or many or not once
-
-        def back(values: Sequence[Tensor]) -> Any:
+        def back(values: tuple[Tensor, ...]) -> Any:
             # `torch.autograd.grad` takes twice as long, for checks of what is known here.
-            return _engine_run_backward(ends, tuple(values), kept, outer, tuple(here), True, accumulate_grad=False)
+            return _engine_run_backward(ends, values, kept, outer, tuple(here), True, accumulate_grad=False)
 
-        given = [ct for _, ct in known]
-        with _recording():
+        with _AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad():
             if many:
                 try:
                     with going_back_for_many():
@@ -90,17 +90,24 @@ def differentiate(
                         )
                 except (RuntimeError, TraceError):
                     # The user's derivative reads values, or an operation has no rule for batches.
-                    each = [back([ct[i] for ct in given]) for i in range(cotangents[0].shape[0])]
+                    each = [back(tuple([ct[i] for ct in given])) for i in range(lead[0])]
                     grads = [None if column[0] is None else torch.stack(column) for column in zip(*each)]
             else:
                 grads = back(given)
-        lead = (cotangents[0].shape[0],) if many else ()
         made = [x.new_zeros(lead + x.shape) if g is None or g._is_zerotensor() else g for x, g in zip(primals, grads)]
         return made if outer else _apart(made)
 
     if outer:
         return outs, extra, pull
-    return [_with_memory(x.detach()) for x in outs], [_with_memory(x.detach()) for x in extra], pull
+    return list(map(_released, outs)), list(map(_released, extra)), pull
+
+
+_IS_STAGED, _REQUIRES_GRAD = operator.attrgetter("staged"), operator.attrgetter("requires_grad")
+
+
+def _released(a: Tensor) -> Tensor:
+    """Return the value of a result, on which no derivative depends any more."""
+    return _with_memory(a.detach())
 
 
 def _with_memory(a: Tensor) -> Tensor:
@@ -119,20 +126,16 @@ def _apart(grads: list[Tensor]) -> list[Tensor]:
     """
     made: list[Tensor] = []
     for g in grads:
-        if not concrete(g):
+        # The first half is `concrete` for nearly all tensors, without the call.
+        if (compiling() or type(g) is not Tensor or innermost_transform() is not None) and not concrete(g):
             return grads
         whole = g.untyped_storage().nbytes() == g.numel() * g.element_size()
         made.append(
             g
-            if whole and not any(may_alias(g, other) for other in made)
+            if whole and not any(map(may_alias, itertools.repeat(g), made))
             else g.clone(memory_format=torch.contiguous_format)
         )
     return made
-
-
-def _recording() -> Any:
-    """Enable autograd's recording where it has been switched off."""
-    return _AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad()
 
 
 _AS_IT_IS = contextlib.nullcontext()

@@ -72,7 +72,7 @@ class Deferring(Backend):
 
     def __init__(self, home: Backend) -> None:
         super().__init__()
-        self._home, self.inner = home, home.traced
+        self.home, self.traced, self.inner = home, home.traced, home.traced
         self.name, self.library, self.install = home.name, home.library, home.install  # type: ignore[misc]
         self.unrolls, self.derives_determinants = home.unrolls, home.derives_determinants  # type: ignore[misc]
         self.copies_columns = home.copies_columns  # type: ignore[misc]
@@ -146,11 +146,11 @@ class Deferring(Backend):
 
     def _held(self, x: Any) -> Any:
         """An array of the library's that a deferred value may keep: nobody writes it."""
-        return x if not self._home.mutable else self._home.prim.copy(x)
+        return x if not self.home.mutable else self.home.prim.copy(x)
 
     def taken(self, a: Any) -> Any:
         """Return an array as a deferred value: a function that returns its argument then exposes no memory that other code may write."""
-        if not _records or not self._home.mutable or type(a) is Deferred:
+        if not _records or not self.home.mutable or type(a) is Deferred:
             return a
         try:
             return self._one(a)
@@ -189,28 +189,20 @@ class Deferring(Backend):
     # -- identity --------------------------------------------------------------------------------------------------------
 
     @property
-    def home(self) -> Backend:
-        return self._home
-
-    @property
-    def traced(self) -> Backend:
-        return self._home.traced
-
-    @property
     def module(self) -> ModuleType:
-        return self._home.module
+        return self.home.module
 
     @property
     def version(self) -> str:
-        return self._home.version
+        return self.home.version
 
     @property
     def transforms(self) -> Any:
-        return self._home.transforms
+        return self.home.transforms
 
     @property
     def sparse(self) -> Any:
-        return self._home.sparse
+        return self.home.sparse
 
     @property
     def special(self) -> Any:
@@ -235,7 +227,7 @@ class Deferring(Backend):
         return super().kind_of(a)
 
     def holds(self, dtype: np.dtype[Any]) -> bool:
-        return self._home.holds(dtype)
+        return self.home.holds(dtype)
 
     def shape_of(self, a: Any) -> tuple[int, ...]:
         return a.shape if type(a) is Deferred else self.inner.shape_of(a)
@@ -312,60 +304,60 @@ class Deferring(Backend):
         return self.inner.item(self._value(a, "a value was read"))
 
     def from_dlpack(self, x: Any) -> Any:
-        return self._home.from_dlpack(x)
+        return self.home.from_dlpack(x)
 
     def dlpack(self, a: Any, **kwargs: Any) -> Any:
-        return self._home.dlpack(self.settled(a), **kwargs)
+        return self.home.dlpack(self.settled(a), **kwargs)
 
     def dlpack_device(self, a: Any) -> tuple[int, int]:
-        return self._home.dlpack_device(self.settled(a))
+        return self.home.dlpack_device(self.settled(a))
 
     def shareable(self, a: Any) -> Any:
-        return self._home.shareable(self.settled(a))
+        return self.home.shareable(self.settled(a))
 
     def value_of(self, a: Any) -> Any:
-        return a if type(a) is Deferred else self.taken(self._home.value_of(a))
+        return a if type(a) is Deferred else self.taken(self.home.value_of(a))
 
     def synchronize(self, *arrays: Any) -> None:
-        self._home.synchronize(*map(self.settled, arrays))
+        self.home.synchronize(*map(self.settled, arrays))
 
     # -- devices, options ------------------------------------------------------------------------------------------------
 
     def devices(self) -> list[Device]:
-        return self._home.devices()
+        return self.home.devices()
 
     def to_device(self, a: Any, device: Device) -> Any:
-        return self._home.to_device(self.settled(a), device)
+        return self.home.to_device(self.settled(a), device)
 
     def configure(self, **options: Any) -> None:
-        self._home.configure(**options)
+        self.home.configure(**options)
 
     @property
     def threads(self) -> int:
-        return self._home.threads
+        return self.home.threads
 
     def use_threads(self, n: int) -> None:
-        self._home.use_threads(n)
+        self.home.use_threads(n)
 
     @property
     def survives_fork(self) -> bool:
-        return self._home.survives_fork
+        return self.home.survives_fork
 
     @property
     def capabilities(self) -> frozenset[str]:
-        return self._home.capabilities
+        return self.home.capabilities
 
     def supports(self, feature: str) -> bool:
-        return self._home.supports(feature)
+        return self.home.supports(feature)
 
     def gone(self, error: Exception) -> bool:
-        return self._home.gone(error)
+        return self.home.gone(error)
 
     def mended(self, error: Exception) -> bool:
-        return self._home.mended(error)
+        return self.home.mended(error)
 
     def refused_bytes(self, error: Exception) -> int | None:
-        return self._home.refused_bytes(error)
+        return self.home.refused_bytes(error)
 
     # -- kernels ---------------------------------------------------------------------------------------------------------
 
@@ -387,10 +379,10 @@ class Deferring(Backend):
         return self.prim.slice_update(a, key, value)
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
-        return self._home.random(kind, shape, dtype, device)
+        return self.home.random(kind, shape, dtype, device)
 
     def seed(self, n: int) -> None:
-        self._home.seed(n)
+        self.home.seed(n)
 
 
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(Ellipsis), slice, type, Window})

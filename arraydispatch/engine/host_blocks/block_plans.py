@@ -22,8 +22,7 @@ from ...ufuncs import rows
 from ...ufuncs.facts import INSTRUCTIONS
 from ..loops import in_place
 from ..nodes import Bound, Buffer, Form, Node, Shift, Update, elsewhere, like
-from .kernel_source import Chain
-from .kernels import Group, expected, grouped, numbers_of
+from .kernels import Group, Work, expected, grouped, numbers_of
 from .stretch_kernels import Fused, Part
 from .stretches import Reads, Shifted, Written, divided
 
@@ -200,7 +199,7 @@ class Plan:
     copied : list of tuple
         Slots: memory that is written at the end, and the value written.
     cold : list of tuple
-        Chains that no kernel computes yet, and their work.
+        Counts of the chains that no kernel computes yet, and the work that a block adds to them.
     kernels : list of Fused
         Kernels of all stretches.
     numpys : bool
@@ -219,7 +218,7 @@ class Plan:
         self.made: list[Form] = []
         self.results: list[tuple[int, int]] = []
         self.copied: list[tuple[int, int]] = []
-        self.cold: list[tuple[Chain, int]] = []
+        self.cold: list[tuple[Work, int]] = []
         self.kernels: list[Fused] = []
         self.numpys = self.settled = True
         self.is_refused = False

@@ -6,22 +6,25 @@ of the same calls.
 
 from __future__ import annotations
 
+import _thread
 import functools
 import itertools
+import os
 import threading
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
 
 from ..._core.machine import address_of, layout_of
-from ...common.signal_safety import Done
+from ...common.process_state import process
+from ...runtime import threads as numbers
 from ...ufuncs import rows
 from ..nodes import Bound, Buffer, Form, Node, Update
-from . import block_plans
+from . import block_plans, kernels
 from .block_plans import Plan, Stretch, joined, viewed
-from .kernels import computed
 
-__all__ = ["Block", "Short", "needed", "planned", "whole_rounds"]
+__all__ = ["Block", "Done", "Short", "needed", "planned", "run_in_threads", "thread_count", "whole_rounds"]
 
 MOST_PLANS = 512
 """Maximum number of plans that a process keeps."""
@@ -377,7 +380,12 @@ def planned(nodes: list[Any], threads: Any) -> Block:
         plan = block_plans.plan(nodes, arrays, at, dead, same_memory, held, threads)
         if plan.settled:
             _keep(key, plan)
-    if plan.cold and computed(plan.cold):
+    is_hot = False
+    for chain, work in plan.cold:
+        chain.done += work
+        is_hot = is_hot or chain.done >= kernels.HOT
+    if is_hot:
+        kernels.remember(plan.cold)
         _plans.pop(key, None)
     return Planned(nodes, plan, arrays, addresses, threads)
 
@@ -483,3 +491,91 @@ class Short(Block):
                     if k is not None and last[id(x)] == i and x.target is None and not x.is_held:
                         made[k] = None
         return made
+
+
+# -- threads -------------------------------------------------------------------------------------------------------------
+
+
+class Done:
+    """An event for which a thread may wait while it waits for it already: in the handler of a signal.
+
+    Each wait has a lock of its own, so no wait takes the release of another, and an exception between any two steps leaves nothing held.
+    """
+
+    __slots__ = ("_waits", "is_set")
+
+    def __init__(self) -> None:
+        self.is_set = False
+        """Whether it has come."""
+        self._waits: list[Any] = []
+
+    def set(self) -> None:
+        """Let go on all who wait; more than once does no harm."""
+        self.is_set = True
+        while self._waits:
+            try:
+                self._waits.pop().release()
+            except IndexError:  # another thread has released the last
+                return
+
+    def wait(self) -> None:
+        """Return when it has come."""
+        while not self.is_set:
+            own = _thread.allocate_lock()
+            own.acquire()
+            self._waits.append(own)
+            if not self.is_set:  # else it may have come before `own` was there to be released
+                own.acquire()
+
+
+_queue: SimpleQueue[Any] = SimpleQueue()
+_started: list[int] = []
+_starting = threading.RLock()
+_here: int | None = None
+
+
+def thread_count() -> int:
+    """Return the number of threads of a block: as many as this process may use."""
+    global _here
+    if process.threads is not None:
+        return process.threads
+    if _here is None:
+        _here = numbers.available()
+    return _here
+
+
+def run_in_threads(work: Any, helpers: int) -> None:
+    """Start threads on a block, or on other work that is done by ``help``; callers that need the results wait for ``work.done``.
+
+    Repeated calls are harmless. The caller waits and does none of the work: Ctrl-C reaches the main thread alone, between any two of its
+    steps, and a block that overwrites dead values cannot be restarted.
+    """
+    if len(_started) < helpers:
+        _start(helpers)
+    for _ in range(helpers):
+        _queue.put(work)
+
+
+def _start(helpers: int) -> None:
+    with _starting:
+        # Not a `threading.Thread`, whose start turns an exception from a signal handler into a KeyError.
+        _started.extend(_thread.start_new_thread(_serve, (_queue,)) for _ in range(helpers - len(_started)))
+
+
+def _serve(queue: SimpleQueue[Any]) -> None:
+    kept: list[Any] = []
+    while True:
+        work = queue.get()
+        work.help(kept)
+        del work
+
+
+def _forget() -> None:
+    """Reset the pool in a fork, whose parent owns the threads."""
+    global _queue, _starting, _here
+    _queue, _starting, _here = SimpleQueue(), threading.RLock(), None
+    _started.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -32,8 +32,8 @@ if (
     from .kernel_compiler import Compiler
 
 __all__ = [
-    "DEEPEST", "Group", "Kernel", "can_compile", "compiled", "computed", "expected", "function", "grouped", "mask_of",
-    "numbers_of", "refuse",
+    "DEEPEST", "Group", "Kernel", "Work", "can_compile", "compiled", "expected", "function", "grouped", "mask_of", "numbers_of", "refuse",
+    "remember",
 ]  # fmt: skip
 
 HOT = 1 << 26
@@ -60,8 +60,8 @@ _FLAGS = {
 """Flags of the floating-point status, as in fenv.h."""
 _MACHINE = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
 _lock = threading.Lock()
-_work: dict[Chain, float] = {}
-"""Elements, times calls, that each chain has computed; minus infinity for a chain that is left to NumPy's loops."""
+_work: dict[Chain, Work] = {}
+"""Counts of the work that chains have done."""
 _MOST_CHAINS = 1 << 12
 _kernels: dict[Any, Kernel | None] = {}
 _on_disk: set[str] | None = None
@@ -155,17 +155,26 @@ def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | No
     return op
 
 
+class Work:
+    """Count of the elements, times calls, that a chain has computed; minus infinity for a chain that is left to NumPy's loops."""
+
+    __slots__ = ("chain", "done")
+
+    def __init__(self, chain: Chain, done: float) -> None:
+        self.chain, self.done = chain, done
+
+
 class _Of(NamedTuple):
     """Nodes of a block, and facts about them."""
 
     nodes: list[Node]
     reads: list[list[tuple[str, int]]]
     arrays: list[Any]
-    cold: list[tuple[Chain, int]]
+    cold: list[tuple[Work, int]]
 
 
 def grouped(
-    nodes: list[Node], numbers: list[int], reads: list[list[tuple[str, int]]], arrays: list[Any], cold: list[tuple[Chain, int]]
+    nodes: list[Node], numbers: list[int], reads: list[list[tuple[str, int]]], arrays: list[Any], cold: list[tuple[Work, int]]
 ) -> list[Group | int]:  # fmt: skip
     """Return the nodes of a stretch in an order in which they can be computed: single nodes, or groups for a kernel.
 
@@ -178,7 +187,7 @@ def grouped(
     reads, arrays
         Operands of each node, and the arrays in the slots.
     cold : list
-        Gets the chains that are not worth a kernel yet, and their work.
+        Gets the counts of the chains that are not worth a kernel yet, and what is added to them each time.
     """
     ops = {i: _op(nodes[i], reads[i], arrays) for i in numbers} if can_compile() else {}
     if sum(op is not None for op in ops.values()) < 2:
@@ -290,9 +299,9 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
                 ins, args = ins[1:], args[1:]
         calls.append(Call(op, tuple(map(_name, ins)), _name(form.dtype), tuple(args)))
     chain = Chain(tuple(calls), tuple(of_scalars))
-    if (done := _count(chain)) < HOT:
-        if done >= 0:
-            of.cold.append((chain, nodes[numbers[0]].size * len(numbers)))
+    if (work := _work_of(chain)).done < HOT:
+        if work.done >= 0:
+            of.cold.append((work, nodes[numbers[0]].size * len(numbers)))
         return list(numbers)
     return [Group(list(numbers), chain, list(arrays), operands, cells, scalars)]
 
@@ -301,36 +310,30 @@ _PACKED = {("f", 8): "d", ("f", 4): "f"}
 """Format in which a number is packed into eight bytes; any other than these as an integer."""
 
 
-def expected(cold: list[tuple[Chain, int]]) -> None:
+def expected(cold: list[tuple[Work, int]]) -> None:
     """Begin to load the compiler if the coming work makes a chain worth it that an earlier process has compiled."""
-    work: Counter[Chain] = Counter()
-    for chain, more in cold:
-        work[chain] += more
-    if any(_count(chain) + more >= HOT and _is_known(chain) for chain, more in work.items()):
+    coming: Counter[Work] = Counter()
+    for work, more in cold:
+        coming[work] += more
+    if any(work.done + more >= HOT and _is_known(work.chain) for work, more in coming.items()):
         _load()
 
 
-def computed(cold: list[tuple[Chain, int]]) -> bool:
-    """Count the work done without kernels; return whether some of it is worth one now."""
-    is_hot = False
-    for chain, work in cold:
-        done = _count(chain, work)
-        if done >= HOT:
-            is_hot = True
-            if done - work < HOT and not _is_known(chain):
-                _disk().remember(_named(chain))
-    return is_hot
+def remember(cold: list[tuple[Work, int]]) -> None:
+    """Have later processes know the chains that have just become worth a kernel."""
+    for work, more in cold:
+        if work.done >= HOT > work.done - more and not _is_known(work.chain):
+            _disk().remember(_named(work.chain))
 
 
-def _count(chain: Chain, more: int = 0) -> float:
-    """Return the work of a chain after adding some; a known chain begins only :data:`KNOWN` below the threshold."""
-    before = _work.get(chain)
-    if before is None:
+def _work_of(chain: Chain) -> Work:
+    """Return the count for a chain; a known chain begins only :data:`KNOWN` below the threshold."""
+    found = _work.get(chain)
+    if found is None:
         if len(_work) >= _MOST_CHAINS:
             _work.clear()
-        before = max(HOT - KNOWN, 0) if _is_known(chain) else 0
-    _work[chain] = before + more
-    return before + more
+        found = _work[chain] = Work(chain, max(HOT - KNOWN, 0) if _is_known(chain) else 0)
+    return found
 
 
 def _is_known(chain: Chain) -> bool:
@@ -390,7 +393,7 @@ def _loaded() -> None:
 
 def refuse(chain: Chain) -> None:
     """Leave a chain to NumPy's loops from now on."""
-    _work[chain] = -math.inf
+    _work_of(chain).done = -math.inf
 
 
 def mask_of(told: Sequence[dict[str, Any] | None]) -> int:

@@ -1,15 +1,20 @@
-"""Reports of blocks to a listener: the engine, the lines that recorded them, the reason for their end, and NumPy's time for them."""
+"""Reports of blocks: to a listener the engine, the lines that recorded them, the reason for their end, and NumPy's time for them; to the
+user floating-point errors.
+"""
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from time import perf_counter
+from types import FunctionType
 from typing import Any
 
 from ...common import events
+from ...common.user_warnings import FLOATING_ERRORS
 from ..host_blocks.blocks import Block, Planned, Short
 
-__all__ = ["ANOTHER", "END", "LOOKED", "MEMORY", "PLACE", "SHARED", "measured", "tell"]
+__all__ = ["ANOTHER", "END", "LOOKED", "MEMORY", "PLACE", "SHARED", "heeded", "measured", "tell", "warn"]
 
 LOOKED = "a value was read"
 PLACE = "it was computed into its place"
@@ -55,3 +60,46 @@ def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> No
     if not whole:  # the block was recorded before anybody listened
         known, whole = [(tap.place(), 1)], 1
     tap.block(tier, why, seconds, by_numpy, [(line, work / whole) for line, work in known if line is not None])
+
+
+# -- floating-point errors -----------------------------------------------------------------------------------------------
+
+heeded = True
+"""Whether it matters that the program makes errors of warnings, or collects or shows them itself; tests turn it off."""
+_warnings = vars(warnings)
+_shown: Any = _warnings.get("_showwarnmsg_impl")
+"""Function that shows warnings outside of any ``warnings.catch_warnings(record=True)``; None where that is not known."""
+if type(_shown) is not FunctionType:
+    _shown = None
+_ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
+"""Kind of error -> place in the order in which NumPy reports the errors of one call."""
+
+
+def warn(block: Block) -> None:
+    """Warn of each error as NumPy would have at the recorded line, by the filters that were in force then.
+
+    If ``warnings.catch_warnings(record=True)`` has begun since, it does not get these warnings, which are from before.
+    """
+    later = heeded and _shown is not None and _warnings.get("_showwarnmsg_impl") is not _shown
+    for i, kind in sorted(block.errors, key=lambda error: (error[0], _ORDER[error[1]])):
+        node = block.nodes[i]
+        if node.told is None or node.place is None or node.told[FLOATING_ERRORS[kind]] != "warn":
+            continue
+        text = f"{kind} encountered in {getattr(node.form.func, '__name__', 'reduce')}"
+        file, line, names, filters = node.place.code.co_filename, node.place.line, node.place.names, node.place.filters
+        said = (
+            text,
+            RuntimeWarning,
+            file,
+            line,
+            names.get("__name__", "<string>"),
+            names.setdefault("__warningregistry__", {}),
+        )
+        if tuple(warnings.filters) == filters and not later:
+            warnings.warn_explicit(*said)
+        else:
+            with warnings.catch_warnings():
+                warnings.filters[:] = filters  # type: ignore[index]
+                if later:
+                    _warnings["_showwarnmsg_impl"] = _shown
+                warnings.warn_explicit(*said)

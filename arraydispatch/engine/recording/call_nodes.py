@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from functools import cache
 from math import prod
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -13,20 +16,20 @@ from ..._core.handles import Handle
 from ..._core.machine import layout_of, owns_memory
 from ...common import events
 from ...common.arguments import SCALARS
+from ...common.callers import is_core
 from ...common.process_state import process
 from ...common.sentinels import DECLINED
 from ...memory import views
 from ...memory.roots import memory_of
 from ...memory.views import NEVER
 from ...runtime import settings
-from ..loops import PYTHON, cast, fits, loop_of, select
-from ..nodes import Buffer, Form, Node, PendingView, Shift, laid, node_of
+from ..loops import PYTHON, cast, loop_of, select
+from ..nodes import Buffer, Form, Node, PendingView, Place, Shift, laid
 from . import block_reports
-from .fp_reports import now
 from .result_order import order_of
 from .tape import MOST_BYTES, Tape, mine
 
-__all__ = ["array_of", "astype", "blank", "least", "operand", "record", "where"]
+__all__ = ["array_of", "astype", "blank", "fits", "least", "listened", "node_of", "now", "operand", "record", "where"]
 
 least = 0
 """Number of elements from which a call is recorded; 0 while no call is recorded."""
@@ -38,16 +41,10 @@ _cls: Any = None
 _every: Any = None
 
 
-@process.follows("tap")
-def _listen() -> None:
-    global _every
-    _every = events.every
-
-
-@process.follows("backend", "devices", "execution", "min_size", "overrides", "rules", "suspended", "wrapper")
-def _follow() -> None:
+def follow() -> None:
     """Switch recording on or off, as the state of the process says."""
-    global _cls, least
+    global _cls, _every, least
+    _every = events.every
     _cls = getattr(process.wrapper, "__self__", _cls)
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
     least = process.min_size if fused else 0
@@ -80,6 +77,37 @@ def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
     return record(cast, (a,), dtype, func_seen="astype")
 
 
+def fits(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether NumPy converts a Python scalar to a dtype without an error or a warning."""
+    kind = dtype.kind
+    if type(value) is int and -_SMALL <= value <= _SMALL and kind in "fc":
+        return True
+    if kind == "b":
+        return type(value) is bool
+    if kind in "iu":
+        lowest, highest = _range(dtype)
+        return type(value) is int and bool(lowest <= value <= highest)
+    if isinstance(value, complex):
+        return kind == "c" and fits(value.real, dtype) and fits(value.imag, dtype)
+    return not abs(value) > _largest(dtype) or abs(value) == _INF
+
+
+_INF = float("inf")
+_SMALL = 1 << 15
+"""An integer that is finite in each floating dtype."""
+
+
+@cache
+def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
+    info = np.iinfo(dtype)
+    return int(info.min), int(info.max)
+
+
+@cache
+def _largest(dtype: np.dtype[Any]) -> float:
+    return float(np.finfo(dtype).max)
+
+
 def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
     """Return an array's node or ndarray, its kind, and whether others may see the memory; no kind if calls on it are not recorded."""
     v = x._v
@@ -100,6 +128,17 @@ def _is_shared(x: Handle, v: ndarray) -> bool:
         return not (x._owned and (v.base is None or owns_memory(memory_of(v))))
     root: Handle = base
     return not (root._owned and owns_memory(memory_of(v)))
+
+
+def node_of(form: Form, place: Any = None) -> Node:
+    """A node without operands yet, whose array is not made; ``place``: where an error is to be told, as one is that it has modes for."""
+    made: Node = Node.__new__(Node)
+    made.form, made.dtype, made.shape, made.size, made.ndim = form, form.dtype, form.shape, form.size, form.ndim
+    made.told = made.place = made.value = made.target = made.handle = made.tape = None
+    if place is not None:
+        at: Place = place
+        made.told, made.place = at.modes, at
+    return made
 
 
 def array_of(node: Node) -> Any:
@@ -270,3 +309,131 @@ def _form(func: Any, inputs: tuple[Any, ...], values: list[Any], dtype: np.dtype
     return Form(
         func, home.kind(dtype), shape, work, row=order[0] or shifts, fortran=order[1], pinned=pinned, ins=ins, weak=weak, reports=reports
     )  # fmt: skip
+
+
+# -- places of floating-point errors -------------------------------------------------------------------------------------
+
+_errors_in_force: Any = np._core.umath._extobj_contextvar
+_warnings = vars(warnings)
+_FUNCTION = FunctionType
+
+
+class _State:
+    """State of errors and warnings that was found last.
+
+    Attributes
+    ----------
+    errors : object
+        NumPy's own state of errors.
+    modes : dict or None
+        The modes of ``np.errstate``, the same object each time; None if all errors are ignored, ``DECLINED`` if an error does more than warn.
+    filters : list
+        The warning filters.
+    as_tuple : tuple
+        The same.
+    raises : bool
+        Whether one of them makes an error of a warning.
+    """
+
+    __slots__ = ("as_tuple", "errors", "filters", "modes", "raises")
+
+    def __init__(self, errors: Any, modes: Any, filters: list[Any], as_tuple: tuple[Any, ...], raises: bool) -> None:
+        self.errors, self.modes, self.filters, self.as_tuple, self.raises = errors, modes, filters, as_tuple, raises
+
+
+_state = _State(None, None, [], (), False)
+_every_modes: dict[tuple[Any, ...], dict[str, Any]] = {}
+_places: dict[int, Place] = {}
+"""By where the instruction lies, in the memory of the code that a place keeps alive."""
+_MOST_PLACES = 4096
+
+
+def now() -> Any:
+    """Return the :class:`~arraydispatch.engine.nodes.Place` of the user's line that is running, with the modes of ``np.errstate`` in force.
+
+    It is None if all errors are ignored, and ``DECLINED`` if an error does more than warn.
+    """
+    state: _State = _state
+    errors = machine.value_of(_errors_in_force)
+    if errors is not state.errors:
+        state = _learn_modes(errors)
+    modes = state.modes
+    if modes is None or modes is _DECLINED:
+        return modes
+    if listened():
+        return _DECLINED
+    state = _state
+    frame: FrameType = machine.current_frame()
+    code: CodeType = frame.f_code
+    at = frame.f_lasti
+    key = machine.identity(code) + at
+    found = _places.get(key)
+    if found is None or found.code is not code:  # as in code of this package and of NumPy's
+        while _is_inside[code.co_filename] and frame.f_back is not None:
+            frame = frame.f_back
+            code = frame.f_code
+        at = frame.f_lasti
+        key = machine.identity(code) + at
+        found = _places.get(key)
+    if found is not None:
+        place: Place = found
+        if (
+            place.code is code
+            and place.instruction == at
+            and place.modes is modes
+            and place.filters is state.as_tuple
+            and place.names is frame.f_globals
+        ):
+            return place
+    if len(_places) >= _MOST_PLACES:
+        _places.clear()
+    made = _places[key] = Place(code, at, frame.f_globals, state.as_tuple, modes)
+    return made
+
+
+def listened() -> bool:
+    """Whether a warning must be issued at its call: a filter makes an error of it, or the program collects or shows warnings itself."""
+    state: _State = _state
+    filters = _warnings["filters"]
+    if filters != state.filters:
+        state = _learn_filters(filters)
+    if (
+        state.raises
+        or type(_warnings.get("_showwarnmsg_impl")) is not _FUNCTION
+        or _warnings["showwarning"] is not _warnings.get("_showwarning_orig")
+    ):
+        return block_reports.heeded
+    return False
+
+
+def _learn_modes(errors: Any) -> _State:
+    global _state
+    modes: dict[str, Any] = {**np.geterr()}
+    said = set(modes.values())
+    found: Any = DECLINED if not said <= {"ignore", "warn"} else None if said == {"ignore"} else modes
+    if found is modes:
+        found = _every_modes.setdefault(tuple(modes.items()), modes)
+    before: _State = _state
+    made = _state = _State(errors, found, before.filters, before.as_tuple, before.raises)
+    return made
+
+
+def _learn_filters(filters: Any) -> _State:
+    global _state
+    before: _State = _state
+    raises = any(each[0] == "error" for each in filters)
+    made = _state = _State(before.errors, before.modes, list(filters), tuple(filters), raises)
+    return made
+
+
+class _Inside(dict[str, bool]):
+    """File -> whether it belongs to this package or to NumPy."""
+
+    def __missing__(self, file: str) -> bool:
+        if len(self) >= 4096:  # many files, such as the cells of a notebook
+            self.clear()
+        found = self[file] = is_core(file)
+        return found
+
+
+_is_inside = _Inside()

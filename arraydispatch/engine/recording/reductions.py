@@ -17,8 +17,8 @@ from ..._core.handles import Handle
 from ...common.sentinels import DECLINED
 from ...ufuncs.facts import ufunc_facts
 from ..host_blocks import column_sums
-from ..nodes import Form, Node, Whole, node_of
-from . import block_reports, call_nodes, fp_reports, tape
+from ..nodes import Form, Node, Whole
+from . import block_reports, call_nodes, tape
 from .result_order import order_of
 
 __all__ = ["reduced"]
@@ -103,12 +103,12 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
         if not (v.flags.c_contiguous or v.flags.f_contiguous):
             return None
         fortran = not v.flags.c_contiguous
-    place = fp_reports.now() if dtype.kind in "fc" else None
+    place = call_nodes.now() if dtype.kind in "fc" else None
     if place is DECLINED:
         return None
     extreme = func is not np.add and dtype.kind == "f" and not (pending and ufunc_facts(v.form.func).no_minus_zero)
     held = kind if kind.dtype is dtype else kind.backend.kind(dtype)
-    node = node_of(_form_of_all(func, held, v.shape, fortran), place)
+    node = call_nodes.node_of(_form_of_all(func, held, v.shape, fortran), place)
     look = _Look()
     look._v = look._kind = look._root = node
     node.handle = weakref.ref(look)
@@ -151,10 +151,10 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     order = order_of([v], v.shape, True)
     if order is None or order[1]:
         return None
-    place = fp_reports.now() if dtype.kind in "fc" else None
+    place = call_nodes.now() if dtype.kind in "fc" else None
     if place is DECLINED:
         return None
-    node = node_of(_form_along(func, kind, v.shape, axes, keepdims), place)
+    node = call_nodes.node_of(_form_along(func, kind, v.shape, axes, keepdims), place)
     made = call_nodes.array_of(node)
     if type(v) is Node and dies:
         v.handle = None

@@ -24,10 +24,10 @@ from ...common.signal_safety import of_handler
 from ...memory import views
 from ...memory.roots import memory_of
 from ...memory.views import NEVER
-from ..host_blocks import thread_pool
+from ..host_blocks import blocks
 from ..host_blocks.blocks import Block, Short, needed, planned, whole_rounds
 from ..nodes import Buffer, Form, Node, PendingView, buffer_of
-from . import block_reports, fp_reports
+from . import block_reports
 
 __all__ = ["IN_THREADS", "LONGEST", "Tape", "mine", "run_all"]
 
@@ -253,7 +253,7 @@ class Tape:
         if raised is not None:
             raise raised
         if block is not None and block.errors:
-            fp_reports.tell(block)
+            block_reports.warn(block)
 
     def _run(self, why: str) -> tuple[Block | None, BaseException | None]:
         """Run the tape; return the block, and the exception to raise."""
@@ -279,7 +279,7 @@ class Tape:
         self.block = block
         if block.helpers:
             try:  # again, where a signal came in between and its handler wants the values
-                copy_context().run(thread_pool.run, block, block.helpers)
+                copy_context().run(blocks.run_in_threads, block, block.helpers)
             except RuntimeError:  # no threads can be had, as at the end of the process
                 self.block = block = self._plan(nodes, threads=False)
         if not block.helpers:  # whoever interrupts it can begin it again
@@ -335,7 +335,7 @@ class Tape:
             for each in left:
                 node: Node = each
                 work += node.form.work
-            count = thread_pool.count() if work >= IN_THREADS else 0
+            count = blocks.thread_count() if work >= IN_THREADS else 0
         if len(left) > 1 or count or not left:
             for each in left:
                 node = each

@@ -22,9 +22,9 @@ from ...memory.views import NEVER
 from ...ufuncs import rows
 from ...ufuncs.facts import ufunc_facts
 from ..host_blocks.cells import boxes
-from ..loops import PYTHON, fits, loop_of
-from ..nodes import Box, Form, Node, PendingView, Update, node_of
-from . import call_nodes, fp_reports, tape
+from ..loops import PYTHON, loop_of
+from ..nodes import Box, Form, Node, PendingView, Update
+from . import call_nodes, tape
 
 __all__ = ["Window", "assigned", "is_part", "part_of", "updated"]
 
@@ -390,16 +390,16 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
         form = _FORMS[key] = _form(func, kind, window, y, of, is_array)
         if form is None:
             return False
-    if not is_array and type(y) in PYTHON and not fits(y, kind.dtype):
+    if not is_array and type(y) in PYTHON and not call_nodes.fits(y, kind.dtype):
         return False
-    place = fp_reports.now() if form.reports else None
+    place = call_nodes.now() if form.reports else None
     if place is DECLINED:
         return False
     if root._v is not v:  # a signal handler has written to it
         return False
     root._ghost = None
     root._writes += 1
-    own.become(root, node_of(form, place), [v, y])
+    own.become(root, call_nodes.node_of(form, place), [v, y])
     if events.every is not None:
         events.every.call(func or "__setitem__", kind.backend.name, "fused", "", 0.0, None, 2 * views.frames)
     return True

@@ -13,7 +13,7 @@ from ..._core.handles import Handle
 from ...memory import views
 from ...memory.roots import memory_of
 from ..loops import cast
-from ..nodes import Form, Node, PendingView, elsewhere, node_of
+from ..nodes import Form, Node, PendingView, elsewhere
 from . import block_reports, call_nodes, tape, updates
 from .call_nodes import record
 from .tape import Tape, mine
@@ -244,7 +244,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
         if node.tape is not own or (row and node.form.pinned) or memory in views.waiting:
             return False
         # The holder of the assigned value gets a copy of the place, which is made before that is written again.
-        again = node_of(_form_of_copy(node.form.held, node.shape, row))
+        again = call_nodes.node_of(_form_of_copy(node.form.held, node.shape, row))
         again.handle = node.handle
         _to_the_end(_compute, own, node, place, row, again, given)
         if node.target is None:

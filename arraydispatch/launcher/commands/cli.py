@@ -6,6 +6,7 @@ import atexit
 import os
 import sys
 from collections.abc import Callable, Iterable
+from itertools import chain
 from types import SimpleNamespace
 from typing import Any, NoReturn
 
@@ -156,7 +157,7 @@ def _run(argv: list[str]) -> int:
 
     try:
         program = None if options.module is not None else _script(theirs[0], ours)
-        users = UserFiles([root for name in options.include for root in runner.include_roots(name)])
+        users = UserFiles(chain.from_iterable(map(runner.include_roots, options.include)))
         choices = Choices.of(options).settled()
         choices.apply()
     except runner.NotFound as error:
