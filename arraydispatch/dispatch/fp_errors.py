@@ -148,7 +148,7 @@ def look(
     if not (told.strict or ((plan.reported or scalar) and told.warned)):
         return
     if plan.one_float and not told.under:  # the short path: a view of the result, one product of it with itself
-        if divides_without_error(ufunc, operands[-1]) and plan.out.dtype.kind == "f":
+        if divides_without_error(ufunc, operands[-1], plan.out.dtype):
             return
         values = plan.out.backend.peek(result)
         if _isfinite(_square(values)) if values is not None else not (told.strict or listened()):
@@ -159,9 +159,12 @@ def look(
 _isfinite, _vdot = cmath.isfinite, np.vdot
 
 
-def divides_without_error(ufunc: np.ufunc, divisor: Any) -> bool:
-    """Whether a ufunc divides by a number by which no real number is divided with an error but underflow."""
-    return ufunc is np.divide and type(divisor) in (float, int) and 1 <= abs(divisor) < np.inf
+_LARGEST = {char: float(np.finfo(char).max) for char in "fd"}
+
+
+def divides_without_error(ufunc: np.ufunc, divisor: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a ufunc divides by a number by which no number of a floating dtype is divided with an error but underflow."""
+    return ufunc is np.divide and type(divisor) in (float, int) and 1 <= abs(divisor) <= _LARGEST.get(dtype.char, 0.0)
 
 
 def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any, where: Any, told: Rule) -> None:

@@ -11,10 +11,9 @@ from ..backends import loader
 from ..backends.base import Backend, LeftToNumPy, Unsupported
 from ..backends.kinds import Kind
 from ..common import buffers, events, tracing
-from ..common.signal_safety import imported
 from ..common.user_warnings import reporting
 from ..functions.indexing import ufunc_at
-from ..functions.registry import GUFUNCS
+from ..functions.registry import GUFUNCS, load
 from ..memory import writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
@@ -154,7 +153,7 @@ def generalized(
     ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any], backend: Backend, precision: settings.Precision
 ) -> tuple[Any, str]:
     """Run a call on stacks of vectors and matrices, such as ``np.matmul``."""
-    imported("arraydispatch.functions.products")
+    load("products")
 
     body = GUFUNCS.get(ufunc)
     if body is None:

@@ -147,7 +147,7 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
                 and plan.out is kind
                 and self._writeable()
                 and not writing.repeats(self)
-                and (not plan.reported or divides_without_error(ufunc, other))
+                and (not plan.reported or divides_without_error(ufunc, other, kind.dtype))
                 and in_force() is UNTOUCHED
             ):
                 x, y = self._v, native(other) if isinstance(other, Handle) else other

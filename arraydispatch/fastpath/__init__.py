@@ -124,11 +124,11 @@ def _begin() -> None:
     """Follow the settings of the process from the first host state on."""
     global _is_used
     if process.min_size and not _is_used:
-        _is_used = True
         process.follows(
             "backend", "blocks_entered", "devices", "execution", "min_size", "overrides", "rules", "suspended", "tap", "wrapper"
         )(_follow)  # fmt: skip
         _follow()
+        _is_used = True
 
 
 def _follow() -> None:

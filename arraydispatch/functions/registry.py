@@ -36,7 +36,7 @@ import numpy as np
 
 from ..backends.base import Backend, Unsupported
 from ..common import names
-from ..common.signal_safety import imported, importing
+from ..common.signal_safety import importing
 from ..common.signatures import parameters_of
 from ..runtime import dtypes
 from ..ufuncs.facts import FACTS
@@ -47,7 +47,7 @@ from .topics import LATER, TOPICS, topics_of
 
 __all__ = [
     "GUFUNCS", "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Checks", "Entry", "Facts", "Into", "Layout", "Mode",
-    "OnHost", "Parallel", "Returns", "Spec", "Views", "Written", "bind", "describe", "dispatched", "facts_of", "family", "implements", "left_to_numpy", "load_topics",
+    "OnHost", "Parallel", "Returns", "Spec", "Views", "Written", "bind", "describe", "dispatched", "facts_of", "family", "implements", "left_to_numpy", "load", "load_topics",
     "on_host", "position_of", "resolve", "spec_of",
 ]  # fmt: skip
 
@@ -303,7 +303,7 @@ def bind(func: Any, backend: Backend) -> Body:
 
 def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
     """Return the bodies of ``matmul`` and its like, which are not elementwise kernels, on native arrays."""
-    imported("arraydispatch.functions.products")
+    load("products")
 
     def run(*operands: Any, **options: Any) -> Any:
         like = next((x for x in operands if backend.is_native(x)), None)
@@ -318,33 +318,41 @@ def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
 
 _loaded: set[str] = set()
 _loading = threading.RLock()
-_unfinished: set[str] = set()
-"""Topics that are being imported, or whose import an exception such as Ctrl-C ended: what they have registered cannot be used yet."""
+_importing: set[str] = set()
+"""Topics that the thread which holds the lock is importing: one of them may ask for facts of its own."""
+_ready: set[Any] = set()
+"""Functions whose topics have been imported to their ends. What a topic that is being imported has registered cannot be used yet."""
 
 
 def load_topics() -> None:
     """Import every topic of ``arraydispatch.functions``, which register their bodies; other threads wait."""
-    _load(*TOPICS, *LATER.values())
+    load(*TOPICS, *LATER.values())
 
 
-def _load(*topics: str) -> None:
-    def load() -> None:
+def load(*topics: str) -> None:
+    """Import topics to their ends; other threads wait."""
+
+    def each() -> None:
         with _loading:
             for topic in topics:
-                if topic not in _loaded:
-                    _unfinished.add(topic)
-                    importlib.import_module(f"arraydispatch.functions.{topic}")
+                if topic not in _loaded and topic not in _importing:
+                    _importing.add(topic)
+                    try:
+                        importlib.import_module(f"arraydispatch.functions.{topic}")
+                    finally:
+                        _importing.discard(topic)
                     _loaded.add(topic)
-                    _unfinished.discard(topic)
 
     if not _loaded.issuperset(topics):
-        importing(load)
+        importing(each)
 
 
 def _load_for(func: Any) -> None:
     """Import the topics that may register a function."""
-    if _unfinished or (func not in SPECS and func not in OTHERS):
-        _load(*topics_of(func))
+    if func not in _ready:
+        load(*(topics := topics_of(func)))
+        if _loaded.issuperset(topics) and (func in SPECS or func in HOST or func in OTHERS):
+            _ready.add(func)
 
 
 def spec_of(func: Any) -> Spec | None:

@@ -231,16 +231,20 @@ def test_thin_matrices_are_multiplied_by_numpy(dtype: Any, execution: str | None
     np.testing.assert_allclose(np.asarray(slope), 2 * np.outer(whole @ row[:100], row[:100]), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
-def test_division_by_a_number_is_checked_where_it_may_fail(backend: str) -> None:
-    numbers = np.array([np.inf, 1e300, 0.0, np.nan, -3.0])
-    for divisor in (2.0, -1, 0.0, 1e-20, np.inf, 3):
-        said = []
+def test_division_by_a_number_is_checked_where_it_may_fail(backend: str, dtype: Any) -> None:
+    numbers = np.array([np.inf, 3e38, 0.0, np.nan, -3.0], dtype)
+    for divisor in (2.0, -1, 0.0, 1e-20, np.inf, 3, 1e39):
+        made, said = [], []
         for x in (numbers, ad.asarray(numbers, backend=backend)):
             with warnings.catch_warnings(record=True) as told:
                 warnings.simplefilter("always")
-                made = np.asarray(x / divisor)
-            said.append((made.tobytes(), sorted({str(each.message) for each in told})))
+                made.append(np.asarray(x / divisor).tobytes())
+            said.append({str(each.message) for each in told})
+        assert made[0] == made[1], divisor
+        if divisor == 1e39 and dtype is np.float32:
+            said = [{text for text in each if "overflow" not in text} for each in said]  # of the cast of the number
         assert said[0] == said[1], divisor
 
 

@@ -190,6 +190,33 @@ print(np.linalg.norm(x), np.median(x), np.sort(x, axis=None)[1], np.concatenate(
     assert told == "0 0 0 5.0 3.5 4.0 14.0\n"
 
 
+def test_a_function_waits_for_the_end_of_its_topic() -> None:
+    """A product of stacks imports the topic of ``np.cross``, which is registered long before its module is complete."""
+    pytest.importorskip("torch")
+    fresh("""
+from arraydispatch.functions import registry
+plain = registry.implements
+def implements(*funcs, **facts):
+    register = plain(*funcs, **facts)
+    def slow(body):
+        made = register(body)
+        if np.cross in funcs:
+            time.sleep(0.3)
+        return made
+    return slow
+registry.implements = implements
+ad.use("torch", execution="eager")
+a, v, c = ad.asarray(np.ones((4, 1, 4))), ad.asarray(np.ones(4)), ad.asarray(np.arange(30.0).reshape(10, 3))
+def act(i):
+    if i % 2:
+        while np.cross not in registry.SPECS:
+            time.sleep(0.01)
+        assert np.cross(c, c + 1).sum() == 0
+    else:
+        assert (a @ v).sum() == 16
+""")
+
+
 def test_namespaces() -> None:
     fresh("""
 from arraydispatch.functions import registry

@@ -382,3 +382,16 @@ def test_what_runs_aside_raises_here() -> None:
     assert found[0] != threading.get_ident()
     with pytest.raises(ZeroDivisionError):
         signal_safety.aside(lambda: found.append(1 // 0))
+
+
+def test_a_chain_that_comes_twice_in_a_block_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both of its parts together make it worth a kernel."""
+    told: list[Any] = []
+    disk = type("Disk", (), {"remember": staticmethod(told.append), "remembered": staticmethod(set)})
+    monkeypatch.setattr(kernels, "_disk", lambda: disk)
+    monkeypatch.setattr(kernels, "_on_disk", None)
+    monkeypatch.setattr(kernels, "HOT", 100)
+    work = kernels.Work(kernels.Chain((), ()), 40)
+    work.done += 80
+    kernels.remember([(work, 40), (work, 40)])
+    assert len(told) == 1

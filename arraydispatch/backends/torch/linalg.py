@@ -16,7 +16,10 @@ from .dtype_tables import UNSIGNED, WIDER, concrete, out_of_transforms
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
-    """Multiply by ``torch.matmul``, through another type for those it lacks: booleans, unsigned integers, integers on a GPU."""
+    """Multiply by ``torch.matmul``, through another type for those it lacks: booleans, unsigned integers, integers on a GPU.
+
+    In host memory NumPy multiplies large matrices by vectors and by thin matrices.
+    """
     dtype = a.dtype
     if dtype.is_floating_point or dtype.is_complex:
         made = host_kernels.product(a, b)

@@ -1,7 +1,7 @@
 """Run of a block on the host: NumPy's loops and kernels over pieces that stay in the cache, in several threads.
 
 The :mod:`plan <arraydispatch.engine.host_blocks.block_plans>` decides pieces and memory; it is kept for the next block
-of the same calls.
+of the same calls. The threads, which wait for blocks, are here too.
 """
 
 from __future__ import annotations

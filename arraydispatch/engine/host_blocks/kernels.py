@@ -321,7 +321,10 @@ def expected(cold: list[tuple[Work, int]]) -> None:
 
 def remember(cold: list[tuple[Work, int]]) -> None:
     """Have later processes know the chains that have just become worth a kernel."""
+    added: Counter[Work] = Counter()
     for work, more in cold:
+        added[work] += more
+    for work, more in added.items():
         if work.done >= HOT > work.done - more and not _is_known(work.chain):
             _disk().remember(_named(work.chain))
 

@@ -1,4 +1,4 @@
-"""Recording of calls: which are recorded, and the arrays that stand for their results."""
+"""Recording of calls: which are recorded, the arrays that stand for their results, and what the program wants to hear of errors, and where."""
 
 from __future__ import annotations
 
