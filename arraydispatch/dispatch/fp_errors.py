@@ -22,7 +22,7 @@ import numpy as np
 
 from ..backends.base import Backend
 from ..common.user_warnings import reporting
-from ..engine.recording.call_nodes import listened
+from ..engine.recording.call_nodes import fits, listened
 from ..functions import operands
 from ..functions.registry import SPECS
 from ..ufuncs.facts import ufunc_facts
@@ -159,12 +159,11 @@ def look(
 _isfinite, _vdot = cmath.isfinite, np.vdot
 
 
-_LARGEST = {char: float(np.finfo(char).max) for char in "fd"}
-
-
 def divides_without_error(ufunc: np.ufunc, divisor: Any, dtype: np.dtype[Any]) -> bool:
     """Whether a ufunc divides by a number by which no number of a floating dtype is divided with an error but underflow."""
-    return ufunc is np.divide and type(divisor) in (float, int) and 1 <= abs(divisor) <= _LARGEST.get(dtype.char, 0.0)
+    if ufunc is not np.divide or dtype.kind != "f" or type(divisor) not in (float, int):
+        return False
+    return 1 <= abs(divisor) < np.inf and fits(divisor, dtype)
 
 
 def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any, where: Any, told: Rule) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.launched import Zygotes
+from tests.launched import Zygotes, prints_as_plainly
 
 PROGRAMS = {
     "writes through views of new arrays": """
@@ -449,8 +449,11 @@ def test_an_array_of_one_value_is_reread_by_its_bytes(backend: str, zygotes: Zyg
 
 @pytest.mark.one_backend
 def test_numpy_multiplies_a_matrix_that_is_there_and_a_vector(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
-    """Libraries need twice the time; what is pending, and a large product, is left in the block."""
-    (tmp_path / "main.py").write_text(
+    """JAX and TensorFlow need twice the time; what is pending, and a large product, is left in the block."""
+    count = (
+        "0" if backend == "torch" else "counters.calls - before"
+    )  # compiled execution is not PyTorch's default on a CPU
+    script = (
         "import numpy as np\n"
         "from arraydispatch.engine.compiled_blocks.counters import counters\n"
         "a = np.arange(90_000.0).reshape(300, 300) % 7 - 3\n"
@@ -460,15 +463,12 @@ def test_numpy_multiplies_a_matrix_that_is_there_and_a_vector(backend: str, zygo
         "for _ in range(4):\n"
         "    w = a @ v + np.dot(v, a) + a.dot(v) + v @ a\n"
         "    v = np.round(w / np.abs(w).max() * 8)\n"
-        "print(counters.calls - before, v.sum())\n"
+        f"print({count}, v.sum())\n"
         "b = a * 2.0\n"
         "print((b @ v).sum(), (np.ones((80_000, 3)) @ np.arange(3.0)).sum(), (a @ v.astype(np.float32)).dtype)\n"
         "try:\n    a @ v[1:]\nexcept ValueError as error:\n    print(error)\n"
     )
-    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
-    assert ours.code == theirs.code == 0, ours.stderr
-    assert backend == "torch" or ours.stdout == theirs.stdout
+    prints_as_plainly(zygotes, backend, script, tmp_path, ("--execution", "compiled"))
 
 
 def test_what_is_pending_at_the_end_is_computed_in_silence(tmp_path: Path) -> None:
