@@ -97,10 +97,6 @@ def _is_left(reason: str, backend: Backend) -> bool:
     return bool(reason) and settings.leaves_to_numpy(backend.name)
 
 
-def _is_of_a_vector(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    return len(args) == 2 and not kwargs and host_values.is_of_a_vector(*args)
-
-
 def _lie_in_memory(values: Iterable[Any]) -> bool:
     """Whether one of the arrays is large, and all large ones are in host memory, or will be there when a block has run."""
     large = [x for x in values if isinstance(x, Handle) and x.size >= LEFT_FROM]  # type: ignore[attr-defined]
@@ -116,6 +112,10 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         backend = settings.current_backend()
     if func in creators:
         return DECLINED  # only the array that was passed as `like=` knows the backend
+    if func is np.dot and len(args) == 2 and not kwargs:
+        made = host_values.product(func, *args)
+        if made is not DECLINED:
+            return made
     if backend.hosted:
         if not host_values.belongs_to_library(func, args, kwargs) or _is_left(
             left_to_numpy(func, backend.home), backend
@@ -131,8 +131,6 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return host_fallback.call(func, args, kwargs, backend, entry.reason)
     if entry.left and _is_left(entry.left, backend) and _lie_in_memory((*args, *kwargs.values())):
         return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(entry.left))
-    if func is np.dot and backend.defers and backend.VECTORS_LEFT and _is_of_a_vector(args, kwargs):
-        return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(backend.VECTORS_LEFT))
     if spec.tables and settings.default.min_size and _is_looked_up_on_host(spec, args, kwargs):
         return host_values.call(func, args, kwargs)
     perform = _MODES[spec.mode]

@@ -97,27 +97,55 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
     return compiles and prod(shape) >= least and shape not in shapes.kept and shapes.recurs(shape)
 
 
-def is_of_a_vector(a: Any, b: Any) -> bool:
-    """Whether a product is one of a matrix whose values are there in host memory and a vector, in either order, and has few elements.
+def product(func: Any, a: Any, b: Any) -> Any:
+    """Multiply a matrix by a vector, in either order, with NumPy; :data:`DECLINED` if the library does.
 
-    It comes to the host anyway, and the matrix is read once either way. A vector of few elements may be pending.
+    NumPy does where the values of the matrix are there in host memory, and the result has few elements: it comes to the host anyway, and
+    the matrix is read once either way. The vector may be pending if it has few elements.
     """
-    for x in (a, b):
-        if not isinstance(x, Handle) or x._kind.dtype.kind != "f":
-            return False
+    if not isinstance(a, Handle) or not isinstance(b, Handle) or a._kind.standard or b._kind.standard:
+        return DECLINED
+    if a._kind.dtype.kind != "f" or b._kind.dtype.kind != "f":
+        return DECLINED
     matrix, vector = (b, a) if b.ndim == 2 else (a, b)
     least = settings.default.min_size
     if (matrix.ndim, vector.ndim) != (2, 1) or matrix.shape[0 if matrix is a else 1] >= least:
-        return False
+        return DECLINED
+    if not (_vectors_left(a._kind.backend) or _vectors_left(b._kind.backend)):
+        return DECLINED
     if not settings.leaves_to_numpy(settings.current_name()):
-        return False
-    for x in (matrix, vector):
-        kind, value = views.held(x)
-        if (x is matrix or x.size >= least) and kind.backend.peek(value) is None:
-            return False
-        if kind.backend.awaited(value) is None:
-            return False
-    return True
+        return DECLINED
+    left = _in_memory(matrix, False)
+    right = None if left is None else _in_memory(vector, vector.size < least)
+    if left is None or right is None:
+        return DECLINED
+    held = a._kind.backend
+    start = perf_counter()
+    result = func(left, right) if matrix is a else func(right, left)
+    if events.tap is not None:
+        events.tap.call(
+            func, held.name, CLASS[held.name == "numpy"], "", perf_counter() - start, result, 1, (left, right)
+        )
+    return host_results.placed(result, held) if type(result) is np.ndarray else dressed(result, [])
+
+
+def _vectors_left(backend: Backend) -> str:
+    """Return the reason why NumPy computes such products with a backend's arrays, pending ones and those in the host state; "" if it does not."""
+    if backend.hosted:
+        return backend.home.VECTORS_LEFT
+    return backend.VECTORS_LEFT if backend.defers else ""
+
+
+def _in_memory(a: Handle, pending: bool) -> np.ndarray[Any, Any] | None:
+    """Return an array's values, not copied; None if they are not in host memory, or are ``pending`` and may not be."""
+    if a._root is not None and not a._kind.backend.mutable:
+        kind, value = views.held(views.owner(a))
+        whole = None if kind.backend.peek(value) is None else kind.backend.awaited(value)
+        seen = None if whole is None else views.located(a, whole)
+        if seen is not None or not pending:
+            return seen
+    kind, value = views.held(a)
+    return None if not pending and kind.backend.peek(value) is None else kind.backend.awaited(value)
 
 
 def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

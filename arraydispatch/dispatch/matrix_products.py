@@ -13,9 +13,9 @@ from ..common.sentinels import DECLINED
 from ..common.signal_safety import of_handler
 from ..memory import views
 from ..memory.views import native
-from ..runtime import dtypes, settings
+from ..runtime import settings
 from ..runtime.settings import context_rules
-from . import host_fallback, host_values, ufuncs, wrapping
+from . import host_values, ufuncs, wrapping
 from .fp_errors import UNTOUCHED, in_force
 
 _defaults = settings.default
@@ -27,13 +27,12 @@ def product(a: Any, b: Any) -> Any:
     if type(a) is type(b) and isinstance(a, Handle):
         kind = a._kind
         if type(a._v) is np.ndarray is type(b._v) and kind.backend.hosted and not host_values.large((a, b)):
-            computed = host_values.computed(np.matmul, (a, b))
-            if computed is not DECLINED:
-                return computed
-        for backend in (kind.backend, b._kind.backend):
-            if backend.defers and backend.VECTORS_LEFT and host_values.is_of_a_vector(a, b):
-                reason = dtypes.FasterOnHost(backend.VECTORS_LEFT)
-                return host_fallback.call(np.matmul, (a, b), {}, backend, reason)
+            made = host_values.computed(np.matmul, (a, b))
+            if made is not DECLINED:
+                return made
+        made = host_values.product(np.matmul, a, b)
+        if made is not DECLINED:
+            return made
         if kind.backend.copies_columns and b._kind is kind:
             a, b = _by_rows(a, b)
         run = kind.product

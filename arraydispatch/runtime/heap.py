@@ -51,7 +51,8 @@ def keep_memory(all_blocks: bool = False) -> bool:
         return False
     with contextlib.suppress(ImportError):
         importlib.import_module("arraydispatch._core._allocator").keep(LARGEST - _AROUND, LARGE_KEPT)
-        # The allocator is a value of this context. In a context with values ufuncs search for the handling of errors at each call, unless
-        # it is one of them: as it was, so that it stays what the program sets.
-        np.seterr()
+        # The allocator is a value of this context. In a context with values ufuncs search for the state of errors at each call, unless it
+        # is one of them: the very object that was in force, which tells the short paths that the program has set nothing.
+        state = np._core.umath._extobj_contextvar
+        state.set(state.get())
     return done
