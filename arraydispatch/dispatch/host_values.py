@@ -184,7 +184,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     found: list[Handle] = []
     spec = None if isinstance(func, np.ufunc) else spec_of(func)
     writes = spec is None or spec.may_write(args, kwargs)  # which is true of every call that is not known not to
-    lent: dict[int, np.ndarray[Any, Any]] | None = None if writes or not views.waiting else {}
+    copies = spec is not None and "positions" in spec.into  # NumPy first copies an array that is read-only
+    lent: dict[int, np.ndarray[Any, Any]] | None = None if writes or copies or not views.waiting else {}
     inside, called = _inside(found, _WRITTEN, lent)
     hosts = [handed(x, inside, called) for x in args]
     keywords = {key: handed(x, inside, called) for key, x in kwargs.items()} if kwargs else kwargs

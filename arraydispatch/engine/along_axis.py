@@ -35,7 +35,8 @@ def call(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         each = spec.parallel.each
         return DECLINED if each is None else _by_elements(func, args, kwargs, each)
     x = args[0] if args else None
-    if type(x) is not _ndarray or x.ndim < 2 or 4 * x.size < tape.IN_THREADS or not x.flags.c_contiguous:
+    least = tape.IN_THREADS * 2 if spec.parallel.light else tape.IN_THREADS >> 4
+    if type(x) is not _ndarray or x.ndim < 2 or x.size < least or not x.flags.c_contiguous:
         return DECLINED
     if x.dtype.kind not in "biufc":
         return DECLINED
@@ -196,7 +197,7 @@ def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: i
     if (
         type(x) is not _ndarray
         or x.dtype.kind not in "iuf"
-        or 4 * x.size < tape.IN_THREADS
+        or x.size < tape.IN_THREADS >> 4
         or (threads := blocks.thread_count()) < 2
     ):
         return DECLINED

@@ -61,7 +61,7 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
     quiet = facts.reports == "never"
     reports = facts.reports == "divisors" if integers else not quiet
     kinds = {t.kind for t in loops}
-    weight = 8 if facts.heavy else max(t.itemsize for t in loops) / 8
+    weight = 8 if facts.heavy else max(t.itemsize for t in loops) / (16 if loops[-1].kind == "b" else 8)
     pinned = (facts.last_differ and "f" in kinds) or ("c" in kinds and not quiet and not facts.by_parts)
     weak = tuple([i for i in weak if (keys[i], loops[i].char) not in _FIT])
     return Loop(loops[-1], loops[:-1], weak, reports, weight, pinned)
@@ -81,8 +81,7 @@ def cast(x: Any, out: Any) -> None:
 
 def select(condition: Any, x: Any, y: Any, out: Any) -> None:
     """Compute ``np.where(condition, x, y)``."""
-    np.copyto(out, y, casting="unsafe")
-    np.copyto(out, x, casting="unsafe", where=condition)
+    np.copyto(out, np.where(condition, x, y), casting="unsafe")
 
 
 _NOT_IN_PLACE: frozenset[Callable[..., Any]] = frozenset({cast, select})

@@ -8,7 +8,7 @@ from .results cimport Path, array_of, before_write, computed_onto, into, is_comp
 cdef object DECLINED, PLAIN, SCALARS
 cdef set _kept
 cdef Path path
-cdef list _beside_tables(args, list found, tables)
+cdef list _beside_tables(args, list found, tables, bint large)
 cdef dict shorter, waiting
 cdef bint _are_large(values) except -1
 cdef _finished(result, ndarray value, Handle a, Kind kind, b=*)

@@ -17,8 +17,9 @@ from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
-from ..engine.recording import call_nodes
+from ..engine.recording import call_nodes, tape
 from ..functions.registry import Written, spec_of
+from ..functions.specs import Parallel
 from ..runtime.execution_policy import shapes
 from ..ufuncs.facts import INSTRUCTIONS
 from .creation import wrapped_all
@@ -45,7 +46,7 @@ from .results import (
     written,
 )  # fmt: skip
 
-__all__ = ["array_function", "callers", "with_twins", "of_function", "of_ufunc"]
+__all__ = ["array_function", "callers", "of_function", "of_large", "of_ufunc", "with_twins"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 _kept = shapes.kept
@@ -58,8 +59,11 @@ def _not_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return DECLINED
 
 
-def _caller(func: Any, spec: Any) -> Any:
-    """Make the thin call of a function; ``spec`` is None for a method of a ufunc, which writes ``out`` alone."""
+def _caller(func: Any, spec: Any, large: bool = False) -> Any:
+    """Make the thin call of a function; ``spec`` is None for a method of a ufunc, which writes ``out`` alone.
+
+    ``large``: for large arrays, of which fused execution has recorded nothing.
+    """
     run = getattr(func, "_implementation", func)  # without dispatch: all arguments are ndarrays
     written = (Written("out", 4 if func.__name__ == "reduceat" else 3, None),) if spec is None else spec.written
     places = [parameter.at for parameter in written]
@@ -71,6 +75,8 @@ def _caller(func: Any, spec: Any) -> Any:
     of_any_size = 0 in tables
     views = spec is not None and spec.mode in ("view", "attribute", "meta") and spec.views.part is None
     answers = spec is not None and spec.mode == "meta"
+    any_size = views or large
+    most = 2 * tape.IN_THREADS if spec is not None and spec.parallel.light else sys.maxsize
 
     def with_one(x: Any) -> Any:
         value: ndarray | None = handles.held(x, path.array_class)
@@ -105,7 +111,11 @@ def _caller(func: Any, spec: Any) -> Any:
             args, kwargs = args[:before], {**kwargs, "out": args[before]}
         found: list[Any] = []
         looked_into = spec.looks_into(args, kwargs) if tables else ()
-        hosts = _beside_tables(args, found, looked_into) if looked_into else values_of(args, found, DEEPEST, views)
+        hosts = (
+            _beside_tables(args, found, looked_into, large)
+            if looked_into
+            else values_of(args, found, DEEPEST, any_size)
+        )
         if hosts is None:
             return DECLINED
         options = keywords_of(kwargs, found, names) if kwargs else kwargs
@@ -117,19 +127,22 @@ def _caller(func: Any, spec: Any) -> Any:
             return DECLINED  # the general call lends their memory
         if options and (out := kwargs.get("out")) is not None:
             return computed_onto(run, hosts, options, out, found)
-        start = perf_counter() if views or _kept else 0.0
+        if large and type(hosts[0]) is ndarray and hosts[0].size >= most:
+            return DECLINED  # threads share it
+        start = perf_counter() if any_size or _kept else 0.0
         result = run(*hosts, **options) if options else run(*hosts)
         if answers:
             return result
         made = result if type(result) in PLAIN else made_of(result, found)
         if is_computed(made):
-            if (views or _kept) and _are_large(hosts):
+            if (any_size or _kept) and _are_large(hosts):
                 host_values.tell(func, found, result, hosts, perf_counter() - start)
             else:
                 path.calls += 1
         return made
 
-    shorter[call] = with_one, with_two
+    if not large:
+        shorter[call] = with_one, with_two
     return call
 
 
@@ -196,7 +209,13 @@ _KNOWN = frozenset({"function", "like", "view", "attribute", "meta"})
 
 
 class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
-    """Thin calls of NumPy functions, made on first use. Functions of unknown body, and those that write, have none."""
+    """Thin calls of NumPy functions, made on first use. Functions of unknown body, and those that write, have none.
+
+    ``large``: for large arrays; those that threads share have none either.
+    """
+
+    def __init__(self, large: bool = False) -> None:
+        self._large = large
 
     def __missing__(self, func: Any) -> Any:
         spec = None if isinstance(func, np.ufunc) else spec_of(func)
@@ -204,8 +223,10 @@ class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
             known = spec.mode in _KNOWN or (spec.mode == "arrays" and hasattr(func, "_implementation"))
         else:
             known = isinstance(getattr(func, "__self__", None), np.ufunc) and func.__name__ in _UFUNC_METHODS
+        if self._large and spec is not None and not spec.parallel.light and spec.parallel != Parallel():
+            known = False
         made = _updater(func) if spec is not None and spec.mode == "update" else _not_at_once
-        self[func] = found = _caller(func, spec) if known else made
+        self[func] = found = _caller(func, spec, self._large) if known else made
         return found
 
 
@@ -214,6 +235,8 @@ callers = _Callers()
 
 It takes ``(args, kwargs)`` and returns the result, or :data:`DECLINED` where it made no call.
 """
+of_large = _Callers(True)
+"""The same for large arrays under fused execution, of which nothing was recorded."""
 
 
 def _are_read(found: list[Any]) -> bool:
@@ -226,11 +249,11 @@ def _are_read(found: list[Any]) -> bool:
     return False
 
 
-def _beside_tables(args: Any, found: list[Any], tables: Any) -> list[Any] | None:
-    """Do what :func:`values_of` does for a call that only looks into the arrays at some positions, which may be large."""
+def _beside_tables(args: Any, found: list[Any], tables: Any, large: bool) -> list[Any] | None:
+    """Do what :func:`values_of` does for a call that only looks into the arrays at some positions, which may be large as all may."""
     hosts: list[Any] = []
     for i, x in enumerate(args):
-        inside = values_of((x,), found, DEEPEST, i in tables)
+        inside = values_of((x,), found, DEEPEST, large or i in tables)
         if inside is None:
             return None
         hosts.append(inside[0])

@@ -27,6 +27,7 @@ from ..engine.recording.call_nodes import record
 from ..memory import views
 from ..ufuncs.facts import CLIP, INSTRUCTIONS
 from . import results
+from .functions import of_large
 from .results import of_one, of_two
 
 __all__ = ["calibrate", "over"]
@@ -115,7 +116,9 @@ def _reflected(func: np.ufunc, general: Any) -> Any:
 def _inplace(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
         made = writes.inplace(func, self, other) if call_nodes.least else None
-        if made is None and _look((self, other)) and results.into(func, self, other, self, True):
+        if made is None and call_nodes.least and _look((self, other)) and results.into(func, self, other, self, True):
+            return self
+        if made is None and call_nodes.least and results.into_its_memory(func, self, other, self, True):
             return self
         return general(self, other) if made is None else made
 
@@ -148,7 +151,8 @@ def _array_ufunc(general: Any) -> Any:
             if not kwargs:
                 if type(inputs[0]) is ndarray:
                     inputs = with_scalar(inputs)
-                made = record(func, inputs)
+                simple = len(inputs) <= 2 and func.nout == 1 and func.signature is None
+                made = _computed(func, inputs) if simple else record(func, inputs)
                 if made is not None:
                     return made
             elif len(kwargs) == 1 and "out" in kwargs:
@@ -180,6 +184,9 @@ def _array_function(general: Any) -> Any:
             elif len(args) == 3 and not kwargs:
                 made = call_nodes.where(*args) if func is _where else _clipped(*args) if func is _clip else None
             if made is not None:
+                return made
+            made = of_large[func](args, kwargs)
+            if made is not DECLINED:
                 return made
         return general(self, func, types, args, kwargs)
 
@@ -216,10 +223,28 @@ def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: st
     return made
 
 
+def _reduced_at_once(name: str, reduce: Any, a: Any, args: Any, kwargs: Any) -> Any:
+    """Reduce by NumPy a large array whose values are there; None where the general path is needed, as for one that threads share."""
+    v, kind = a._v, a._kind
+    if type(v) is not ndarray or views.waiting or kind.standard or not kind.backend.hosted:
+        return None
+    value: ndarray = v
+    if not call_nodes.least <= value.size < 2 * tape.IN_THREADS or not results.is_plain(args, kwargs):
+        return None
+    start = perf_counter()
+    result = reduce(value, *args, **kwargs)
+    host_values.tell(getattr(np, name), [a], result, (value,), perf_counter() - start)
+    return results.made_of(result, [a])
+
+
 def _reducer(name: str, general: Any) -> Any:
+    reduce = getattr(ndarray, name)
+
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if call_nodes.least:
             made = _reduced(name, self, args, kwargs, getrefcount(self), "method")
+            if made is None:
+                made = _reduced_at_once(name, reduce, self, args, kwargs)
             if made is not None:
                 return made
         return general(self, *args, **kwargs)

@@ -27,6 +27,7 @@ cdef _of_mixed(op, x, y, ndarray left, ndarray right, bint by_rows)
 cdef _operand(x, Kind kind)
 cdef bint _are_large(x, y) except -1
 cpdef bint into(op, x, y, out, bint operator) except -1
+cpdef bint into_its_memory(op, x, y, out, bint operator) except -1
 cpdef written(a)
 cpdef bint is_ours(x) except -1
 cpdef ufunc(func, tuple inputs)

@@ -26,7 +26,7 @@ from ..ufuncs import rows
 from ..ufuncs.facts import INSTRUCTIONS
 
 __all__ = [
-    "DEEPEST", "array_of", "at", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "is_computed", "is_numpys", "is_ours", "is_plain", "is_read", "keywords_of", "made_of",
+    "DEEPEST", "array_of", "at", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "into_its_memory", "is_computed", "is_numpys", "is_ours", "is_plain", "is_read", "keywords_of", "made_of",
     "of_one", "of_two", "onto", "path", "result_of", "ufunc", "values_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
@@ -213,10 +213,18 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     place: ndarray | None = handles.held(out, _path.array_class)
     if place is None:
         return False
+    if place.size >= _path.least and call_nodes.least:  # both are --min-size, where both are in force
+        return False  # it may be recorded
+    return into_its_memory(op, x, y, out, operator)
+
+
+def into_its_memory(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
+    """Do the same also for a large array that has not been recorded."""
+    place: ndarray | None = handles.held(out, _path.array_class)
+    if place is None:
+        return False
     kind: Kind = handles.kind_of(out)
-    if kind.standard or (
-        place.size >= _path.least and call_nodes.least
-    ):  # both are --min-size, where both are in force
+    if kind.standard:
         return False
     left = place if x is out else _operand(x, kind)
     right = None if y is DECLINED else _operand(y, kind)
@@ -483,7 +491,7 @@ def values_of(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: An
                 return None
             hosts.append(x)
         elif cls is tuple or cls is list:
-            inner = values_of(x, found, depth - 1)
+            inner = values_of(x, found, depth - 1, of_any_size)
             if inner is None:
                 return None
             hosts.append(cls(inner))

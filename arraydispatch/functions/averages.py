@@ -111,7 +111,7 @@ def _mean_plan(kind: Kind) -> WholePlan | None:
     return WholePlan(backend.in_scope(run) if backend.scoped else run, kind, None)
 
 
-@reduction(np.mean, whole=_mean_plan, into=("accumulates", "divides"), error="sum", apart=True)
+@reduction(np.mean, whole=_mean_plan, into=("accumulates", "divides"), error="sum", apart=True, light=True)
 def mean(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue
 ) -> Native:
@@ -161,7 +161,7 @@ def _rooted(xp: XP, variance: Native) -> Native:
     return xp.prim.astype(root, dtype)
 
 
-@reduction(np.var, into=("divides",), error="square", apart=True)
+@reduction(np.var, into=("divides",), error="square", apart=True, light=True)
 def var(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = NoValue, *,
     where: Any = NoValue, mean: Any = NoValue, correction: Any = NoValue,
@@ -187,7 +187,7 @@ def var(
     return _divided(xp, total, xp.prim.reshape(xp.maximum(xp.subtract(count, ddof), 0), xp.shape_of(total)))
 
 
-@reduction(np.std, into=("divides",), error="spread", apart=True)
+@reduction(np.std, into=("divides",), error="spread", apart=True, light=True)
 def std(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: Any = NoValue, *,
     where: Any = NoValue, mean: Any = NoValue, correction: Any = NoValue,

@@ -25,12 +25,12 @@ def _reduction(xp: Any, ufunc: Any, a: Any, axis: Any, keepdims: Any, where: Any
     return ufunc.reduce(xp.asarray(a), axis=axis, keepdims=keep, where=where)
 
 
-@implements(np.all, layout=layouts.reduced, apart=True, returns="scalar")
+@implements(np.all, layout=layouts.reduced, apart=True, light=True, returns="scalar")
 def all(xp: Any, a: Any, axis: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Native:
     return _reduction(xp, xp.logical_and, a, axis, keepdims, where)
 
 
-@implements(np.any, layout=layouts.reduced, apart=True, returns="scalar")
+@implements(np.any, layout=layouts.reduced, apart=True, light=True, returns="scalar")
 def any(xp: Any, a: Any, axis: Any = None, keepdims: Any = NoValue, *, where: Any = NoValue) -> Native:
     return _reduction(xp, xp.logical_or, a, axis, keepdims, where)
 

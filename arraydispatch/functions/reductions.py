@@ -79,7 +79,9 @@ def reduced(
 # -- sums and products -------------------------------------------------------------------------------------------------
 
 
-@reduction(np.sum, kind="native", whole=np.add, into=("accumulates",), reported=True, error="sum", apart=True)
+@reduction(
+    np.sum, kind="native", whole=np.add, into=("accumulates",), reported=True, error="sum", apart=True, light=True
+)
 def sum(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, initial: Any = NoValue,
     where: Any = NoValue,
@@ -88,7 +90,7 @@ def sum(
     return reduced(xp, xp.add, a, axis, dtype, keepdims, initial, where)
 
 
-@reduction(np.prod, kind="native", whole=np.multiply, into=("accumulates",), reported=True, apart=True)
+@reduction(np.prod, kind="native", whole=np.multiply, into=("accumulates",), reported=True, apart=True, light=True)
 def prod(
     xp: XP, a: Any, axis: Any = None, dtype: Any = None, keepdims: Any = NoValue, initial: Any = NoValue,
     where: Any = NoValue,
@@ -97,7 +99,7 @@ def prod(
     return reduced(xp, xp.multiply, a, axis, dtype, keepdims, initial, where)
 
 
-@reduction(np.max, np.amax, kind="native", whole=np.maximum, into=("casts",), apart=True)
+@reduction(np.max, np.amax, kind="native", whole=np.maximum, into=("casts",), apart=True, light=True)
 def max(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:
@@ -105,7 +107,7 @@ def max(
     return reduced(xp, xp.maximum, a, axis, None, keepdims, initial, where)
 
 
-@reduction(np.min, np.amin, kind="native", whole=np.minimum, into=("casts",), apart=True)
+@reduction(np.min, np.amin, kind="native", whole=np.minimum, into=("casts",), apart=True, light=True)
 def min(
     xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue, initial: Any = NoValue, where: Any = NoValue
 ) -> Native:
@@ -121,13 +123,13 @@ def _running(xp: XP, ufunc: Any, a: Any, axis: Any, dtype: Any) -> Native:
     return ufunc.accumulate(a, axis=axis, dtype=dtype)
 
 
-@accumulation(np.cumsum, kind="native", error="sum", apart="same")
+@accumulation(np.cumsum, kind="native", error="sum", apart="same", light=True)
 def cumsum(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.cumsum`."""
     return _running(xp, xp.add, a, axis, dtype)
 
 
-@accumulation(np.cumprod, kind="native", apart="same")
+@accumulation(np.cumprod, kind="native", apart="same", light=True)
 def cumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
     """`numpy.cumprod`."""
     return _running(xp, xp.multiply, a, axis, dtype)

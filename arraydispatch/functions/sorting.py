@@ -241,12 +241,12 @@ def _arg_complex(xp: Any, a: Native, axis: int, name: str) -> Native:
     return xp.prim.argmax(xp.prim.astype(wanted, INTP), axis)
 
 
-@position(np.argmax, apart=True)
+@position(np.argmax, apart=True, light=True)
 def argmax(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, a, axis, keepdims, "argmax")
 
 
-@position(np.argmin, apart=True)
+@position(np.argmin, apart=True, light=True)
 def argmin(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> Native:
     return _arg(xp, a, axis, keepdims, "argmin")
 

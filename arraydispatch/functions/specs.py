@@ -66,10 +66,13 @@ class Parallel(NamedTuple):
         numbers; ``twice`` the line less two, or ``n``.
     each : int or None
         Position of the argument whose elements give the elements of the result independently.
+    light : bool
+        It takes about as long as to read the array, so that a second thread gains nothing but on very large ones.
     """
 
     apart: bool | Lines = False
     each: int | None = None
+    light: bool = False
 
 
 class Views(NamedTuple):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ...common.sentinels import DECLINED
 from ...common.signal_safety import aside, imported, may_import
 from ...ufuncs.facts import INSTRUCTIONS, neutral
 from ..loops import cast, select
@@ -38,6 +39,8 @@ __all__ = [
 
 HOT = 1 << 26
 """Elements, times calls, that a chain has computed before it is compiled: some 30 ms of NumPy's time, as long as compiling takes."""
+_SELECTED = 8
+"""Number of sums that take NumPy as long as it takes to select by a mask, so that this alone is worth a kernel."""
 KNOWN = 1 << 23
 """The same for a chain whose code an earlier process has left on disk; meanwhile the compiler is loaded, which takes some 30 ms."""
 MOST = 512
@@ -190,7 +193,7 @@ def grouped(
         Gets the counts of the chains that are not worth a kernel yet, and what is added to them each time.
     """
     ops = {i: _op(nodes[i], reads[i], arrays) for i in numbers} if can_compile() else {}
-    if sum(op is not None for op in ops.values()) < 2:
+    if sum(op is not None for op in ops.values()) < 2 and "select" not in ops.values():
         return list(numbers)
     return _ordered(numbers, ops, _Of(nodes, reads, arrays, cold))
 
@@ -253,7 +256,7 @@ def _dtype(x: Any) -> np.dtype[Any]:
 
 def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group | int] | None:
     """Return a group of these nodes if it is worth a kernel, else the nodes; None if the nodes that read elsewhere should be left out."""
-    if len(numbers) < 2:
+    if len(numbers) < 2 and not any(ops[i] == "select" for i in numbers):
         return list(numbers)
     nodes, slots = of.nodes, of.arrays
     moved = [far(nodes[i]) for i in numbers]
@@ -301,7 +304,8 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
     chain = Chain(tuple(calls), tuple(of_scalars))
     if (work := _work_of(chain)).done < HOT:
         if work.done >= 0:
-            of.cold.append((work, nodes[numbers[0]].size * len(numbers)))
+            slow = sum(ops[i] == "select" for i in numbers)
+            of.cold.append((work, nodes[numbers[0]].size * (len(numbers) + (_SELECTED - 1) * slow)))
         return list(numbers)
     return [Group(list(numbers), chain, list(arrays), operands, cells, scalars)]
 
@@ -405,14 +409,16 @@ def mask_of(told: Sequence[dict[str, Any] | None]) -> int:
     return sum(flag for mode, flag in _FLAGS[_MACHINE].items() if any(modes[mode] == "warn" for modes in heard))
 
 
-def compiled(
-    chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: Any, mask: int, kept: Any
-) -> Kernel | None:
-    """Return the kernel; None if there are too many, or LLVM rejects it. The parameters are those of its source."""
+def compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: Any, mask: int, kept: Any) -> Any:
+    """Return the kernel; None while another thread has the compiler; ``DECLINED`` if there are too many, or LLVM rejects it.
+
+    The parameters are those of its source.
+    """
     key = chain, depth, pointers, results, mask, kept
     if key not in _kernels:
         _by_one(lambda: _compile(key))  # raised by a signal handler, not by LLVM
-    return _kernels.get(key)
+    made = _kernels.get(key)
+    return DECLINED if made is None and (key in _kernels or len(_kernels) >= MOST) else made
 
 
 def _by_one(f: Callable[[], None]) -> None:

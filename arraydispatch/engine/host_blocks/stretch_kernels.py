@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._core.machine import address_of, put, put_addresses, run
+from ...common.sentinels import DECLINED
 from ...ufuncs.facts import neutral
 from ..loops import cast
 from ..nodes import Bound, Box, Elsewhere, Form, Node, Update, strides_of
@@ -147,7 +148,9 @@ class Fused(Bound):
         )
         chain = Chain(calls, self.group.chain.scalars)
         kernel = compiled(chain, len(self._lengths), self._pointers, results, mask, kept)
-        if kernel is None or kernel.errs_often():
+        if kernel is None:
+            return
+        if kernel is DECLINED or kernel.errs_often():
             refuse(self.group.chain)
             return
         self.kernel = kernel

@@ -11,7 +11,7 @@ cdef object _cls, _every, _DECLINED
 
 cpdef Node node_of(Form form, place=*)
 cpdef array_of(Node node)
-@cython.locals(i=Py_ssize_t, shared=bint)
+@cython.locals(i=Py_ssize_t, shared=bint, pending=bint)
 cpdef record(func, tuple inputs, dtype=*, Handle into=*, like=*, bint runs=*, func_seen=*)
 cdef bint _is_shared(Handle x, ndarray v) except -1
 cpdef bint fits(value, dtype) except -1

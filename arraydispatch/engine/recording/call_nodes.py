@@ -186,7 +186,7 @@ def record(
     first: Any = None
     second: Any = None
     more: tuple[Any, ...] = ()
-    shared = False
+    shared = pending = False
     before: Any = None
     for i in range(len(values)):
         x = values[i]
@@ -205,6 +205,7 @@ def record(
                 node = v
                 operand: Form = node.form
                 known = operand.laid
+                pending = True
             elif x is before:  # as in x * x
                 pass
             elif type(v) is _ndarray:
@@ -236,7 +237,7 @@ def record(
         form = _known_forms[key] = _form(func, inputs, values, dtype)
         if form is None:
             return None
-    if form.least < least:
+    if form.least < least and not (pending and form.size >= least):  # a cheap call is no reason to end a block
         return None
     if form.alone and form.gains_nothing():
         return None

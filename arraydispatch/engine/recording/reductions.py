@@ -92,7 +92,7 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
         return None
     size = prod(v.shape)
     pending = type(v) is Node
-    if size < call_nodes.least or not (pending or size >= tape.IN_THREADS):
+    if size < call_nodes.least or not (pending or size >= 2 * tape.IN_THREADS):
         return None  # for no elements, NumPy raises an error for an extreme
     dtype = _result(func, kind.dtype)
     if dtype is None:

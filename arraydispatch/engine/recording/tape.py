@@ -26,6 +26,7 @@ from ...memory.roots import memory_of
 from ...memory.views import NEVER
 from ..host_blocks import blocks
 from ..host_blocks.blocks import Block, Short, needed, planned, whole_rounds
+from ..loops import select
 from ..nodes import Buffer, Form, Node, PendingView, buffer_of
 from . import block_reports
 
@@ -39,8 +40,10 @@ MOST_BYTES = 1 << 30
 """Largest number of bytes that a tape keeps alive: the memory that its nodes read, and their values."""
 DEAD_BYTES = 1 << 24
 """Number of bytes that only the tape keeps alive at which it runs, unless a few arrays are larger."""
-IN_THREADS = 1 << 19
-"""Number of computed elements of eight bytes from which threads compute a block; waking them takes 40 µs."""
+IN_THREADS = 1 << 21
+"""Number of sums of eight-byte numbers from which threads compute a block: waking them takes 40 to 100 µs, as long as a million sums."""
+WRITING = 4
+"""Number of sums that take as long as to write an element into a part of an array."""
 
 _MUCH = "it held much memory"
 
@@ -330,17 +333,17 @@ class Tape:
     def _plan(self, nodes: list[Node], threads: bool = True) -> Block:
         left = needed(nodes)
         count = 0
-        if threads and self.work >= IN_THREADS:
+        if threads and WRITING * self.work >= IN_THREADS:
             work = 0
             for each in left:
                 node: Node = each
-                work += node.form.work
+                work += node.form.work * (1 if node.target is None else WRITING)
             count = blocks.thread_count() if work >= IN_THREADS else 0
         if len(left) > 1 or count or not left:
             for each in left:
                 node = each
                 node.form.alone = 0
-        elif left[0].target is None:
+        elif left[0].target is None and left[0].form.func is not select:
             left[0].form.alone += 1
         block = planned(left, count) if left else Short(left)
         block.group, block.tape = nodes, self

@@ -335,7 +335,7 @@ def _of_view(view: Handle, root: Any, own: Any) -> Window | None:
         return None
     if (
         v.size < call_nodes.least
-        or v.size + own.work < tape.IN_THREADS
+        or tape.WRITING * v.size + own.work < tape.IN_THREADS
         or not (v.flags.c_contiguous and v.flags.writeable)
     ):
         return None
@@ -372,7 +372,7 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
             type(v) is _ndarray
             and kind.backend.hosted
             and not kind.standard
-            and v.size + own.work >= tape.IN_THREADS
+            and tape.WRITING * v.size + own.work >= tape.IN_THREADS
             and v.size >= call_nodes.least
             and v.flags.c_contiguous
             and v.flags.writeable
@@ -428,7 +428,7 @@ def _form(func: np.ufunc | None, kind: Any, window: Window, y: Any, of: Window |
         if loop is None or loop.out != dtype or loop.pinned:
             return None
         reports, ins = loop.reports, loop.ins
-    work = prod([n for _, _, n in window.axes]) * max(dtype.itemsize, 1) / 8
+    work = tape.WRITING * prod([n for _, _, n in window.axes]) * max(dtype.itemsize, 1) / 8
     return Form(Updated(func, window, of), kind, window.whole, work, ins=ins, reports=reports)
 
 

@@ -229,7 +229,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
         return False
     if not _is_basic(key):
         return False
-    if own.work < tape.IN_THREADS or node.form.fortran or node.form.reduces() or not v.flags.writeable:
+    if tape.WRITING * own.work < tape.IN_THREADS or node.form.fortran or node.form.reduces() or not v.flags.writeable:
         return False
     try:
         place = v[key]
