@@ -282,7 +282,7 @@ def laid(kind: Any, shape: Any, how: Any) -> Any:
 
 
 ALONE = 8
-"""Number of consecutive blocks of a single call after which such calls are no longer recorded."""
+"""Number of consecutive blocks that did not pay, as those of a single call, after which such calls are no longer recorded."""
 AGAIN = 64
 """Number of calls of a form that is no longer recorded, after which one is recorded as a trial."""
 

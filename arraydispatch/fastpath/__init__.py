@@ -76,8 +76,8 @@ def _method(numpys: Any, form: Any, row: Member) -> Any:
 
 
 _BY_FORM: dict[Form, Callable[[Any, Any, Member], Any]] = {
-    "binary": lambda numpys, form, _: methods.binary(numpys, form),
-    "comparison": lambda numpys, form, _: methods.binary(numpys, form),
+    "binary": lambda numpys, form, row: methods.binary(numpys, form, row.recorded),
+    "comparison": lambda numpys, form, row: methods.binary(numpys, form, row.recorded),
     "reflected": lambda numpys, form, _: methods.reflected(numpys, form),
     "inplace": lambda numpys, form, _: methods.inplace(numpys, form),
     "unary": lambda numpys, form, _: methods.unary(numpys, form),

@@ -11,5 +11,6 @@ cdef Path path
 cdef list _beside_tables(args, list found, tables, bint large)
 cdef dict shorter, waiting
 cdef bint _are_large(values) except -1
+cdef bint _are_recorded(tuple args) except -1
 cdef _finished(result, ndarray value, Handle a, Kind kind, b=*)
 cdef _of_numpys(func, tuple inputs)

@@ -76,6 +76,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
     views = spec is not None and spec.mode in ("view", "attribute", "meta") and spec.views.part is None
     answers = spec is not None and spec.mode == "meta"
     any_size = views or large
+    recordable = not large and func in _RECORDED
     most = 2 * tape.IN_THREADS if spec is not None and spec.parallel.light else sys.maxsize
 
     def with_one(x: Any) -> Any:
@@ -88,7 +89,8 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
 
     def with_two(x: Any, y: Any) -> Any:
         value: ndarray | None = handles.held(x, path.array_class) if before > 1 else None
-        if value is not None and path.least and (value.size < path.least or of_any_size):
+        few = path.recorded if recordable else path.least
+        if value is not None and few and (value.size < few or of_any_size):
             kind: Kind = handles.kind_of(x)
             second: ndarray | None = handles.held(y, path.array_class)
             if kind.standard or (waiting and lends and _are_read([x] if second is None else [x, y])):
@@ -103,7 +105,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
         return call((x, y), {})
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not path.least:
+        if not path.least or (recordable and call_nodes.least and _are_recorded(args)):
             return DECLINED
         if len(args) > before:
             if len(args) != before + 1 or before != place_of_out or "out" in kwargs:
@@ -144,6 +146,19 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
     if not large:
         shorter[call] = with_one, with_two
     return call
+
+
+_RECORDED = frozenset({np.where, np.roll, np.clip})
+"""Functions that fused execution records, beside reductions."""
+
+
+def _are_recorded(args: tuple[Any, ...]) -> bool:
+    """Whether one of the arrays is so large that fused execution is first asked to record the call."""
+    for x in args:
+        value: ndarray | None = handles.held(x, path.array_class)
+        if value is not None and value.size >= path.recorded:
+            return True
+    return False
 
 
 def _updater(func: Any) -> Any:
@@ -331,8 +346,13 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                 made = of_one(func, x)
                 if made is not DECLINED:
                     return made
-                if call_nodes.least and (made := call_nodes.record(func, (x,))) is not None:
-                    return made
+                if call_nodes.least:
+                    made = call_nodes.record(func, (x,))
+                    if made is not None:
+                        return made
+                    made = of_one(func, x, True)
+                    if made is not DECLINED:
+                        return made
             elif type(x) in SCALARS and not more and not kwargs:
                 return func(x)
             elif type(x) is ndarray and not more and not kwargs:
@@ -348,8 +368,13 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                 made = of_one(func, x)
                 if made is not DECLINED:
                     return made
-                if call_nodes.least and (made := call_nodes.record(func, (x,))) is not None:
-                    return made
+                if call_nodes.least:
+                    made = call_nodes.record(func, (x,))
+                    if made is not None:
+                        return made
+                    made = of_one(func, x, True)
+                    if made is not DECLINED:
+                        return made
             elif type(x) in SCALARS:
                 return func(x)
             elif type(x) is ndarray:
@@ -381,6 +406,9 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                 made = call_nodes.record(func, args)
                 if made is not None:
                     return made
+                made = of_two(func, args[0], args[1], by_rows, True)
+                if made is not DECLINED:
+                    return made
             return alone(args)
         elif len(kwargs) == 1 and ((out := kwargs.get("out")) is not None):
             made = onto(func, args, out)
@@ -398,6 +426,9 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
         if recorded and call_nodes.least and is_ours(x) and is_ours(y):
             made = call_nodes.record(func, (x, y))
             if made is not None:
+                return made
+            made = of_two(func, x, y, by_rows, True)
+            if made is not DECLINED:
                 return made
         return alone((x, y))
 

@@ -50,12 +50,12 @@ _compiled = handles.compiled
 # -- operators ---------------------------------------------------------------------------------------------------------
 
 
-def binary(op: Callable[[Any, Any], Any], general: Any) -> Any:
-    """Make the thin form of ``x + y``."""
-    by_rows = op in INSTRUCTIONS
+def binary(op: Callable[[Any, Any], Any], general: Any, recorded: bool) -> Any:
+    """Make the thin form of ``x + y``; ``recorded``: whether fused execution may record it."""
+    by_rows, never = op in INSTRUCTIONS, not recorded
 
     def method(self: Any, other: Any) -> Any:
-        made = of_two(op, self, other, by_rows)
+        made = of_two(op, self, other, by_rows, never)
         return general(self, other) if made is DECLINED else made
 
     return method

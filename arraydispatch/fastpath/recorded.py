@@ -75,11 +75,10 @@ def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     made = record(func, inputs)
     if made is not None:
         return made
-    if _look(inputs):
-        made = of_two(func, inputs[0], inputs[1], func in INSTRUCTIONS) if len(inputs) == 2 else of_one(func, *inputs)
-        if made is not DECLINED:
-            return made
-    return _at_once(func, inputs)
+    _look(inputs)
+    by_rows = func in INSTRUCTIONS
+    made = of_two(func, inputs[0], inputs[1], by_rows, True) if len(inputs) == 2 else of_one(func, inputs[0], True)
+    return _at_once(func, inputs) if made is DECLINED else made
 
 
 def _look(values: Any) -> bool:
@@ -116,10 +115,10 @@ def _reflected(func: np.ufunc, general: Any) -> Any:
 def _inplace(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
         made = writes.inplace(func, self, other) if call_nodes.least else None
-        if made is None and call_nodes.least and _look((self, other)) and results.into(func, self, other, self, True):
-            return self
-        if made is None and call_nodes.least and results.into_its_memory(func, self, other, self, True):
-            return self
+        if made is None and call_nodes.least:
+            _look((self, other))
+            if results.into_its_memory(func, self, other, self, True):
+                return self
         return general(self, other) if made is None else made
 
     return method
@@ -137,7 +136,7 @@ def _power(general: Any) -> Any:
     def __pow__(self: Any, exponent: Any, modulo: None = None) -> Any:
         if call_nodes.least and modulo is None:
             short = short_power(self, exponent, True)
-            made = record(np.power, (self, exponent)) if short is None else record(short, (self,))
+            made = _computed(np.power, (self, exponent)) if short is None else _computed(short, (self,))
             if made is not None:
                 return made
         return general(self, exponent, modulo)

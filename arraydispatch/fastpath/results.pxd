@@ -6,7 +6,7 @@ from .._core.handles cimport Handle
 
 cdef class Path:
     cdef public object array_class
-    cdef public Py_ssize_t calls, least
+    cdef public Py_ssize_t calls, least, recorded
 
 cdef object DECLINED, PLAIN, SCALARS, _HELD
 cdef dict _waiting
@@ -16,14 +16,14 @@ cdef Py_ssize_t _rows
 cpdef bint is_numpys(x) except -1
 cpdef bint is_kept(Handle a, ndarray value) except -1
 cpdef of_kept(op, tuple inputs)
-cdef bint _is_large(ndarray x, ndarray y) except -1
+cdef bint _is_large(ndarray x, ndarray y, Py_ssize_t least) except -1
 cdef bint _has_many(x) except -1
 cdef _computed(result, Kind kind)
-cpdef of_one(op, x)
-@cython.locals(straight=bint)
-cpdef of_two(op, x, y, bint by_rows)
-@cython.locals(plain=bint)
-cdef _of_mixed(op, x, y, ndarray left, ndarray right, bint by_rows)
+cpdef of_one(op, x, bint tried=*)
+@cython.locals(straight=bint, least=Py_ssize_t)
+cpdef of_two(op, x, y, bint by_rows, bint tried=*)
+@cython.locals(plain=bint, least=Py_ssize_t)
+cdef _of_mixed(op, x, y, ndarray left, ndarray right, bint by_rows, bint tried)
 cdef _operand(x, Kind kind)
 cdef bint _are_large(x, y) except -1
 cpdef bint into(op, x, y, out, bint operator) except -1

@@ -51,13 +51,15 @@ class Path:
         Number of calls that took the thin path. No other thread runs while one is counted.
     least : int
         Elements from which on a computation is the library's; 0 while the thin path is not in force.
+    recorded : int
+        Elements from which on fused execution is first asked to record a call; else as ``least``.
     """
 
-    __slots__ = ("array_class", "calls", "least")
+    __slots__ = ("array_class", "calls", "least", "recorded")
 
     def __init__(self) -> None:
         made: Any = None
-        self.array_class, self.calls, self.least = made, 0, 0
+        self.array_class, self.calls, self.least, self.recorded = made, 0, 0, 0
 
 
 path = Path()
@@ -70,6 +72,7 @@ def follow() -> None:
     _path.array_class = getattr(process.wrapper, "__self__", _path.array_class)
     in_force = process.min_size and settings.only_values_decide() and not events.told_each()
     _path.least = process.min_size if in_force else 0
+    _path.recorded = min(call_nodes.least, _path.least) if call_nodes.least else _path.least
 
 
 follow()
@@ -122,12 +125,12 @@ def of_kept(op: Any, inputs: tuple[Any, ...]) -> Any:
     return made_of(result, found)
 
 
-def _is_large(x: Any, y: Any) -> bool:
+def _is_large(x: Any, y: Any, least: Any) -> bool:
     """Whether the second operand is large, or both are together: each repeated along axes of the other."""
-    if y.size >= _path.least or machine.same_shape(x, y):
-        return bool(y.size >= _path.least)
+    if y.size >= least or machine.same_shape(x, y):
+        return bool(y.size >= least)
     try:
-        return np.broadcast(x, y).size >= _path.least
+        return np.broadcast(x, y).size >= least
     except ValueError:
         return False
 
@@ -143,39 +146,43 @@ def _computed(result: Any, kind: Kind) -> Any:
     return host_values.dressed(result, []) if type(result) is tuple else result
 
 
-def of_one(op: Any, x: Any) -> Any:
-    """Compute a ufunc, or an operator, of one array; :data:`DECLINED` where the general path does."""
+def of_one(op: Any, x: Any, tried: bool = False) -> Any:
+    """Compute a ufunc, or an operator, of one array; :data:`DECLINED` where the general path does.
+
+    ``tried``: whether fused execution has been asked to record it.
+    """
     value: ndarray | None = handles.held(x, _path.array_class)
     if value is None:
         return DECLINED
     kind: Kind = handles.kind_of(x)
-    if value.size >= _path.least:
+    if value.size >= (_path.least if tried else _path.recorded):
         return of_kept(op, (x,))
     if kind.standard:
         return DECLINED
     return _computed(op(value) if value.ndim < 2 or not in_rows(value, 0) else rows.call(op, value), kind)
 
 
-def of_two(op: Any, x: Any, y: Any, by_rows: bool) -> Any:
+def of_two(op: Any, x: Any, y: Any, by_rows: bool, tried: bool = False) -> Any:
     """Compute a ufunc, or an operator, of two arrays or numbers; :data:`DECLINED` where the general path does.
 
-    ``by_rows``: whether :func:`arraydispatch.ufuncs.rows.call` has another way to compute it.
+    ``by_rows``: whether :func:`arraydispatch.ufuncs.rows.call` has another way to compute it; ``tried``: as in :func:`of_one`.
     """
     left: ndarray | None = handles.held(x, _path.array_class)
     right: ndarray | None = handles.held(y, _path.array_class)
     if left is None or right is None:
-        return _of_mixed(op, x, y, left, right, by_rows)
+        return _of_mixed(op, x, y, left, right, by_rows, tried)
     kind: Kind = handles.kind_of(x)
     theirs: Kind = handles.kind_of(y)
     if theirs is not kind and (theirs.backend is not kind.backend or theirs.standard):
         return DECLINED
-    if left.size >= _path.least or kind.standard or (left.size * right.size >= _path.least and _is_large(left, right)):
+    least = _path.least if tried else _path.recorded
+    if left.size >= least or kind.standard or (left.size * right.size >= least and _is_large(left, right, least)):
         return of_kept(op, (x, y))
     straight = not by_rows or left.ndim < 2 > right.ndim or not in_rows(left, right)
     return _computed(op(left, right) if straight else rows.call(op, left, right), kind)
 
 
-def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | None, by_rows: bool) -> Any:
+def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | None, by_rows: bool, tried: bool) -> Any:
     """Do the same for one array and a number, or a small ndarray of NumPy's own; and for two numbers."""
     other = y if right is None else x
     if type(other) is _path.array_class:  # first: the hash of that class is made in Python under a launcher
@@ -187,7 +194,8 @@ def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | No
     if not plain and not is_numpys(other):
         return DECLINED
     kind: Kind = handles.kind_of(x if right is None else y)
-    if value.size >= _path.least or kind.standard or (not plain and _is_large(other, value)):
+    least = _path.least if tried else _path.recorded
+    if value.size >= least or kind.standard or (not plain and _is_large(other, value, least)):
         return of_kept(op, (x, y))
     if not by_rows or (plain and value.ndim < 2) or not in_rows(value, other):
         return _computed(op(left, y) if right is None else op(x, right), kind)
@@ -213,7 +221,7 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     place: ndarray | None = handles.held(out, _path.array_class)
     if place is None:
         return False
-    if place.size >= _path.least and call_nodes.least:  # both are --min-size, where both are in force
+    if place.size >= _path.recorded and call_nodes.least:
         return False  # it may be recorded
     return into_its_memory(op, x, y, out, operator)
 

@@ -14,7 +14,11 @@ from typing import Literal, NamedTuple
 Execution = Literal["eager", "fused", "compiled"] | None
 
 FUSED_FROM = 1 << 18
-"""Default number of elements from which fused execution records a call, and from which a library on a CPU computes calls one by one."""
+"""Default number of elements below which a call is a small one under fused execution, and from which a library on a CPU computes calls
+one by one.
+"""
+RECORDED_FROM = 1 << 16
+"""Default number of elements from which fused execution records a call, unless blocks of such calls have been too short to pay."""
 
 LIBRARY_FROM = 1 << 16
 """Number of elements from which a library computes calls otherwise; docs/explanation/small-arrays.md has the measurement. ``--min-size``

@@ -51,7 +51,9 @@ def test_freed_memory_is_used_again(tmp_path: Path) -> None:
 def test_the_state_of_errors_is_what_it_was(tmp_path: Path) -> None:
     """The short paths ask for that very object: with another one of the same content, every call looked for errors."""
     path = tmp_path / "script.py"
-    path.write_text("from arraydispatch.dispatch import fp_errors\nprint(int(fp_errors.in_force() is fp_errors.UNTOUCHED))\n")
+    path.write_text(
+        "from arraydispatch.dispatch import fp_errors\nprint(int(fp_errors.in_force() is fp_errors.UNTOUCHED))\n"
+    )
     assert faults(path, "-m", "arraydispatch", "run", "--backend", "numpy") == 1
 
 

@@ -27,7 +27,7 @@ from ...memory.views import NEVER
 from ..host_blocks import blocks
 from ..host_blocks.blocks import Block, Short, needed, planned, whole_rounds
 from ..loops import select
-from ..nodes import Buffer, Form, Node, PendingView, buffer_of
+from ..nodes import Buffer, Form, Node, PendingView, Shift, buffer_of
 from . import block_reports
 
 __all__ = ["IN_THREADS", "LONGEST", "Tape", "mine", "run_all"]
@@ -102,6 +102,28 @@ def _is_of_a_call(block: Block, failure: BaseException) -> bool:
     if block.helpers:
         return isinstance(failure, Exception) and not any(node.target is not None for node in block.nodes)
     return isinstance(failure, MemoryError)
+
+
+PAYS = 3 << 17
+"""Number of sums from which several calls are worth a block, which takes 20 µs more than the calls, and saves most of their memory."""
+
+
+_SHIFTED, _SELECTED = 4, 8
+"""Number of sums that take NumPy as long as it takes to roll an element, and to select one by a mask."""
+
+
+def _pays(nodes: list[Node]) -> bool:
+    """Whether NumPy needs so long for calls that a block of them is worth its price: by their sizes, never by a clock.
+
+    Functions such as ``exp`` count as a sum, because a block computes them as NumPy does.
+    """
+    work = 0
+    for each in nodes:
+        node: Node = each
+        form: Form = node.form
+        sums = min(form.work, form.size)
+        work += sums * (_SELECTED if form.func is select else _SHIFTED if isinstance(form.func, Shift) else 1)
+    return work >= PAYS and (len(nodes) > 1 or nodes[0].form.func is select)
 
 
 class Tape:
@@ -339,12 +361,15 @@ class Tape:
                 node: Node = each
                 work += node.form.work * (1 if node.target is None else WRITING)
             count = blocks.thread_count() if work >= IN_THREADS else 0
-        if len(left) > 1 or count or not left:
+        if count or not left or _pays(left):
             for each in left:
                 node = each
                 node.form.alone = 0
-        elif left[0].target is None and left[0].form.func is not select:
-            left[0].form.alone += 1
+        else:
+            for each in left:
+                node = each
+                if node.target is None:
+                    node.form.alone += 1
         block = planned(left, count) if left else Short(left)
         block.group, block.tape = nodes, self
         return block
