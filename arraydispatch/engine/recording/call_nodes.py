@@ -28,7 +28,7 @@ from ..loops import PYTHON, cast, loop_of, select
 from ..nodes import Buffer, Form, Node, PendingView, Place, Shift, laid
 from . import block_reports
 from .result_order import order_of
-from .tape import MOST_BYTES, Tape, mine
+from .tape import MOST_BYTES, PAYS, Tape, ask_for, mine
 
 __all__ = ["array_of", "astype", "blank", "fits", "least", "listened", "node_of", "now", "operand", "record", "where"]
 
@@ -50,6 +50,7 @@ def follow() -> None:
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
     usual = process.min_size == FUSED_FROM
     least = 0 if not fused else RECORDED_FROM if usual else process.min_size
+    ask_for(PAYS if usual else 0)
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:

@@ -105,7 +105,15 @@ def _is_of_a_call(block: Block, failure: BaseException) -> bool:
 
 
 PAYS = 3 << 17
-"""Number of sums from which several calls are worth a block, which takes 20 µs more than the calls, and saves most of their memory."""
+"""Number of sums from which several calls are worth a block by default: it takes 20 µs more than the calls, and saves most of their memory."""
+_worth = 0
+"""The same now; 0 where ``--min-size`` says which calls are."""
+
+
+def ask_for(worth: int) -> None:
+    """Set what several calls have to be worth, in sums."""
+    global _worth
+    _worth = worth
 
 
 _SHIFTED, _SELECTED = 4, 8
@@ -123,7 +131,7 @@ def _pays(nodes: list[Node]) -> bool:
         form: Form = node.form
         sums = min(form.work, form.size)
         work += sums * (_SELECTED if form.func is select else _SHIFTED if isinstance(form.func, Shift) else 1)
-    return work >= PAYS and (len(nodes) > 1 or nodes[0].form.func is select)
+    return work >= _worth and (len(nodes) > 1 or nodes[0].form.func is select)
 
 
 class Tape:
