@@ -107,7 +107,8 @@ def product(func: Any, a: Any, b: Any) -> Any:
         return DECLINED
     if a._kind.dtype.kind != "f" or b._kind.dtype.kind != "f":
         return DECLINED
-    matrix, vector = (b, a) if b.ndim == 2 else (a, b)
+    pair: tuple[Any, Any] = (a, b)
+    matrix, vector = pair[::-1] if pair[1].ndim == 2 else pair
     least = settings.default.min_size
     if (matrix.ndim, vector.ndim) != (2, 1) or matrix.shape[0 if matrix is a else 1] >= least:
         return DECLINED

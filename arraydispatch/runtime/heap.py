@@ -7,8 +7,6 @@ import ctypes
 import importlib
 import os
 
-import numpy as np
-
 __all__ = ["KEPT", "LARGEST", "LARGE_KEPT", "LARGE_PAGES", "VARIABLES", "keep_memory"]
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX, _ARENA_MAX = -1, -3, -4, -8
@@ -53,6 +51,6 @@ def keep_memory(all_blocks: bool = False) -> bool:
         importlib.import_module("arraydispatch._core._allocator").keep(LARGEST - _AROUND, LARGE_KEPT)
         # The allocator is a value of this context. In a context with values ufuncs search for the state of errors at each call, unless it
         # is one of them: the very object that was in force, which tells the short paths that the program has set nothing.
-        state = np._core.umath._extobj_contextvar
+        state = importlib.import_module("numpy._core.umath")._extobj_contextvar
         state.set(state.get())
     return done
