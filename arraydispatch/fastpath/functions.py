@@ -76,8 +76,8 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
     views = spec is not None and spec.mode in ("view", "attribute", "meta") and spec.views.part is None
     answers = spec is not None and spec.mode == "meta"
     any_size = views or large
-    recordable = not large and func in _RECORDED
-    most = 2 * tape.IN_THREADS if spec is not None and spec.parallel.light else sys.maxsize
+    recordable = not large and spec is not None and spec.recorded
+    light = large and spec is not None and spec.parallel.light
 
     def with_one(x: Any) -> Any:
         value: ndarray | None = handles.held(x, path.array_class)
@@ -129,7 +129,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
             return DECLINED  # the general call lends their memory
         if options and (out := kwargs.get("out")) is not None:
             return computed_onto(run, hosts, options, out, found)
-        if large and type(hosts[0]) is ndarray and hosts[0].size >= most:
+        if light and type(hosts[0]) is ndarray and hosts[0].size >= 2 * tape.IN_THREADS:
             return DECLINED  # threads share it
         start = perf_counter() if any_size or _kept else 0.0
         result = run(*hosts, **options) if options else run(*hosts)
@@ -146,10 +146,6 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
     if not large:
         shorter[call] = with_one, with_two
     return call
-
-
-_RECORDED = frozenset({np.where, np.roll, np.clip})
-"""Functions that fused execution records, beside reductions."""
 
 
 def _are_recorded(args: tuple[Any, ...]) -> bool:

@@ -41,7 +41,7 @@ elementwise = family(layout=layouts.broadcast, returns="scalar")
 # -- limits and rounding ---------------------------------------------------------------------------------------------
 
 
-@elementwise(np.clip, into=("fills",), writer=np._core.umath.clip)  # type: ignore[attr-defined]
+@elementwise(np.clip, recorded=True, into=("fills",), writer=np._core.umath.clip)  # type: ignore[attr-defined]
 def clip(
     xp: Any, a: Any, a_min: Any = NoValue, a_max: Any = NoValue, *, min: Any = NoValue, max: Any = NoValue,
     **kwargs: Any,

@@ -318,7 +318,7 @@ def rot90(xp: Any, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Native:
     return xp.prim.flip(xp.prim.transpose(m, tuple(perm)), (j,))
 
 
-@moving(np.roll, layout=layouts.rolled)
+@moving(np.roll, recorded=True, layout=layouts.rolled)
 def roll(xp: Any, a: Any, shift: Any, axis: Any = None) -> Native:
     a = xp.asarray(a)
     shape = xp.shape_of(a)

@@ -328,7 +328,7 @@ def _check_held(z: Any) -> None:
         raise Unsupported(dtypes.only_on_host(dtype))
 
 
-@implements(np.where, layout=layouts.broadcast)
+@implements(np.where, recorded=True, layout=layouts.broadcast)
 def where(xp: Any, condition: Any, x: Any = NoValue, y: Any = NoValue, /) -> Any:
     if x is NoValue and y is NoValue:
         return nonzero(xp, condition)

@@ -201,6 +201,8 @@ class Spec(Facts):
         SciPy computes it in the memory of arguments that it may overwrite (``overwrite_a=True``), so that they share it with results.
     whole : ufunc, callable or None
         If the function of an array alone reduces all of it: the ufunc of the reduction, or a function that returns the plan for a kind.
+    recorded : bool
+        Fused execution records it, as ufuncs and reductions.
     orders : bool
         Integers among its arguments may be degrees and orders, whose values it needs: ndarrays of them are not converted.
     keeps : callable or None
@@ -233,6 +235,7 @@ class Spec(Facts):
     uncopied: bool = False
     in_place: bool = False
     whole: np.ufunc | Callable[[Any], Any] | None = None
+    recorded: bool = False
     orders: bool = False
     keeps: Callable[..., Any] | None = None
     views: Views = _VIEWS
