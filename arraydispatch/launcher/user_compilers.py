@@ -175,4 +175,3 @@ OPEN: dict[str, Callable[[Exchanges], None]] = {
     "numpy.ctypeslib": _open_numpy,
 }
 """Module -> function to call once it has been imported."""
-LIBRARIES = frozenset(OPEN)

@@ -30,8 +30,8 @@ Kernel = Callable[..., Any]
 _add, _sub, _mul, _div, _floor_div, _floor_mod, _truncate_mod, _pow, _neg = map(
     raw, "AddV2 Sub Mul RealDiv FloorDiv FloorMod TruncateMod Pow Neg".split()
 )
-_abs, _complex_abs, _sign, _square, _floor, _rint, _exp, _log, _log1p = map(
-    raw, "Abs ComplexAbs Sign Square Floor Rint Exp Log Log1p".split()
+_abs, _complex_abs, _sign, _square, _floor, _exp, _log, _log1p = map(
+    raw, "Abs ComplexAbs Sign Square Floor Exp Log Log1p".split()
 )
 _atan2, _sqrt, _expm1, _sin, _cos, _sinh, _cosh, _atanh, _equal = map(
     raw, "Atan2 Sqrt Expm1 Sin Cos Sinh Cosh Atanh Equal".split()
