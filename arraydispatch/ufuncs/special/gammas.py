@@ -111,11 +111,15 @@ def _gamma_of_half(x: Real) -> Real:
     return pieces((x,), [(x < _LARGE, _gamma_small, (2.0,)), (x < 171.7, _gamma_large, (20.0,))], INF)
 
 
+def _mirrored(x: Real) -> tuple[Truth, Real, Real]:
+    """Return where the reflection formula holds, gamma of the mirrored argument there and of ``x`` elsewhere, and sin(pi x)."""
+    mirrored = x < 0.5
+    return mirrored, _gamma_of_half(where(mirrored, 1.0 - x, x)), sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25))
+
+
 @formula("gamma")
 def gamma(x: Real) -> Real:
-    mirrored = x < 0.5
-    value = _gamma_of_half(where(mirrored, 1.0 - x, x))
-    sine = sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25))
+    mirrored, value, sine = _mirrored(x)
     result = where(mirrored, math.pi / (where(sine == 0.0, 1.0, sine) * value), value)
     zero = x == 0.0
     return choose(
@@ -168,9 +172,7 @@ def gammasgn(x: Real) -> Real:
 
 @formula("rgamma")
 def rgamma(x: Real) -> Real:
-    mirrored = x < 0.5
-    value = _gamma_of_half(where(mirrored, 1.0 - x, x))
-    sine = sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25))
+    mirrored, value, sine = _mirrored(x)
     below = where(isinf(value), sine * INF, sine * value * (1 / math.pi))
     pole = (x <= 0.0) & _is_whole(x)
     return choose(where(mirrored, below, 1.0 / value), (isnan(x), x), (x == 0.0, x), (pole, 0.0))

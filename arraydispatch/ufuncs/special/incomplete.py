@@ -404,22 +404,22 @@ def pdtrc(k: Real, m: Real) -> Real:
     return choose(special("gammainc", where(undefined, 1.0, floor(k) + 1.0), m), (undefined, NAN), (m == 0.0, 0.0))
 
 
-@formula("fdtr")
-def fdtr(a: Real, b: Real, x: Real) -> Real:
+def _f_tail(a: Real, b: Real, x: Real, upper: bool) -> Real:
     undefined = (a <= 0.0) | (b <= 0.0) | (x < 0.0)
     w = a * x
     s = b + w
-    value = regularized_beta(a * 0.5, b * 0.5, w / s, b / s, False)
-    return choose(value, (undefined, NAN), ((x == INF) & (a > 0.0) & (b > 0.0), 1.0))
+    value = regularized_beta(a * 0.5, b * 0.5, w / s, b / s, upper)
+    return choose(value, (undefined, NAN), ((x == INF) & (a > 0.0) & (b > 0.0), 0.0 if upper else 1.0))
+
+
+@formula("fdtr")
+def fdtr(a: Real, b: Real, x: Real) -> Real:
+    return _f_tail(a, b, x, False)
 
 
 @formula("fdtrc")
 def fdtrc(a: Real, b: Real, x: Real) -> Real:
-    undefined = (a <= 0.0) | (b <= 0.0) | (x < 0.0)
-    w = a * x
-    s = b + w
-    value = regularized_beta(a * 0.5, b * 0.5, w / s, b / s, True)
-    return choose(value, (undefined, NAN), ((x == INF) & (a > 0.0) & (b > 0.0), 0.0))
+    return _f_tail(a, b, x, True)
 
 
 @formula("stdtr")
@@ -474,15 +474,17 @@ def bdtrc(k: Real, n: Real, p: Real) -> Real:
     return _binomial_tail(k, n, p, True)
 
 
-@formula("nbdtr")
-def nbdtr(k: Real, n: Real, p: Real) -> Real:
+def _negative_binomial_tail(k: Real, n: Real, p: Real, upper: bool) -> Real:
     k, n = _counted(k), _counted(n)
     undefined = (p < 0.0) | (p > 1.0) | (k < 0.0) | (n <= 0.0)
-    return where(undefined, NAN, regularized_beta(n, where(undefined, 1.0, k) + 1.0, p, 1.0 - p, False))
+    return where(undefined, NAN, regularized_beta(n, where(undefined, 1.0, k) + 1.0, p, 1.0 - p, upper))
+
+
+@formula("nbdtr")
+def nbdtr(k: Real, n: Real, p: Real) -> Real:
+    return _negative_binomial_tail(k, n, p, False)
 
 
 @formula("nbdtrc")
 def nbdtrc(k: Real, n: Real, p: Real) -> Real:
-    k, n = _counted(k), _counted(n)
-    undefined = (p < 0.0) | (p > 1.0) | (k < 0.0) | (n <= 0.0)
-    return where(undefined, NAN, regularized_beta(n, where(undefined, 1.0, k) + 1.0, p, 1.0 - p, True))
+    return _negative_binomial_tail(k, n, p, True)
