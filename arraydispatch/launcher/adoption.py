@@ -87,13 +87,6 @@ def _held(dtype: np.dtype[Any]) -> bool:
     return conversion.beginning((0,), dtype).holds(dtype)
 
 
-def left(what: str, why: str) -> None:
-    """Report an array that was kept on the host."""
-    tap = events.tap
-    if tap is not None:
-        tap.left(what, why)
-
-
 def adopt(x: np.ndarray[Any, Any]) -> Any:
     """Copy an ndarray that came from a library to an ``Array``; it is copied because its owner may write to it later."""
     if process.observer is not None:
@@ -109,11 +102,11 @@ def adopt(x: np.ndarray[Any, Any]) -> Any:
 def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
     """Move a new host array to the default backend, with floats in the precision in force; arrays of host-only dtypes stay."""
     if not movable(host):
-        left(what, dtypes.only_on_host(host.dtype))
+        events.left(what, dtypes.only_on_host(host.dtype))
         return host
     wanted = conversion.precise(host.dtype)
     if not _held(wanted):
-        left(what, dtypes.only_on_host(wanted))
+        events.left(what, dtypes.only_on_host(wanted))
         return host
     if fastpath.least and host.base is None and wanted == host.dtype and host.size < fastpath.least:
         return fastpath.new(host)
@@ -241,7 +234,7 @@ def _of_others(x: np.ndarray[Any, Any], what: str, given: tuple[Any, ...]) -> An
     own = memory.flags.owndata and memory.dtype == x.dtype
     kept = host_values.sharing(x) if own else on_memory(x)
     if kept is None:
-        left(what, "others hold its memory")
+        events.left(what, "others hold its memory")
         return x
     return kept
 
@@ -413,7 +406,7 @@ class Function(Stand):
     def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Move NumPy's result to the backend, unless it is a view of a buffer or of a guest among the arguments."""
         if type(result) is _ndarray and result.base is not None and _is_view(result, (*args, *kwargs.values())):
-            left(self._what, "it is a window on other memory")
+            events.left(self._what, "it is a window on other memory")
             return result
         if any(map(_has_protocol, (*args, *kwargs.values()))):
             return self._of_foreign(result, args, kwargs)
@@ -440,7 +433,7 @@ class Function(Stand):
         if target is not None:
             targets = target if type(target) is tuple else (target,)
             if any(isinstance(part, _ndarray) for part in targets):
-                left(self._what, "out= is a NumPy array")
+                events.left(self._what, "out= is a NumPy array")
                 return self.real(*args, **kwargs)
         if self._may_view(args, kwargs):
             return self._viewing(args, kwargs)
@@ -475,7 +468,7 @@ class Function(Stand):
             fresh = type(result) is _ndarray and result.base is None and buffers.is_writeable(result)
             if fresh and not any(map(partial(operator.is_, result), args)):
                 return move(result, self._what)
-            left(self._what, "the result may be a view of a NumPy array")
+            events.left(self._what, "the result may be a view of a NumPy array")
             return result
         if args:
             args = (*map(_gathered, args[: self._collects]), *args[self._collects :])

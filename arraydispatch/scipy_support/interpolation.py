@@ -18,11 +18,12 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..common.signal_safety import imported
 from ..common.user_warnings import warn
+from ..functions.operands import along
 from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements, stand_in
-from .images import along, beyond, checked_dtype, each, stored, taken, through
-from .operand_checks import array, only, plain, row_of
+from .images import beyond, checked_dtype, correlated, each, stored, taken, through
+from .operand_checks import array, only, plain
 
 _MODES = ("nearest", "wrap", "reflect", "grid-mirror", "mirror", "constant", "grid-wrap", "grid-constant")
 _AROUND = {"reflect": "symmetric", "grid-mirror": "symmetric", "nearest": "symmetric", "grid-wrap": "wrap"}
@@ -58,7 +59,7 @@ def _filtered_along(xp: XP, x: Any, order: int, axis: int, mode: str) -> Any:
         return x
     if n > _LONGEST:
         middle = _coefficients(2 * _REACH + 1, order, "mirror")[_REACH]
-        return along(xp, x, middle, axis, _AROUND.get(mode, "reflect"), 0.0, 0)
+        return correlated(xp, x, middle, axis, _AROUND.get(mode, "reflect"), 0.0, 0)
     matrix = xp.backend.from_numpy(_coefficients(n, order, mode), xp.backend.device_of(x))
     made = xp.prim.matmul(matrix, xp.prim.reshape(xp.moveaxis(x, axis, 0), (n, -1)))
     shape = xp.shape_of(x)
@@ -309,7 +310,7 @@ def map_coordinates(
     if xp.shape_of(coordinates)[0] != xp.ndim_of(x):
         raise RuntimeError("invalid shape for coordinate array")
     only(0 not in wanted, "nothing is asked for")
-    rows = [xp.prim.reshape(row_of(xp, coordinates, 0, i, i + 1), wanted) for i in range(xp.ndim_of(x))]
+    rows = [xp.prim.reshape(along(xp, coordinates, 0, i, i + 1), wanted) for i in range(xp.ndim_of(x))]
     return _interpolated(xp, x, rows, wanted, output, order, mode, cval, prefilter)
 
 
@@ -434,7 +435,7 @@ def rotate(
     stack = xp.prim.reshape(front, (*xp.shape_of(front)[:2], math.prod(rest)))
     made = []
     for k in range(math.prod(rest)):
-        one = xp.prim.reshape(row_of(xp, stack, 2, k, k + 1), xp.shape_of(stack)[:2])
+        one = xp.prim.reshape(along(xp, stack, 2, k, k + 1), xp.shape_of(stack)[:2])
         one = affine_transform(xp, one, turned, offset, tuple(wanted.tolist()), output, order, mode, cval, prefilter)
         made.append(xp.prim.reshape(one, (*xp.shape_of(one), 1)))
     whole = xp.prim.reshape(xp.prim.concatenate(made, 2), (*wanted.tolist(), *rest))

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from ..functions.operands import along
 from ..functions.registry import XP, family
 from . import implements
-from .images import MOST_TAPS, along, axes_of, beyond, each, padding, stored, taken, through
+from .images import MOST_TAPS, axes_of, beyond, correlated, each, padding, stored, taken, through
 from .neighbourhoods import extremes, windows
-from .operand_checks import only, plain, row_of
+from .operand_checks import only, plain
 
 filtering = family(implements, mode="output")
 
@@ -32,7 +33,7 @@ def correlate1d(
 ) -> Any:  # fmt: skip
     x, to = taken(xp, input, output)
     axis = normalize_axis_index(axis, xp.ndim_of(x))
-    return stored(xp, along(xp, x, _real(xp, weights), axis, padding(mode), cval, origin), to)
+    return stored(xp, correlated(xp, x, _real(xp, weights), axis, padding(mode), cval, origin), to)
 
 
 def _real(xp: XP, weights: Any) -> Any:
@@ -128,7 +129,7 @@ def _smoothed(
     options = zip(axes, each(xp, sigma, count), each(xp, order, count), each(xp, mode, count), each(xp, radius, count))
     for axis, s, o, m, r in options:
         if s > 1e-15:
-            x = through(xp, along(xp, x, _gaussian(s, o, truncate, r), axis, padding(m), cval, 0), to)
+            x = through(xp, correlated(xp, x, _gaussian(s, o, truncate, r), axis, padding(m), cval, 0), to)
     return x
 
 
@@ -145,10 +146,10 @@ def _edges(xp: XP, input: Any, axis: Any, output: Any, mode: Any, cval: Any, acr
     x, to = taken(xp, input, output)
     axis = normalize_axis_index(axis, xp.ndim_of(x))
     modes = [padding(m) for m in each(xp, mode, xp.ndim_of(x))]
-    x = through(xp, along(xp, x, [-1, 0, 1], axis, modes[axis], cval, 0), to)
+    x = through(xp, correlated(xp, x, [-1, 0, 1], axis, modes[axis], cval, 0), to)
     for i in range(xp.ndim_of(x)):
         if i != axis:
-            x = through(xp, along(xp, x, across, i, modes[i], cval, 0), to)
+            x = through(xp, correlated(xp, x, across, i, modes[i], cval, 0), to)
     return stored(xp, x, to)
 
 
@@ -169,7 +170,7 @@ def laplace(xp: XP, input: Any, output: Any = None, mode: Any = "reflect", cval:
     only(bool(axes), "no axes")
     total = None
     for axis, m in zip(axes, each(xp, mode, len(axes))):
-        term = through(xp, along(xp, x, [1, -2, 1], axis, padding(m), cval, 0), to)
+        term = through(xp, correlated(xp, x, [1, -2, 1], axis, padding(m), cval, 0), to)
         total = term if total is None else through(xp, xp.add(total, term), to)
     return stored(xp, total, to)
 
@@ -216,7 +217,7 @@ def _steps_along(xp: XP, x: Any, size: int, axis: int, mode: str, cval: Any, ori
     only(size <= MOST_TAPS, "so wide a window")
     n = xp.shape_of(x)[axis]
     padded = beyond(xp, x, axis, size // 2 + origin, size - size // 2 - 1 - origin, mode, cval)
-    return [row_of(xp, padded, axis, k, k + n) for k in range(size)]
+    return [along(xp, padded, axis, k, k + n) for k in range(size)]
 
 
 def _mean_along(xp: XP, x: Any, size: int, axis: int, mode: str, cval: Any, origin: int) -> Any:

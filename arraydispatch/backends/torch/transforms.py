@@ -30,7 +30,17 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from ...common import events, tracing
 from ...common.errors import TraceError
 from ...common.signal_safety import imported
-from .dtype_tables import FROM_NUMPY, TO_NUMPY, compiling, concrete, going_back_for_many, innermost_transform, may_alias
+from ..base import appending
+from .dtype_tables import (
+    AS_IT_IS,
+    FROM_NUMPY,
+    TO_NUMPY,
+    compiling,
+    concrete,
+    going_back_for_many,
+    innermost_transform,
+    may_alias,
+)
 
 Run = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]
 
@@ -59,7 +69,7 @@ def differentiate(
         not all(map(_IS_STAGED, tracing.entered())) or any(map(_REQUIRES_GRAD, primals))
     )
     _not_gone_back_through()
-    with _AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad():
+    with AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad():
         # A tensor that is part of an outer derivative becomes a node; others become leaves.
         here = [x.view_as(x) if outer and x.requires_grad else x.detach().requires_grad_() for x in primals]
         outs, extra = f(here)
@@ -81,7 +91,7 @@ def differentiate(
             # `torch.autograd.grad` takes twice as long, for checks of what is known here.
             return _engine_run_backward(ends, values, kept, outer, tuple(here), True, accumulate_grad=False)
 
-        with _AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad():
+        with AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad():
             if many:
                 try:
                     with going_back_for_many():
@@ -136,9 +146,6 @@ def _apart(grads: list[Tensor]) -> list[Tensor]:
             else g.clone(memory_format=torch.contiguous_format)
         )
     return made
-
-
-_AS_IT_IS = contextlib.nullcontext()
 
 
 def _by_functions(f: Run, primals: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], Callable[..., list[Tensor]]]:
@@ -280,14 +287,8 @@ def program(
 ) -> Callable[[list[Tensor], list[list[Tensor]]], None]:
     with _recorder:
         before = _kernels()
-        compiled = jit(lambda natives: (f(natives), []), _without_values(specs, device))
+        run = appending(jit(lambda natives: (f(natives), []), _without_values(specs, device)))
         kernels = _kernels() - before
-
-    def run(natives: list[Tensor], made: list[list[Tensor]]) -> None:
-        results = compiled(natives)
-        assert results is not None
-        made.append(results[0])
-
     run.cost = lambda: {"kernels": float(kernels)}  # type: ignore[attr-defined]
     return run
 
