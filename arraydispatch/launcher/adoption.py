@@ -12,7 +12,6 @@ user classes get it passed to their protocol methods (:mod:`arraydispatch.launch
 
 from __future__ import annotations
 
-import functools
 import operator
 import sys
 import weakref
@@ -25,7 +24,7 @@ import numpy as np
 import arraydispatch as ad
 
 from .. import fastpath
-from .._core.callable_proxy import StandIn, by_name
+from .._core.callable_proxy import MethodStandIn, StandIn, by_name
 from ..api.public import from_protocol
 from ..backends import loader
 from ..common import buffers, events, user_warnings
@@ -71,6 +70,17 @@ _RUN_FUNCTIONS = frozenset(
     "asyncio.events concurrent.futures.process concurrent.futures.thread multiprocessing.pool multiprocessing.process threading".split()
 )
 """Modules of the standard library that call functions which a program has given them."""
+
+
+class TypeTable(dict[type, bool]):
+    """Type -> whether it is a subclass of one of some classes, found on first use."""
+
+    def __init__(self, *classes: type) -> None:
+        self._classes = classes
+
+    def __missing__(self, kind: type) -> bool:
+        found = self[kind] = issubclass(kind, self._classes)
+        return found
 
 
 def traced() -> bool:
@@ -553,20 +563,8 @@ class Output(Stand):
         return self.real(*[to_host(from_protocol(value)) for value in args], **given)
 
 
-class _OfAnyUfunc:
-    """Method of ``np.ufunc`` that is called with a ufunc, such as ``np.ufunc.reduce``.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method.
-    """
-
-    __name__: str
-    __wrapped__: Any
-
-    def __init__(self, name: str) -> None:
-        functools.update_wrapper(self, getattr(np.ufunc, name), ("__name__", "__qualname__", "__doc__"), ())
+class _OfAnyUfunc(MethodStandIn):
+    """Method of ``np.ufunc`` that is called with a ufunc, such as ``np.ufunc.reduce``."""
 
     def __call__(self, ufunc: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call the method of a ufunc, which may have a stand-in."""
@@ -580,18 +578,6 @@ class _OfAnyUfunc:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else getattr(instance.real, self.__name__)
-
-    def __eq__(self, other: object) -> bool:
-        return other is self.__wrapped__ or (type(other) is _OfAnyUfunc and other.__name__ == self.__name__)
-
-    def __hash__(self) -> int:
-        return hash(self.__wrapped__)
-
-    def __repr__(self) -> str:
-        return repr(self.__wrapped__)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return by_name("numpy", f"ufunc.{self.__name__}")
 
 
 class UfuncType(StandInType, type):
@@ -664,7 +650,7 @@ _UFUNC_METHODS = {"reduce": 3, "accumulate": 3, "reduceat": 4, "outer": sys.maxs
 """Position of ``out`` by the name of a ufunc's method."""
 for _name, _member in vars(np.ufunc).items():
     if callable(_member) and not _name.startswith("__"):
-        setattr(Ufunc, _name, _OfAnyUfunc(_name))
+        setattr(Ufunc, _name, _OfAnyUfunc(np.ufunc, _name))
 Ufunc.__name__ = Ufunc.__qualname__ = "ufunc"
 Ufunc.__module__ = "numpy"
 Ufunc.__doc__ = str(np.ufunc.__doc__)

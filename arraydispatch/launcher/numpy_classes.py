@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import builtins
 import copyreg
-import functools
 import os
 import sys
 import types
@@ -20,6 +19,7 @@ import arraydispatch as ad
 
 from .. import fastpath
 from .._core import handles
+from .._core.callable_proxy import MethodStandIn
 from .._core.handles import SLOTS
 from ..api import creation
 from ..api.public import from_protocol
@@ -68,16 +68,11 @@ _OF_THE_CLASS: dict[str, tuple[int, Callable[..., Any]]] = {
 """Name of a method that Python looks up on the class itself -> number of arguments, function."""
 
 
-class _Unbound:
+class _Unbound(MethodStandIn):
     """``np.ndarray.sum`` and the like, which accept NumPy's arrays and ours."""
 
-    __name__: str
-    __wrapped__: Any
-
     def __init__(self, name: str, ours: Any) -> None:
-        functools.update_wrapper(
-            self, getattr(_real, name), assigned=("__name__", "__qualname__", "__doc__"), updated=()
-        )
+        super().__init__(_real, name)
         self._ours = ours
         self._numpys = _view if name == "view" else getattr(_real, name)
         self._of_the_class = _OF_THE_CLASS.get(name)
@@ -91,18 +86,6 @@ class _Unbound:
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
-
-    def __eq__(self, other: object) -> bool:
-        return other is self.__wrapped__ or (type(other) is _Unbound and other.__wrapped__ is self.__wrapped__)
-
-    def __hash__(self) -> int:
-        return hash(self.__wrapped__)
-
-    def __repr__(self) -> str:
-        return repr(self.__wrapped__)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return by_name("numpy", f"ndarray.{self.__name__}")
 
 
 def _unbound(name: str) -> property:

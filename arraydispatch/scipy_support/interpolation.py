@@ -314,16 +314,22 @@ def map_coordinates(
     return _interpolated(xp, x, rows, wanted, output, order, mode, cval, prefilter)
 
 
-@resampling("scipy.ndimage.shift")
-def shift(
-    xp: XP, input: Any, shift: Any, output: Any = None, order: Any = 3, mode: Any = "constant", cval: Any = 0.0,
-    prefilter: Any = True,
-) -> Any:  # fmt: skip
+def _checked(xp: XP, input: Any, mode: Any, order: Any) -> tuple[Any, tuple[int, ...]]:
+    """Return the input, which must have an axis, and its shape."""
     _known(mode, order)
     x = array(xp, input)
     shape = xp.shape_of(x)
     if not shape:
         raise RuntimeError("input and output rank must be > 0")
+    return x, shape
+
+
+@resampling("scipy.ndimage.shift")
+def shift(
+    xp: XP, input: Any, shift: Any, output: Any = None, order: Any = 3, mode: Any = "constant", cval: Any = 0.0,
+    prefilter: Any = True,
+) -> Any:  # fmt: skip
+    x, shape = _checked(xp, input, mode, order)
     lines = [np.arange(n) - float(s) for n, s in zip(shape, each(xp, shift, len(shape)))]
     return _interpolated(xp, x, _host_places(xp, x, lines), shape, output, order, mode, cval, prefilter)
 
@@ -333,11 +339,7 @@ def zoom(
     xp: XP, input: Any, zoom: Any, output: Any = None, order: Any = 3, mode: Any = "constant", cval: Any = 0.0,
     prefilter: Any = True, *, grid_mode: Any = False,
 ) -> Any:  # fmt: skip
-    _known(mode, order)
-    x = array(xp, input)
-    shape = xp.shape_of(x)
-    if not shape:
-        raise RuntimeError("input and output rank must be > 0")
+    x, shape = _checked(xp, input, mode, order)
     factors = each(xp, zoom, len(shape))
     wanted = tuple(round(n * z) for n, z in zip(shape, factors))
     only(not (all(z == 1 for z in factors) and prefilter), "nothing is zoomed")
@@ -375,11 +377,10 @@ def affine_transform(
     xp: XP, input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, output: Any = None, order: Any = 3,
     mode: Any = "constant", cval: Any = 0.0, prefilter: Any = True,
 ) -> Any:  # fmt: skip
-    _known(mode, order)
-    x = array(xp, input)
-    ndim = xp.ndim_of(x)
-    wanted = xp.shape_of(x) if output_shape is None else tuple(int(n) for n in plain(xp, output_shape))
-    if ndim < 1 or len(wanted) < 1:
+    x, shape = _checked(xp, input, mode, order)
+    ndim = len(shape)
+    wanted = shape if output_shape is None else tuple(int(n) for n in plain(xp, output_shape))
+    if not wanted:
         raise RuntimeError("input and output rank must be > 0")
     matrix, offset = _matrix(xp, matrix, offset, ndim, len(wanted))
     if matrix.ndim == 1:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -235,18 +236,33 @@ def uniform_filter1d(
     return stored(xp, _mean_along(xp, x, size, axis, padding(mode), cval, origin), to)
 
 
-@filtering("scipy.ndimage.uniform_filter")
-def uniform_filter(
-    xp: XP, input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
-    axes: Any = None,
-) -> Any:  # fmt: skip
+def _along_each(
+    filtered: Callable[..., Any],
+    xp: XP,
+    input: Any,
+    size: Any,
+    output: Any,
+    mode: Any,
+    cval: Any,
+    origin: Any,
+    axes: Any,
+) -> Any:
+    """Filter along one axis after the other."""
     x, to = taken(xp, input, output)
     axes = axes_of(axes, xp.ndim_of(x))
     count = len(axes)
     for axis, n, o, m in zip(axes, each(xp, size, count), each(xp, origin, count), each(xp, mode, count)):
         if n > 1:
-            x = through(xp, _mean_along(xp, x, int(n), axis, padding(m), cval, o), to)
+            x = through(xp, filtered(xp, x, int(n), axis, padding(m), cval, o), to)
     return stored(xp, x, to)
+
+
+@filtering("scipy.ndimage.uniform_filter")
+def uniform_filter(
+    xp: XP, input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
+    axes: Any = None,
+) -> Any:  # fmt: skip
+    return _along_each(_mean_along, xp, input, size, output, mode, cval, origin, axes)
 
 
 # -- rank filters
@@ -277,13 +293,8 @@ def _extremes(name: str, most: bool) -> None:
             size, footprint = (wanted.shape, None) if wanted.all() else (size, wanted)
         if footprint is not None or size is None:
             return extremes(xp, input, size, footprint, output, mode, cval, origin, axes, most)
-        x, to = taken(xp, input, output)
-        axes = axes_of(axes, xp.ndim_of(x))
-        count = len(axes)
-        for axis, n, o, m in zip(axes, each(xp, size, count), each(xp, origin, count), each(xp, mode, count)):
-            if n > 1:
-                x = _extreme_along(xp, x, int(n), axis, padding(m), cval, o, most)
-        return stored(xp, x, to)
+        filtered = functools.partial(_extreme_along, most=most)
+        return _along_each(filtered, xp, input, size, output, mode, cval, origin, axes)
 
 
 _extremes("maximum", True)
