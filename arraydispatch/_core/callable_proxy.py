@@ -58,7 +58,7 @@ def by_name(module: str, name: str) -> tuple[Any, ...]:
 
 
 class MethodStandIn:
-    """Stand-in for a method of one of NumPy's classes, such as ``np.ufunc.reduce``, which a subclass calls with an instance.
+    """Stand-in for a method of one of NumPy's classes, such as ``np.ufunc.reduce``; subclasses say how it is called.
 
     Comparison, hashing, pickling and ``functools.wraps`` treat it as the method itself.
     """
@@ -67,7 +67,8 @@ class MethodStandIn:
     __wrapped__: Any
 
     def __init__(self, owner: type, name: str) -> None:
-        functools.update_wrapper(self, getattr(owner, name), ("__name__", "__qualname__", "__doc__"), ())
+        subclass: Any = self
+        functools.update_wrapper(subclass, getattr(owner, name), ("__name__", "__qualname__", "__doc__"), ())
         self._owner = owner
 
     def __eq__(self, other: object) -> bool:

@@ -305,6 +305,9 @@ OUTSIDE: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 """Changes that are no exchange of a function: place, reason."""
 
+CLOUDPICKLE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
+"""Modules whose ``CloudPickler`` pickles objects by value if it cannot find them by name, for processes that have not imported them."""
+
 _NOTHING: Any = object()
 _changing = threading.RLock()
 _stacks: dict[tuple[int, str], list[Exchange]] = {}

@@ -16,10 +16,9 @@ from typing import Any
 from ..common.process_state import process
 from ..common.signal_safety import imported
 
-CLOUDPICKLE = frozenset({"cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle"})
-"""Modules whose ``CloudPickler`` pickles objects by value if it cannot find them by name, for processes that have not imported them."""
-WATCHED = CLOUDPICKLE.union(
-    "dask.utils scipy.cluster.hierarchy scipy.cluster.vq scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize scipy.signal scipy.signal.windows scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats torch"
+WATCHED = frozenset(
+    "cloudpickle.cloudpickle dask.utils joblib.externals.cloudpickle.cloudpickle scipy.cluster.hierarchy scipy.cluster.vq"
+    " scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize scipy.signal scipy.signal.windows scipy.sparse scipy.sparse.linalg scipy.spatial scipy.spatial.distance scipy.special scipy.stats torch"
     " xarray".split()
 )
 """The modules that :data:`arraydispatch.scipy_support.MODULES` and :data:`arraydispatch.interop.packages.MODULES` list, which a test compares:

@@ -26,8 +26,7 @@ import numpy as np
 from .._core.callable_proxy import StandIn
 from .._core.handles import Handle
 from ..backends import loader
-from ..common.patching import Exchange
-from .import_notices import CLOUDPICKLE
+from ..common.patching import CLOUDPICKLE, Exchange
 
 _NUMPYS = np.empty(0)
 

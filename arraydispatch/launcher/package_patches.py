@@ -28,7 +28,7 @@ from ..array import exports
 from ..backends import loader
 from ..common import events
 from ..common.members import MEMBERS
-from ..common.patching import Exchange, Exchanges
+from ..common.patching import CLOUDPICKLE, Exchange, Exchanges
 from ..common.process_state import process
 from ..common.signal_safety import is_aside
 from ..dispatch import host_results
@@ -115,7 +115,7 @@ _LOOKED_FOR = LIBRARIES.union(
     _PICKLERS,
     array_loading.METHODS,
     _MAPPING,
-    import_notices.CLOUDPICKLE,
+    CLOUDPICKLE,
     (_DILL, _PROCESSES),
 )
 """Modules that are patched once they have been imported."""
@@ -232,7 +232,10 @@ def _of_a_stand(obj: Any) -> bool:
 
 
 def _saving_methods(exchange: Exchange) -> Any:
-    """Return a ``save`` for a pickler that pickles functions of methods by value and looks at the names of classes."""
+    """Return a ``save`` that pickles the launcher's stand-ins and their methods by name.
+
+    The pickler's own would pickle the functions of methods by value, and look up names of classes.
+    """
     real = exchange.real
 
     @functools.wraps(real)
@@ -620,7 +623,7 @@ class Doors:
         for name in _MAPPING:
             for module in self._news("joblib", (name,)):
                 self._exchanges.at(module, "get_memmapping_reducers", _mapping, "picklers")
-        for name in import_notices.CLOUDPICKLE:
+        for name in CLOUDPICKLE:
             for module in self._news(_root(name), (name,)):
                 self._exchanges.at(module.CloudPickler, "reducer_override", _reducing, "picklers")
         for module in self._news("dill", (_DILL,)):

@@ -347,7 +347,7 @@ def _is_own_name(path: str) -> bool:
 
 def asked_for_program() -> bool:
     """Whether the program asks, itself or through a package such as NumPy; not a backend's library, which keeps its compiled programs."""
-    frame = callers.beyond(sys._getframe(), _ON_BEHALF)
+    frame: Any = callers.beyond(sys._getframe(), _ON_BEHALF)
     asks, called = _root(frame), frame.f_globals.get("__name__") == "threading"
     if asks == _OURS:
         return False

@@ -356,7 +356,7 @@ def alias_of(
 
 
 def on_host(a: Handle, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return an array's values as an ndarray, in the memory order that its strides describe.
+    """Return ``values``, the elements of ``a`` as an ndarray, in the memory order that the strides of ``a`` describe.
 
     Callers may pass the strides on to ``as_strided``, which would read past the end of any other layout.
     """

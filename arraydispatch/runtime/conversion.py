@@ -119,9 +119,7 @@ def beginning(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Backend:
 
 
 def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
-    """Return an ndarray on the memory of a native array that shares it; its flags can be set, as those of NumPy's own
-    arrays.
-    """
+    """Return an ndarray over the memory of a native array that lies in host memory; unlike that of ``to_numpy``, its flags can be set."""
     seen = backend.to_numpy(a)
     if not seen.flags.c_contiguous:
         # Only for a contiguous array does NumPy ask the owner of the memory whether it may be made writeable.

@@ -202,7 +202,10 @@ def pad(a: Array, widths: Sequence[tuple[int, int]], value: Any) -> Array:
 
 
 def _window(key: tuple[builtins.slice, ...]) -> tuple[Any, tuple[int, ...], tuple[int, ...] | None]:
-    """Return starts (traced), lengths and steps (static; None if all are 1) of a key: a moving window is one program."""
+    """Split a key into starts (traced) and lengths and steps (static), so that windows that differ only in their start share a program.
+
+    Steps are None if all are 1.
+    """
     starts, sizes, steps, stepped = [], [], [], False
     for part in key:
         start, stop, step = part.start, part.stop, part.step or 1

@@ -68,7 +68,7 @@ def differentiate(
     outer = torch.is_grad_enabled() and (
         not all(map(_IS_STAGED, tracing.entered())) or any(map(_REQUIRES_GRAD, primals))
     )
-    _not_gone_back_through()
+    _mark_one_way()
     with AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad():
         # A tensor that is part of an outer derivative becomes a node; others become leaves.
         here = [x.view_as(x) if outer and x.requires_grad else x.detach().requires_grad_() for x in primals]
@@ -177,8 +177,8 @@ class _Recording:
 _recorded_here: ContextVar[_Recording | None] = ContextVar("arraydispatch_recorded", default=None)
 
 
-def _not_gone_back_through() -> None:
-    """Mark the program being recorded, if there is one, as not differentiable by its operations."""
+def _mark_one_way() -> None:
+    """Mark the program being recorded, if any, as containing a derivative that autograd cannot differentiate again."""
     here = _recorded_here.get()
     if here is not None:
         here.one_way = True
@@ -422,7 +422,7 @@ def call_host(f: Any, natives: Sequence[Tensor], specs: Sequence[Any]) -> list[T
 
 def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
     count = 0
-    _not_gone_back_through()
+    _mark_one_way()
 
     class Function(torch.autograd.Function):  # type: ignore[misc]
         generate_vmap_rule = True
