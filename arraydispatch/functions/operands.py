@@ -29,7 +29,7 @@ def first_native(xp: Any, xs: Iterable[Any]) -> Native | None:
 
 def arrays(xp: Any, *xs: Any) -> list[Native]:
     """Return every operand as a native array on the device of the first native array."""
-    if all(xp.is_array(x) for x in xs):
+    if all(map(xp.is_array, xs)):
         return list(xs)
     like = first_native(xp, xs)
     return [x if xp.is_array(x) else xp.asarray(x, like=like) for x in xs]
