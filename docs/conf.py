@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +47,7 @@ def write_generated_pages(_app: Any) -> None:
     from arraydispatch.launcher.commands import coverage
 
     page = Path(__file__).parent / "reference" / "coverage.md"
-    made = coverage.markdown(coverage.rows())
+    made = runpy.run_path(str(Path(__file__).with_name("coverage_page.py")))["markdown"](coverage.rows())
     if page.read_text(encoding="utf-8") != made:
         page.write_text(made, encoding="utf-8")
 

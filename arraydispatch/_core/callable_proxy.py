@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import operator
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import Any
 
 from .handles import _compiled
 
-__all__ = ["Called", "StandIn", "by_name"]
+__all__ = ["Called", "MethodStandIn", "StandIn", "by_name"]
 
 
 class _Called:
@@ -54,6 +55,33 @@ def by_name(module: str, name: str) -> tuple[Any, ...]:
     Unpickling returns the facade's object in a user file under a launcher, and NumPy's own elsewhere, without this package.
     """
     return operator.attrgetter(name), (_Module(module),)
+
+
+class MethodStandIn:
+    """Stand-in for a method of one of NumPy's classes, such as ``np.ufunc.reduce``; subclasses say how it is called.
+
+    Comparison, hashing, pickling and ``functools.wraps`` treat it as the method itself.
+    """
+
+    __name__: str
+    __wrapped__: Any
+
+    def __init__(self, owner: type, name: str) -> None:
+        subclass: Any = self
+        functools.update_wrapper(subclass, getattr(owner, name), ("__name__", "__qualname__", "__doc__"), ())
+        self._owner = owner
+
+    def __eq__(self, other: object) -> bool:
+        return other is self.__wrapped__ or (type(other) is type(self) and other.__wrapped__ is self.__wrapped__)
+
+    def __hash__(self) -> int:
+        return hash(self.__wrapped__)
+
+    def __repr__(self) -> str:
+        return repr(self.__wrapped__)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return by_name("numpy", f"{self._owner.__name__}.{self.__name__}")
 
 
 class StandIn(Called):  # type: ignore[misc]

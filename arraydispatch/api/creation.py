@@ -18,7 +18,7 @@ from .. import fastpath
 from .._core.handles import Handle
 from ..array import Array
 from ..backends.base import Backend, LeftToNumPy
-from ..common import arguments, events
+from ..common import arguments
 from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
@@ -65,7 +65,7 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
             return made
     wanted = _fresh(dtype)
     if dtypes.category(wanted) == "other" or not conversion.beginning((0,), wanted).holds(wanted):
-        events_left(wanted)
+        conversion.left_on_host(wanted)
         return np.full(shape, value, wanted) if by_numpy is None else by_numpy(shape, wanted)
     integers = isinstance(shape, tuple) and all(type(n) is int for n in shape)
     lengths = (
@@ -140,12 +140,6 @@ def _ordered(made: Any, order: Any, source: Any = None) -> Any:
     return views.lay_out(made, ghosts.stand_in_like(like, dtype, order))
 
 
-def events_left(dtype: np.dtype[Any]) -> None:
-    """Report that an array is kept on the host because no device has its dtype."""
-    if events.tap is not None:
-        events.tap.left(dtypes.array_of(dtype), dtypes.only_on_host(dtype))
-
-
 def _moved(host: Any, copy: bool = False) -> Any:
     """Move NumPy's result to the default backend, floats at the precision in force; host-only dtypes are kept on the host.
 
@@ -156,11 +150,8 @@ def _moved(host: Any, copy: bool = False) -> Any:
     if wrapping.is_guest(host):
         return host
     wanted = _fresh(host.dtype)
-    if dtypes.category(wanted) == "other":
-        events_left(wanted)
-        return host
-    if not conversion.beginning((0,), wanted).holds(wanted):
-        events_left(wanted)
+    if dtypes.category(wanted) == "other" or not conversion.beginning((0,), wanted).holds(wanted):
+        conversion.left_on_host(wanted)
         return host
     backend, device = _target(host.shape, wanted)
     value = conversion.upload(
@@ -598,7 +589,7 @@ def array(
                 np.array, (object, dtype), {"copy": copy, "order": order, "subok": subok, "ndmin": ndmin}
             )
         if dtype is not None and dtypes.category(dtype := np.dtype(dtype).newbyteorder("=")) == "other":
-            events_left(dtype)
+            conversion.left_on_host(dtype)
             return np.array(at_host(object), dtype, order=order, ndmin=ndmin)
         made: Any = _to_backend(object, backend=held, dtype=dtype, copy=copy)
     elif isinstance(object, list | tuple) and (held_by := wrapping.backend_among(object)) is not None:
@@ -622,7 +613,7 @@ def array(
         host = np.array(object, dtype=dtype, copy=None, ndmin=ndmin)
         if dtypes.category(host.dtype) == "other":
             made = np.array(object, dtype=dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)
-            events_left(made.dtype)
+            conversion.left_on_host(made.dtype)
             return made
         made = _moved(host, host is object)
     made = _ordered(made, order, object)

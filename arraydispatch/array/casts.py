@@ -31,8 +31,7 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
     if dtypes.category(wanted) == "other" or not backend.holds(wanted):
         if dtypes.category(wanted) != "other":
             host_results.allow("ndarray.astype", backend, f"{backend.name} has no arrays of dtype {wanted}")
-        if events.tap is not None:
-            events.tap.left(dtypes.array_of(wanted), dtypes.only_on_host(wanted))
+        conversion.left_on_host(wanted)
         return a._host("astype").astype(wanted, order)
     warn_of_cast(have, wanted)
     if a._root is not None and not backend.mutable:
@@ -90,8 +89,7 @@ def reread(a: Any, how: Any, wanted: np.dtype[Any], *args: Any) -> Any:
 
 
 def _reread_on_host(a: Any, seen: np.ndarray[Any, Any], reason: str) -> np.ndarray[Any, Any]:
-    if events.tap is not None:
-        events.tap.left(f"a view of dtype {seen.dtype}", reason)
+    events.left(f"a view of dtype {seen.dtype}", reason)
     if not views.writeable(a):
         seen.flags.writeable = False
     return seen

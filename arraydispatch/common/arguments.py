@@ -31,6 +31,9 @@ SCALARS = frozenset({
 })  # fmt: skip
 """Types of the numbers that are operands as they are."""
 
+HELD = frozenset("?bhilqBHILQefdFD")
+"""Codes of the dtypes that all libraries have, and in which NumPy computes."""
+
 PLAIN = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, np.dtype, slice, type(Ellipsis), np.bool_, np.float64, np.float32,
     np.int64, np.int32, type(np._NoValue), *(type(np.dtype(char)) for char in "?bhilqBHILQefdgFDG"),

@@ -6,6 +6,7 @@ them as arrays of their contents. Whether a type has it is tried once and rememb
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,18 @@ import numpy as np
 _shows: dict[type, bool] = {range: False, np.ndarray: False}
 
 
-_WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE
+WRITEABLE = 0x400
+"""``NPY_ARRAY_WRITEABLE``, a bit of ``ndarray.flags.num``."""
 
 
 def is_writeable(x: np.ndarray[Any, Any]) -> bool:
     """Whether an ndarray may be written. For a result of ``np.broadcast_arrays`` NumPy warns if ``flags.writeable`` is read."""
-    return bool(x.flags.num & _WRITEABLE)
+    return bool(x.flags.num & WRITEABLE)
+
+
+def axes_by_stride(strides: Sequence[int]) -> tuple[int, ...]:
+    """Return the axes from the slowest to the fastest: by falling stride."""
+    return tuple(sorted(range(len(strides)), key=strides.__getitem__, reverse=True))
 
 
 def seen(x: Any) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import faulthandler
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Set as AbstractSet
 from functools import cache
 from importlib.util import find_spec
 from types import CodeType, FrameType
@@ -101,6 +101,13 @@ def outside(frame: FrameType, inside: Callable[[str], bool]) -> tuple[FrameType,
         frame = frame.f_back
         count += 1
     return frame, count
+
+
+def beyond(frame: FrameType, modules: AbstractSet[str]) -> FrameType:
+    """Return the first frame, going outwards, that is not of these modules, which act on behalf of their caller, or the outermost one."""
+    while frame.f_globals.get("__name__") in modules and frame.f_back is not None:
+        frame = frame.f_back
+    return frame
 
 
 _number: Callable[[str], str | None] = lambda _file: None

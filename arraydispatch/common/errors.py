@@ -6,7 +6,9 @@ around a refused call. Messages are one sentence that ends with the way out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
@@ -26,6 +28,15 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def listed(shape: tuple[int, ...]) -> str:
     """Format a shape as in NumPy's messages."""
     return str(tuple(shape)).replace(" ", "")
+
+
+def check_broadcast(shapes: Sequence[tuple[int, ...]]) -> None:
+    """Raise NumPy's ValueError if shapes do not broadcast; libraries would raise other errors."""
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        said = " ".join(map(listed, shapes))
+        raise ValueError(f"operands could not be broadcast together with shapes {said} ") from None
 
 
 class ArrayDispatchError(Exception):

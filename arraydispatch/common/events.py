@@ -190,6 +190,12 @@ def _follow() -> None:
     every = tap if told_each() else None
 
 
+def left(what: str, why: str) -> None:
+    """Report an array that is kept on the host."""
+    if tap is not None:
+        tap.left(what, why)
+
+
 def begin(listener: Listener) -> None:
     """Install a listener in place of the current one, to which it passes events on."""
     with process_state.lock:

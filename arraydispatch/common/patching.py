@@ -305,25 +305,8 @@ OUTSIDE: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 """Changes that are no exchange of a function: place, reason."""
 
-
-def tables() -> list[str]:
-    """Make the tables of ``docs/reference/exchanges.md``."""
-    rows = ["| in place of | known of | what passes through it |", "|---|---|---|"]
-    rows += [f"| `{where.replace(':', '.')}` | {need.known} | {need.why} |" for where, need in sorted(NEEDS.items())]
-    parts = ["\n".join(rows)]
-    for library in (False, True):
-        rows = ["| in place of | of | known of | why |", "|---|---|---|---|"]
-        rows += [
-            f"| {row.what} | {row.within.replace(' ', ', ') or 'the program'} | {row.known} | {row.why} |"
-            for row in SURFACES.values()
-            if row.library is library
-        ]
-        parts.append("\n".join(rows))
-    parts.append(
-        "\n".join(["| place | what happens |", "|---|---|", *(f"| {place} | {why} |" for place, why in OUTSIDE)])
-    )
-    return parts
-
+CLOUDPICKLE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
+"""Modules whose ``CloudPickler`` pickles objects by value if it cannot find them by name, for processes that have not imported them."""
 
 _NOTHING: Any = object()
 _changing = threading.RLock()

@@ -32,9 +32,9 @@ import numpy as np
 from .._core.handles import Handle
 from .._core.machine import address_of
 from ..common.arguments import PLAIN
+from ..common.buffers import axes_by_stride
 from ..common.pytrees import mapped
 from ..memory import views
-from ..memory.ghosts import memory_order
 from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
 from . import host_results, wrapping
@@ -222,7 +222,7 @@ class Handover:
 def _seen(root: Any, part: np.ndarray[Any, Any], address: int) -> Any:
     """Return the view of a root with the shape and strides of ``part`` and an address in the memory of its ghost; None if there is none."""
     memory = memory_of(views.ghost(root))
-    lines = memory if memory.flags.c_contiguous else memory.transpose(memory_order(memory))
+    lines = memory if memory.flags.c_contiguous else memory.transpose(axes_by_stride(memory.strides))
     view = np.ndarray(part.shape, part.dtype, lines, address - address_of(memory), part.strides)
     view.flags.writeable = part.flags.writeable
     return views.derive(root, view) if views.can_reread(root, view) else None

@@ -54,8 +54,7 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
         return result
     if isinstance(result, np.ndarray):
         if not result.dtype.isnative:  # asked for by name: the foreign byte order is what the caller wants
-            if events.tap is not None:
-                events.tap.left(f"a result of dtype {result.dtype}", dtypes.only_on_host(result.dtype))
+            events.left(f"a result of dtype {result.dtype}", dtypes.only_on_host(result.dtype))
             return result
         precise = conversion.precise(result.dtype)
         if precise != result.dtype:
@@ -66,8 +65,7 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
                 device = conversion.default_device(held)
             value = conversion.upload(held, result, device, "the result of a host call", copy=result.base is not None)
         except LeftToNumPy as unsupported:
-            if events.tap is not None:
-                events.tap.left(f"a result of dtype {result.dtype}", str(unsupported))
+            events.left(f"a result of dtype {result.dtype}", str(unsupported))
             return result
         return views.keep_order(views.wrapper(value, held.kind(held.dtype_of(value))), result)
     if isinstance(result, list | tuple):
@@ -93,8 +91,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
     if held is None or not held.hosted or not settings.begins_on_host(held.name):
         held = conversion.beginning(host.shape, wanted)
     if dtypes.category(wanted) == "other" or not held.holds(wanted):
-        if events.tap is not None:
-            events.tap.left(dtypes.array_of(wanted), dtypes.only_on_host(wanted))
+        conversion.left_on_host(wanted)
         return host
     host = host.astype(wanted, copy=False)
     if held.native_is_ndarray:

@@ -18,6 +18,7 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..common.arguments import PLAIN
+from ..common.buffers import axes_by_stride
 from ..common.pytrees import first
 from ..functions import layouts
 from ..functions.layouts import ranked, together
@@ -58,8 +59,7 @@ def _stand_in(x: Any) -> Any:
 
 def slowest_first(g: Ghost) -> Ghost:
     """Transpose an array so that its axes are in the order in which NumPy traverses its memory (``order="K"``)."""
-    kept = together([g])
-    return g.transpose(sorted(range(g.ndim), key=lambda i: -kept.strides[i]))
+    return g.transpose(axes_by_stride(together([g]).strides))
 
 
 def of_ufunc(made: Any, operands: Sequence[Any]) -> Any:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..common.arguments import HELD
 from ..ufuncs.facts import CLIP, ufunc_facts
 from .nodes import Shift
 
@@ -20,7 +21,6 @@ __all__ = ["PYTHON", "Loop", "cast", "in_place", "loop_of", "select"]
 PYTHON = frozenset({int, float, complex, bool})
 """Python's own types in :data:`arraydispatch.common.arguments.SCALARS`, which take the dtype of the call."""
 _WEAK = (int, float, complex)
-_HELD = frozenset("?bhilqBHILQefdFD")
 
 
 class Loop(NamedTuple):
@@ -52,7 +52,7 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
         loops = ufunc.resolve_dtypes((*given, None))
     except (TypeError, ValueError, NotImplementedError):
         return None  # NumPy raises the error when it runs
-    if any(t.char not in _HELD for t in loops):
+    if any(t.char not in HELD for t in loops):
         return None
     facts = ufunc_facts(ufunc)
     if facts.values_decide and any(t.kind in "iu" for t in loops):

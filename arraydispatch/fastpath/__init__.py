@@ -132,7 +132,7 @@ def _begin() -> None:
 
 
 def _follow() -> None:
-    """Put the forms in force that the settings of the process ask for."""
+    """Install the forms of methods (general, recorded or thin) that the settings of the process call for."""
     global _layer, least
     call_nodes.follow()
     results.follow()

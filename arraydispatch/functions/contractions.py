@@ -14,6 +14,7 @@ from ..common import events
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from . import layouts
+from .operands import arrays
 from .registry import XP, implements
 
 Shape = tuple[int, ...]
@@ -24,10 +25,7 @@ Shape = tuple[int, ...]
 
 def common_operands(xp: XP, a: Any, b: Any) -> tuple[Any, Any]:
     """Return both as arrays of their common dtype; a Python scalar is not weak here (``np.dot(float32, 2.0)`` is float64)."""
-    if not xp.is_array(a):
-        a = xp.asarray(a, like=b if xp.is_array(b) else None)
-    if not xp.is_array(b):
-        b = xp.asarray(b, like=a)
+    a, b = arrays(xp, a, b)
     left, right = xp.dtype_of(a), xp.dtype_of(b)
     if left != right:
         to = dtypes.promote(left, right)

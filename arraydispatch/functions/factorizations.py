@@ -12,7 +12,7 @@ from ..runtime import dtypes
 from ..ufuncs.composed import is_followed
 from . import layouts
 from .contractions import conjugate
-from .operands import along, filled, valued
+from .operands import along, filled, swapped, valued
 from .registry import XP, family
 
 # The classes of NumPy's named results have no public name.
@@ -94,12 +94,6 @@ def identity(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
     n = shape[-1]
     eye = xp.backend.from_numpy(np.eye(n, dtype=dtype), xp.backend.device_of(like))
     return xp.prim.broadcast_to(eye, shape) if len(shape) > 2 else eye
-
-
-def swapped(xp: XP, a: Any) -> Any:
-    """Transpose the matrices."""
-    n = xp.ndim_of(a)
-    return xp.prim.transpose(a, (*range(n - 2), n - 1, n - 2))
 
 
 def adjoint(xp: XP, a: Any) -> Any:

@@ -13,7 +13,7 @@ from ..common.user_warnings import warn
 from ..runtime import dtypes
 from . import layouts
 from .contractions import conjugate
-from .operands import itself
+from .operands import along, itself
 from .registry import XP, family, implements
 
 _SWAPPED = {"backward": "forward", None: "forward", "ortho": "ortho", "forward": "backward"}
@@ -328,10 +328,5 @@ def _rolled(xp: XP, x: Any, axes: Any, sign: int) -> Any:
         n = shape[axis]
         cut = -shift % n if n else 0
         if cut:
-            key = [slice(0, m, 1) for m in shape]
-            parts = []
-            for begin, end in ((cut, n), (0, cut)):
-                key[axis] = slice(begin, end, 1)
-                parts.append(xp.prim.slice(x, tuple(key)))
-            x = xp.prim.concatenate(parts, axis)
+            x = xp.prim.concatenate([along(xp, x, axis, cut, n), along(xp, x, axis, 0, cut)], axis)
     return xp.prim.copy(x) if x is given else x

@@ -53,10 +53,30 @@ moving = family(moves=True)
 # -- selecting -------------------------------------------------------------------------------------------------------
 
 
-def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Native) -> Native:
-    """Return the index argument of ``take`` and ``put`` as native int64 in ``[0, n)``, by mode."""
+def _check_clipmode(mode: Any) -> None:
     if mode not in ("raise", "wrap", "clip"):
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
+
+
+def _folded(xp: Any, index: Native, n: int, mode: str) -> Native:
+    return xp.remainder(index, n) if mode == "wrap" else xp.minimum(xp.maximum(index, 0), n - 1)
+
+
+def _brought(xp: Any, index: Native, n: int, mode: str, what: str) -> Native:
+    """Bring positions into ``[0, n)``, by mode; ``"raise"`` checks those that are known."""
+    _check_clipmode(mode)
+    if mode != "raise":
+        return _folded(xp, index, n, mode)
+    if is_concrete(xp, index):
+        host = to_host(xp, index)
+        if host.size and (host.min() < 0 or host.max() >= n):
+            raise ValueError(f"invalid entry in {what} array")
+    return index
+
+
+def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Native) -> Native:
+    """Return the index argument of ``take`` and ``put`` as native int64 in ``[0, n)``, by mode."""
+    _check_clipmode(mode)
     if xp.is_array(index) or isinstance(index, np.ndarray):  # numbers and sequences NumPy converts one by one
         dtype = xp.dtype_of(index) if xp.is_array(index) else index.dtype
         if not np.can_cast(dtype, INTP, "same_kind"):
@@ -67,11 +87,7 @@ def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Na
             return upload(xp, np.asarray(in_bounds(xp, index, n, axis)), like)
         index = upload(xp, index, like)
     index = xp.prim.astype(index, INTP)
-    if mode == "raise":
-        return in_bounds(xp, index, n, axis)
-    if mode == "wrap":
-        return xp.remainder(index, n)
-    return xp.minimum(xp.maximum(index, 0), n - 1)
+    return in_bounds(xp, index, n, axis) if mode == "raise" else _folded(xp, index, n, mode)
 
 
 @moving(np.take, tables=(0,), into=("casts",), returns="scalar")
@@ -153,8 +169,7 @@ def extract(xp: Any, condition: Any, arr: Any) -> Native:
 
 @moving(np.choose, into=("casts",), layout=layouts.c, returns="scalar")
 def choose(xp: Any, a: Any, choices: Any, mode: str = "raise") -> Native:
-    if mode not in ("raise", "wrap", "clip"):
-        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
+    _check_clipmode(mode)
     like = first_native(xp, (a, choices))
     a = xp.asarray(a, like=like)
     if not np.can_cast(xp.dtype_of(a), INTP, "safe"):
@@ -170,15 +185,7 @@ def choose(xp: Any, a: Any, choices: Any, mode: str = "raise") -> Native:
     options = [xp.asarray(c, like=a) for c in options]
     shape = np.broadcast_shapes(xp.shape_of(a), *[xp.shape_of(c) for c in options])
     n = len(options)
-    index = xp.prim.astype(a, INTP)
-    if mode == "wrap":
-        index = xp.remainder(index, n)
-    elif mode == "clip":
-        index = xp.minimum(xp.maximum(index, 0), n - 1)
-    elif is_concrete(xp, index):
-        host = to_host(xp, index)
-        if host.size and (host.min() < 0 or host.max() >= n):
-            raise ValueError("invalid entry in choice array")
+    index = _brought(xp, xp.prim.astype(a, INTP), n, mode, "choice")
     result = xp.prim.broadcast_to(xp.prim.astype(options[0], to), shape)
     for i in range(1, n):
         result = xp.prim.where(xp.equal(index, i), xp.prim.astype(options[i], to), result)
@@ -393,17 +400,7 @@ def ravel_multi_index(xp: Any, multi_index: Any, dims: Any, mode: Any = "raise",
     for index, n, how, radix in zip(columns, dims, modes, _radices(dims, order)):
         if xp.dtype_of(index).kind not in "biu":
             raise TypeError("only int indices permitted")
-        index = xp.prim.astype(index, INTP)
-        if how == "wrap":
-            index = xp.remainder(index, n)
-        elif how == "clip":
-            index = xp.minimum(xp.maximum(index, 0), n - 1)
-        elif how != "raise":
-            raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{how}')")
-        elif is_concrete(xp, index):
-            host = to_host(xp, index)
-            if host.size and (host.min() < 0 or host.max() >= n):
-                raise ValueError("invalid entry in coordinates array")
+        index = _brought(xp, xp.prim.astype(index, INTP), n, how, "coordinates")
         part = xp.multiply(index, radix) if radix != 1 else index
         total = part if total is None else xp.add(total, part)
     return unshared(xp, total) if any(total is x for x in given) else total

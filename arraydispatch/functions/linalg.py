@@ -28,7 +28,7 @@ from .factorizations import (
     square,
     svd,
 )
-from .operands import filled, is_concrete, is_recorded, itself, to_host, unshared, valued
+from .operands import arrays, filled, is_concrete, is_recorded, itself, to_host, unshared, valued
 from .reductions import known_any
 from .registry import XP, family
 
@@ -47,8 +47,7 @@ scalars = family(min_bits=32, returns="scalar")
 @matrices(np.linalg.solve, defined="solve")
 def solve(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.linalg.solve`."""
-    a = xp.asarray(a, like=b if xp.is_array(b) else None)
-    b = xp.asarray(b, like=a)
+    a, b = arrays(xp, a, b)
     left, right = xp.shape_of(a), xp.shape_of(b)
     check_square(left)
     to = result_dtype(xp.dtype_of(a), xp.dtype_of(b))
@@ -87,8 +86,7 @@ def inv(xp: XP, a: Any) -> Any:
 @matrices(np.linalg.tensorsolve, defined="tensor solve")
 def tensorsolve(xp: XP, a: Any, b: Any, axes: Any = None) -> Any:
     """`numpy.linalg.tensorsolve`."""
-    a = xp.asarray(a, like=b if xp.is_array(b) else None)
-    b = xp.asarray(b, like=a)
+    a, b = arrays(xp, a, b)
     ndim = xp.ndim_of(a)
     if axes is not None:
         order = list(range(ndim))
@@ -168,8 +166,7 @@ def _per_matrix(xp: XP, tolerance: Any, like: Any) -> Any:
 def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
     """`numpy.linalg.lstsq`."""
     prim = xp.prim
-    a = xp.asarray(a, like=b if xp.is_array(b) else None)
-    b = xp.asarray(b, like=a)
+    a, b = arrays(xp, a, b)
     vector = xp.ndim_of(b) == 1
     if vector:
         b = prim.reshape(b, (*xp.shape_of(b), 1))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..common import arguments
+from ..common.buffers import axes_by_stride
 from ..common.errors import listed
 from ..common.user_warnings import real_of
 from ..memory.views import native
@@ -154,8 +155,7 @@ def ravel(xp: Any, a: Any, order: str | None = "C") -> Native:
     if order == "K":
         strides = xp.backend.strides_of(a)
         if strides is not None and len(strides) > 1:
-            perm = sorted(range(len(strides)), key=lambda i: -abs(strides[i]))
-            return flat(xp, xp.prim.transpose(a, tuple(perm)))
+            return flat(xp, xp.prim.transpose(a, axes_by_stride([abs(s) for s in strides])))
     elif order != "C":
         raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
     return flat(xp, a)

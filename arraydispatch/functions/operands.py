@@ -10,8 +10,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from .._core import handles
-from ..common import tracing
-from ..common.errors import listed
+from ..common import errors, tracing
 from ..common.pytrees import first
 from ..common.user_warnings import warn_of_cast
 from ..memory import views
@@ -30,7 +29,7 @@ def first_native(xp: Any, xs: Iterable[Any]) -> Native | None:
 
 def arrays(xp: Any, *xs: Any) -> list[Native]:
     """Return every operand as a native array on the device of the first native array."""
-    if all(xp.is_array(x) for x in xs):
+    if all(map(xp.is_array, xs)):
         return list(xs)
     like = first_native(xp, xs)
     return [x if xp.is_array(x) else xp.asarray(x, like=like) for x in xs]
@@ -97,7 +96,7 @@ def lined(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
 
 
 def along(xp: Any, a: Native, axis: int, start: int, stop: int, step: int = 1) -> Native:
-    """Return ``a[..., start:stop:step, ...]`` on one (normalized) axis, for explicit bounds and a positive step."""
+    """Return ``a[..., start:stop:step, ...]`` on one axis, for explicit bounds and a positive step."""
     shape = xp.shape_of(a)
     if start == 0 and stop == shape[axis] and step == 1:
         return a
@@ -127,6 +126,12 @@ def moved(xp: Any, a: Native, source: int, destination: int) -> Native:
     perm = [i for i in range(len(xp.shape_of(a))) if i != source]
     perm.insert(destination, source)
     return xp.prim.transpose(a, tuple(perm))
+
+
+def swapped(xp: Any, a: Native) -> Native:
+    """Transpose the matrices in the last two axes; the result may alias."""
+    n = xp.ndim_of(a)
+    return xp.prim.transpose(a, (*range(n - 2), n - 1, n - 2))
 
 
 def unshared(xp: Any, a: Native) -> Native:
@@ -165,14 +170,10 @@ def itself(found: bool, made: Any, a: Any) -> Any:
 
 
 def check_broadcast(xp: Any, *xs: Any) -> None:
-    """Raise NumPy's ValueError if operands do not broadcast; libraries would raise other errors."""
+    """Raise NumPy's ValueError if operands do not broadcast."""
     shapes = [xp.shape_of(x) if xp.is_array(x) else np.shape(x) for x in xs if x is not None]
     if shapes.count(shapes[0]) != len(shapes):
-        try:
-            np.broadcast_shapes(*shapes)
-        except ValueError:
-            said = " ".join(map(listed, shapes))
-            raise ValueError(f"operands could not be broadcast together with shapes {said} ") from None
+        errors.check_broadcast(shapes)
 
 
 def is_concrete(xp: Any, *xs: Any) -> bool:

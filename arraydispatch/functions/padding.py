@@ -11,7 +11,7 @@ import numpy as np
 from ..backends.base import Unsupported
 from ..runtime import dtypes
 from . import layouts
-from .operands import to_host
+from .operands import along, to_host
 from .registry import XP, implements
 
 Pair = tuple[int, int]
@@ -93,12 +93,6 @@ def _scalar(value: Any, dtype: np.dtype[Any]) -> Any:
 # -- blocks --------------------------------------------------------------------------------------------------------------
 
 
-def _cut(xp: XP, a: Any, axis: int, begin: int, end: int) -> Any:
-    key = [slice(0, n, 1) for n in xp.shape_of(a)]
-    key[axis] = slice(begin, end, 1)
-    return xp.prim.slice(a, tuple(key))
-
-
 def _along(shape: tuple[int, ...], axis: int, n: int) -> tuple[int, ...]:
     return (*shape[:axis], n, *shape[axis + 1 :])
 
@@ -150,7 +144,7 @@ def _constant(xp: XP, a: Any, widths: list[Pair], values: Any) -> Any:
 
 def _edges(xp: XP, a: Any, axis: int) -> tuple[Any, Any]:
     n = xp.shape_of(a)[axis]
-    return _cut(xp, a, axis, 0, 1), _cut(xp, a, axis, n - 1, n)
+    return along(xp, a, axis, 0, 1), along(xp, a, axis, n - 1, n)
 
 
 def _edge(xp: XP, a: Any, widths: list[Pair], _mode: str, _kwargs: dict[str, Any]) -> Any:
@@ -206,8 +200,8 @@ def _statistic(xp: XP, a: Any, widths: list[Pair], mode: str, kwargs: dict[str, 
             raise ValueError("stat_length of 0 yields no value for padding")
         if not any(pair):
             continue
-        first = _rounded(xp, function(_cut(xp, a, axis, 0, left), axis), a)
-        last = first if left == right == n else _rounded(xp, function(_cut(xp, a, axis, n - right, n), axis), a)
+        first = _rounded(xp, function(along(xp, a, axis, 0, left), axis), a)
+        last = first if left == right == n else _rounded(xp, function(along(xp, a, axis, n - right, n), axis), a)
         a = _spread(xp, a, (first, last), axis, pair)
     return a
 
@@ -241,10 +235,10 @@ def _reflect(xp: XP, a: Any, widths: list[Pair], mode: str, kwargs: dict[str, An
 
 
 def _mirrored(xp: XP, a: Any, axis: int, begin: int, end: int, edge: int, odd: bool) -> Any:
-    chunk = xp.prim.flip(_cut(xp, a, axis, begin, end), (axis,))
+    chunk = xp.prim.flip(along(xp, a, axis, begin, end), (axis,))
     if not odd:
         return chunk
-    return xp.prim.astype(xp.subtract(xp.multiply(_cut(xp, a, axis, edge, edge + 1), 2), chunk), xp.dtype_of(a))
+    return xp.prim.astype(xp.subtract(xp.multiply(along(xp, a, axis, edge, edge + 1), 2), chunk), xp.dtype_of(a))
 
 
 def _wrap(xp: XP, a: Any, widths: list[Pair], _mode: str, _kwargs: dict[str, Any]) -> Any:
@@ -254,8 +248,8 @@ def _wrap(xp: XP, a: Any, widths: list[Pair], _mode: str, _kwargs: dict[str, Any
             now = xp.shape_of(a)[axis]
             period = now // n * n
             first, last = min(period, left), min(period, right)
-            before = _cut(xp, a, axis, period - first, period) if first else None
-            after = _cut(xp, a, axis, now - period, now - period + last) if last else None
+            before = along(xp, a, axis, period - first, period) if first else None
+            after = along(xp, a, axis, now - period, now - period + last) if last else None
             a = _joined(xp, before, a, after, axis)
             left, right = left - first, right - last
     return a

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.exceptions import AxisError
 from numpy.lib.array_utils import normalize_axis_index
 
+from ..common.errors import listed
 from ..common.user_warnings import warn
 from ..runtime import dtypes
 from . import (
@@ -17,6 +18,7 @@ from . import (
     layouts,
 )
 from .contractions import common_operands, conjugate
+from .operands import along, arrays, swapped
 from .registry import GUFUNCS, XP, family, implements
 
 Shape = tuple[int, ...]
@@ -33,11 +35,6 @@ def _reshape(xp: XP, a: Any, shape: Shape) -> Any:
 
 def _transpose(xp: XP, a: Any, perm: Shape) -> Any:
     return a if perm == tuple(range(len(perm))) else xp.prim.transpose(a, perm)
-
-
-def _swap_last(xp: XP, a: Any) -> Any:
-    n = xp.ndim_of(a)
-    return xp.prim.transpose(a, (*range(n - 2), n - 1, n - 2))
 
 
 def diagonal_of(xp: XP, a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
@@ -81,7 +78,7 @@ def dot(xp: XP, a: Any, b: Any) -> Any:
     axis = max(len(right) - 2, 0)
     if left[-1] != right[axis]:
         raise ValueError(
-            f"shapes {_shown(left)} and {_shown(right)} not aligned: "
+            f"shapes {listed(left)} and {listed(right)} not aligned: "
             f"{left[-1]} (dim {len(left) - 1}) != {right[axis]} (dim {axis})"
         )
     if len(right) <= 2:
@@ -93,10 +90,6 @@ def dot(xp: XP, a: Any, b: Any) -> Any:
     return xp.prim.reshape(xp.prim.matmul(first, xp.prim.reshape(second, (k, math.prod(rest)))), left[:-1] + rest)
 
 
-def _shown(shape: Shape) -> str:
-    return "(" + ",".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
-
-
 @product(np.vdot)
 def vdot(xp: XP, a: Any, b: Any, /) -> Any:
     """`numpy.vdot`."""
@@ -104,7 +97,7 @@ def vdot(xp: XP, a: Any, b: Any, /) -> Any:
     left, right = xp.shape_of(a), xp.shape_of(b)
     n, m = math.prod(left), math.prod(right)
     if n != m:
-        raise ValueError(f"cannot reshape array of size {m} into shape {_shown((n,))}")
+        raise ValueError(f"cannot reshape array of size {m} into shape {listed((n,))}")
     return xp.prim.matmul(conjugate(xp, _reshape(xp, a, (n,))), _reshape(xp, b, (n,)))
 
 
@@ -117,7 +110,7 @@ def inner(xp: XP, a: Any, b: Any, /) -> Any:
         return xp.multiply(a, b)
     if left[-1] != right[-1]:
         raise ValueError(
-            f"shapes {_shown(left)} and {_shown(right)} not aligned: "
+            f"shapes {listed(left)} and {listed(right)} not aligned: "
             f"{left[-1]} (dim {len(left) - 1}) != {right[-1]} (dim {len(right) - 1})"
         )
     if len(right) == 1:
@@ -230,7 +223,7 @@ def linalg_matrix_transpose(xp: XP, x: Any, /) -> Any:
     x = xp.asarray(x)
     if xp.ndim_of(x) < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {xp.ndim_of(x)}")
-    return _swap_last(xp, x)
+    return swapped(xp, x)
 
 
 @implements(np.cross, error="sum", layout=layouts.crossed)
@@ -253,7 +246,7 @@ def cross(xp: XP, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int =
             DeprecationWarning,
         )
     if n == m == 2:
-        a0, a1, b0, b1 = (_part(xp, x, i, i + 1) for x in (a, b) for i in (0, 1))
+        a0, a1, b0, b1 = (along(xp, x, -1, i, i + 1) for x in (a, b) for i in (0, 1))
         cp = xp.subtract(xp.multiply(a0, b1), xp.multiply(a1, b0))
         return xp.prim.reshape(cp, xp.shape_of(cp)[:-1])
     # The third component that a 2-vector lacks is zero. (x1 y2 - x2 y1, x2 y0 - x0 y2, …): each factor is a rotation.
@@ -262,8 +255,8 @@ def cross(xp: XP, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int =
     axisc = normalize_axis_index(axisc, ndim, "axisc")
     aa = xp.prim.concatenate([a, a], xp.ndim_of(a) - 1)
     bb = xp.prim.concatenate([b, b], xp.ndim_of(b) - 1)
-    plus = xp.multiply(_part(xp, aa, 1, 4), _part(xp, bb, 2, 5))
-    cp = xp.subtract(plus, xp.multiply(_part(xp, aa, 2, 5), _part(xp, bb, 1, 4)))
+    plus = xp.multiply(along(xp, aa, -1, 1, 4), along(xp, bb, -1, 2, 5))
+    cp = xp.subtract(plus, xp.multiply(along(xp, aa, -1, 2, 5), along(xp, bb, -1, 1, 4)))
     perm = list(range(ndim - 1))
     perm.insert(axisc, ndim - 1)
     return _transpose(xp, cp, tuple(perm))
@@ -272,10 +265,6 @@ def cross(xp: XP, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int =
 def _axis_to_end(xp: XP, a: Any, axis: int) -> Any:
     ndim = xp.ndim_of(a)
     return _transpose(xp, a, (*(i for i in range(ndim) if i != axis), axis))
-
-
-def _part(xp: XP, a: Any, begin: int, end: int) -> Any:
-    return xp.prim.slice(a, (*(slice(0, n, 1) for n in xp.shape_of(a)[:-1]), slice(begin, end, 1)))
 
 
 def _zero_third(xp: XP, a: Any) -> Any:
@@ -301,10 +290,7 @@ def linalg_cross(xp: XP, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 
 def _loop_operands(xp: XP, ufunc: np.ufunc, a: Any, b: Any, dtype: Any) -> tuple[Any, Any]:
     """Return both operands in the dtype of NumPy's loop."""
-    if not xp.is_array(a):
-        a = xp.asarray(a, like=b if xp.is_array(b) else None)
-    if not xp.is_array(b):
-        b = xp.asarray(b, like=a)
+    a, b = arrays(xp, a, b)
     left, right = xp.dtype_of(a), xp.dtype_of(b)
     if left is not right or dtype is not None:
         signature = None if dtype is None else (None, None, np.dtype(dtype))

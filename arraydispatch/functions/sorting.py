@@ -57,6 +57,12 @@ def _sortable(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
     return a, normalize_axis_index(operator.index(axis), len(xp.shape_of(a)))
 
 
+def _rankable(xp: Any, a: Any, axis: Any) -> tuple[Native, int]:
+    """Return array and axis for functions that return positions, which take a 0-d array as one element."""
+    a = xp.asarray(a)
+    return _sortable(xp, a, None if not xp.shape_of(a) and axis in (0, -1) else axis)
+
+
 @implements(np.sort, layout=layouts.first, apart=True)
 def sort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Native:
     a, axis = _sortable(xp, xp.asarray(a), axis)
@@ -66,10 +72,7 @@ def sort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *
 
 @implements(np.argsort, defined="argsort", apart=True, layout=layouts.c)
 def argsort(xp: Any, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Native:
-    a = xp.asarray(a)
-    if not xp.shape_of(a) and axis in (0, -1):
-        axis = None
-    a, axis = _sortable(xp, a, axis)
+    a, axis = _rankable(xp, a, axis)
     _check_kind(kind, order, stable)
     return xp.prim.argsort(a, axis, bool(stable) or (kind is not None and kind[:1].lower() in "ms"))
 
@@ -100,10 +103,7 @@ def partition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselec
 
 @implements(np.argpartition, defined="argpartition", layout=layouts.c)
 def argpartition(xp: Any, a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None) -> Native:
-    a = xp.asarray(a)
-    if not xp.shape_of(a) and axis in (0, -1):
-        axis = None
-    a, axis = _sortable(xp, a, axis)
+    a, axis = _rankable(xp, a, axis)
     _check_partition_kind(kind, order)
     _check_kth(xp, kth, xp.shape_of(a), axis)
     return xp.prim.argsort(a, axis, False)

@@ -26,7 +26,7 @@ import numpy as np
 from .._core.callable_proxy import StandIn
 from .._core.handles import Handle
 from ..backends import loader
-from ..common.patching import Exchange
+from ..common.patching import CLOUDPICKLE, Exchange
 
 _NUMPYS = np.empty(0)
 
@@ -159,7 +159,6 @@ def _by_name(exchange: Exchange) -> Any:
     return reducer_override
 
 
-_CLOUDPICKLE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
 _ASK = "get_array_namespace"
 _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
     "xarray": (
@@ -177,7 +176,7 @@ _TOLD: dict[str, tuple[tuple[str, str, Callable[[Exchange], Any]], ...]] = {
         ("scipy.optimize._differentiable_functions:_ScalarGradWrapper", "__call__", _gradient),
         ("scipy.optimize._differentiable_functions:VectorFunction", "__init__", _functions),
     ),
-    **{name: ((f"{name}:CloudPickler", "reducer_override", _by_name),) for name in _CLOUDPICKLE},
+    **{name: ((f"{name}:CloudPickler", "reducer_override", _by_name),) for name in CLOUDPICKLE},
 }
 """Package -> (module, or ``module:class``; attribute; factory of the replacement)."""
 for _row in loader.KNOWN.values():

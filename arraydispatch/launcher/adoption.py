@@ -12,7 +12,6 @@ user classes get it passed to their protocol methods (:mod:`arraydispatch.launch
 
 from __future__ import annotations
 
-import functools
 import operator
 import sys
 import weakref
@@ -25,7 +24,7 @@ import numpy as np
 import arraydispatch as ad
 
 from .. import fastpath
-from .._core.callable_proxy import StandIn, by_name
+from .._core.callable_proxy import MethodStandIn, StandIn, by_name
 from ..api.public import from_protocol
 from ..backends import loader
 from ..common import buffers, events, user_warnings
@@ -73,6 +72,17 @@ _RUN_FUNCTIONS = frozenset(
 """Modules of the standard library that call functions which a program has given them."""
 
 
+class TypeTable(dict[type, bool]):
+    """Type -> whether it is a subclass of one of some classes, found on first use."""
+
+    def __init__(self, *classes: type) -> None:
+        self._classes = classes
+
+    def __missing__(self, kind: type) -> bool:
+        found = self[kind] = issubclass(kind, self._classes)
+        return found
+
+
 def traced() -> bool:
     """Whether the program runs inside a library's own trace."""
     return process.visited is not None and not process.traces and process.visited()
@@ -85,13 +95,6 @@ def movable(x: np.ndarray[Any, Any]) -> bool:
 
 def _held(dtype: np.dtype[Any]) -> bool:
     return conversion.beginning((0,), dtype).holds(dtype)
-
-
-def left(what: str, why: str) -> None:
-    """Report an array that was kept on the host."""
-    tap = events.tap
-    if tap is not None:
-        tap.left(what, why)
 
 
 def adopt(x: np.ndarray[Any, Any]) -> Any:
@@ -109,11 +112,11 @@ def adopt(x: np.ndarray[Any, Any]) -> Any:
 def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
     """Move a new host array to the default backend, with floats in the precision in force; arrays of host-only dtypes stay."""
     if not movable(host):
-        left(what, dtypes.only_on_host(host.dtype))
+        events.left(what, dtypes.only_on_host(host.dtype))
         return host
     wanted = conversion.precise(host.dtype)
     if not _held(wanted):
-        left(what, dtypes.only_on_host(wanted))
+        events.left(what, dtypes.only_on_host(wanted))
         return host
     if fastpath.least and host.base is None and wanted == host.dtype and host.size < fastpath.least:
         return fastpath.new(host)
@@ -241,7 +244,7 @@ def _of_others(x: np.ndarray[Any, Any], what: str, given: tuple[Any, ...]) -> An
     own = memory.flags.owndata and memory.dtype == x.dtype
     kept = host_values.sharing(x) if own else on_memory(x)
     if kept is None:
-        left(what, "others hold its memory")
+        events.left(what, "others hold its memory")
         return x
     return kept
 
@@ -413,7 +416,7 @@ class Function(Stand):
     def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Move NumPy's result to the backend, unless it is a view of a buffer or of a guest among the arguments."""
         if type(result) is _ndarray and result.base is not None and _is_view(result, (*args, *kwargs.values())):
-            left(self._what, "it is a window on other memory")
+            events.left(self._what, "it is a window on other memory")
             return result
         if any(map(_has_protocol, (*args, *kwargs.values()))):
             return self._of_foreign(result, args, kwargs)
@@ -440,7 +443,7 @@ class Function(Stand):
         if target is not None:
             targets = target if type(target) is tuple else (target,)
             if any(isinstance(part, _ndarray) for part in targets):
-                left(self._what, "out= is a NumPy array")
+                events.left(self._what, "out= is a NumPy array")
                 return self.real(*args, **kwargs)
         if self._may_view(args, kwargs):
             return self._viewing(args, kwargs)
@@ -475,7 +478,7 @@ class Function(Stand):
             fresh = type(result) is _ndarray and result.base is None and buffers.is_writeable(result)
             if fresh and not any(map(partial(operator.is_, result), args)):
                 return move(result, self._what)
-            left(self._what, "the result may be a view of a NumPy array")
+            events.left(self._what, "the result may be a view of a NumPy array")
             return result
         if args:
             args = (*map(_gathered, args[: self._collects]), *args[self._collects :])
@@ -560,20 +563,8 @@ class Output(Stand):
         return self.real(*[to_host(from_protocol(value)) for value in args], **given)
 
 
-class _OfAnyUfunc:
-    """Method of ``np.ufunc`` that is called with a ufunc, such as ``np.ufunc.reduce``.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method.
-    """
-
-    __name__: str
-    __wrapped__: Any
-
-    def __init__(self, name: str) -> None:
-        functools.update_wrapper(self, getattr(np.ufunc, name), ("__name__", "__qualname__", "__doc__"), ())
+class _OfAnyUfunc(MethodStandIn):
+    """Method of ``np.ufunc`` that is called with a ufunc, such as ``np.ufunc.reduce``."""
 
     def __call__(self, ufunc: Any, /, *args: Any, **kwargs: Any) -> Any:
         """Call the method of a ufunc, which may have a stand-in."""
@@ -587,18 +578,6 @@ class _OfAnyUfunc:
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else getattr(instance.real, self.__name__)
-
-    def __eq__(self, other: object) -> bool:
-        return other is self.__wrapped__ or (type(other) is _OfAnyUfunc and other.__name__ == self.__name__)
-
-    def __hash__(self) -> int:
-        return hash(self.__wrapped__)
-
-    def __repr__(self) -> str:
-        return repr(self.__wrapped__)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return by_name("numpy", f"ufunc.{self.__name__}")
 
 
 class UfuncType(StandInType, type):
@@ -671,7 +650,7 @@ _UFUNC_METHODS = {"reduce": 3, "accumulate": 3, "reduceat": 4, "outer": sys.maxs
 """Position of ``out`` by the name of a ufunc's method."""
 for _name, _member in vars(np.ufunc).items():
     if callable(_member) and not _name.startswith("__"):
-        setattr(Ufunc, _name, _OfAnyUfunc(_name))
+        setattr(Ufunc, _name, _OfAnyUfunc(np.ufunc, _name))
 Ufunc.__name__ = Ufunc.__qualname__ = "ufunc"
 Ufunc.__module__ = "numpy"
 Ufunc.__doc__ = str(np.ufunc.__doc__)

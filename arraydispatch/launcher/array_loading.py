@@ -9,12 +9,13 @@ import sys
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from math import prod
-from types import FrameType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from .._core.callable_proxy import StandIn
+from ..common import callers
 from ..common.patching import Exchange
 from ..common.process_state import process
 from ..common.pytrees import mapped
@@ -47,7 +48,12 @@ def method(exchange: Exchange) -> Callable[..., Any]:
                 return found
         found = real(*args, **kwargs)
         users = process.users
-        if not exchange.on or users is None or type(found) in _ATOMS or not users.owns_frame(_asking(sys._getframe(1))):
+        if (
+            not exchange.on
+            or users is None
+            or type(found) in _ATOMS
+            or not users.owns_frame(callers.beyond(sys._getframe(1), _ON_BEHALF))
+        ):
             return found
         return _brought(found, {}, f"{exchange.holder.__name__}.{exchange.name}")
 
@@ -68,7 +74,7 @@ def unpickler(exchange: Exchange) -> type:
                 not exchange.on
                 or users is None
                 or type(found) in _ATOMS
-                or not users.owns_frame(_asking(sys._getframe(1)))
+                or not users.owns_frame(callers.beyond(sys._getframe(1), _ON_BEHALF))
             ):
                 return found
             return _brought(found, {}, "pickle.Unpickler.load")
@@ -77,15 +83,8 @@ def unpickler(exchange: Exchange) -> type:
     return Unpickler
 
 
-_BETWEEN = frozenset({"collections.abc", "_collections_abc", "pickle", "shelve"})
+_ON_BEHALF = frozenset({"collections.abc", "_collections_abc", "pickle", "shelve"})
 """Modules through which a program reads what another module loads."""
-
-
-def _asking(frame: FrameType) -> FrameType:
-    """Return the frame on whose behalf a frame of the standard library loads."""
-    while frame.f_globals.get("__name__") in _BETWEEN and frame.f_back is not None:
-        frame = frame.f_back
-    return frame
 
 
 def _asked_by_program() -> bool:

@@ -68,7 +68,7 @@ class _Forks:
         self._hosts = []
 
     def leave(self) -> None:
-        """End the process in the last exit handler, because a library without its threads may wait for them in its teardown."""
+        """End a forked process that computes with NumPy by ``os._exit``: the teardown of libraries would wait for threads that it lacks."""
         if homeless and exits.exit_code is not None:
             with contextlib.suppress(OSError, ValueError):
                 sys.stdout.flush()

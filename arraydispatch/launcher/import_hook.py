@@ -11,9 +11,10 @@ import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
 from functools import wraps
-from types import FrameType, ModuleType
+from types import ModuleType
 from typing import Any
 
+from ..common import callers
 from ..common.patching import Exchange, Exchanges
 from .user_files import UserFiles
 
@@ -34,14 +35,8 @@ def _names_stand_in(name: str, fromlist: Sequence[str] | None) -> bool:
     return name == STAND_IN or name.startswith(f"{STAND_IN}.") or (name == _PACKAGE and "numpy" in (fromlist or ()))
 
 
-_BETWEEN = f"{__package__}.array_loading"
+_ON_BEHALF = frozenset({f"{__package__}.array_loading"})
 """Module whose functions unpickle on behalf of their caller."""
-
-
-def _asking(frame: FrameType) -> FrameType:
-    """Return the frame of the code on whose behalf a frame imports."""
-    between = frame.f_globals.get("__name__") == _BETWEEN and frame.f_back is not None
-    return frame.f_back if between else frame  # type: ignore[return-value]
 
 
 def _resolves(namespace: Mapping[str, object] | None) -> bool:
@@ -121,7 +116,10 @@ class ImportHook:
             if name in self._told or name.partition(".")[0] in self._told:
                 self._tell(name, users.owns_frame(sys._getframe(1)))
             ours = self._active and (name == "numpy" or name.startswith("numpy."))
-            if ours and (importers.owns_frame(frame := _asking(sys._getframe(1))) or _resolves(frame.f_globals)):
+            if ours and (
+                importers.owns_frame(frame := callers.beyond(sys._getframe(1), _ON_BEHALF))
+                or _resolves(frame.f_globals)
+            ):
                 return substitute(module)
             if _names_stand_in(name, ()):
                 self._named(sys._getframe(1).f_globals)

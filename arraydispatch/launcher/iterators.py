@@ -9,9 +9,10 @@ import numpy as np
 
 import arraydispatch as ad
 
+from ..common import events
 from ..dispatch import parts
 from ..memory import views
-from .adoption import holds_array, left, move, to_host
+from .adoption import holds_array, move, to_host
 from .array_methods import StandInType
 
 __all__ = ["ITERATORS", "METACLASSES", "brought", "nested_iters"]
@@ -22,7 +23,7 @@ _real = np.ndarray
 def brought(what: str, values: Any) -> Any:
     """Return a value with its arrays moved to the host, and report the move."""
     if isinstance(values, ad.Array) or (type(values) in (list, tuple) and holds_array(values)):
-        left(what, "it goes element by element, on the host")
+        events.left(what, "it goes element by element, on the host")
     return to_host(values)
 
 

@@ -13,14 +13,13 @@ import numpy as np
 from ..array.exports import shares_with_host
 from ..common import buffers, events
 from ..memory import reshaping, views
-from .adoption import left
 
 
 def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
     """Return an ndarray on the memory of an array, writable if the array is."""
     native = views.native(a)  # raises for a view of a traced root, and for an array from outside the trace
     if a._kind.backend.is_concrete(native) and not shares_with_host(a):
-        left(who, "it shares the memory of its arguments")
+        events.left(who, "it shares the memory of its arguments")
         reshaping.settle(a, "its memory is shared on the host")
     found: np.ndarray[Any, Any] = a._host(events.AT_A_DOOR)
     if not a._writeable():

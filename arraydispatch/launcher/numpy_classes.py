@@ -5,7 +5,6 @@ from __future__ import annotations
 import abc
 import builtins
 import copyreg
-import functools
 import os
 import sys
 import types
@@ -20,13 +19,14 @@ import arraydispatch as ad
 
 from .. import fastpath
 from .._core import handles
+from .._core.callable_proxy import MethodStandIn
 from .._core.handles import SLOTS
 from ..api import creation
 from ..api.public import from_protocol
 from ..array import exports
 from ..backends import loader
 from ..backends.kinds import Kind
-from ..common import buffers, callers
+from ..common import buffers, callers, events
 from ..common.errors import BackendMismatchError
 from ..common.process_state import process
 from ..common.pytrees import mapped
@@ -44,7 +44,6 @@ from .adoption import (
     by_name,
     holds_array,
     is_window,
-    left,
     movable,
     move,
     not_of_others,
@@ -69,16 +68,11 @@ _OF_THE_CLASS: dict[str, tuple[int, Callable[..., Any]]] = {
 """Name of a method that Python looks up on the class itself -> number of arguments, function."""
 
 
-class _Unbound:
+class _Unbound(MethodStandIn):
     """``np.ndarray.sum`` and the like, which accept NumPy's arrays and ours."""
 
-    __name__: str
-    __wrapped__: Any
-
     def __init__(self, name: str, ours: Any) -> None:
-        functools.update_wrapper(
-            self, getattr(_real, name), assigned=("__name__", "__qualname__", "__doc__"), updated=()
-        )
+        super().__init__(_real, name)
         self._ours = ours
         self._numpys = _view if name == "view" else getattr(_real, name)
         self._of_the_class = _OF_THE_CLASS.get(name)
@@ -92,18 +86,6 @@ class _Unbound:
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
-
-    def __eq__(self, other: object) -> bool:
-        return other is self.__wrapped__ or (type(other) is _Unbound and other.__wrapped__ is self.__wrapped__)
-
-    def __hash__(self) -> int:
-        return hash(self.__wrapped__)
-
-    def __repr__(self) -> str:
-        return repr(self.__wrapped__)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return by_name("numpy", f"ndarray.{self.__name__}")
 
 
 def _unbound(name: str) -> property:
@@ -130,7 +112,7 @@ class _NdarrayType(StandInType, abc.ABCMeta):
 
     def inherited(cls, made: Any) -> None:
         """Report a user's subclass, and have its ``view`` know this class."""
-        left(f"class {made.__name__}(np.ndarray)", "a subclass of ndarray computes on the host")
+        events.left(f"class {made.__name__}(np.ndarray)", "a subclass of ndarray computes on the host")
         if made.view is _real.view:
             with suppress(AttributeError, TypeError):  # its metaclass does not allow changes of its classes
                 made.view = _view
@@ -140,7 +122,7 @@ class _NdarrayType(StandInType, abc.ABCMeta):
             return super().__new__(mcls, f"numpy.{name}", bases, namespace, **kwargs)
         # A user's subclass: a true ndarray subclass, which computes on the host as NumPy does.
         bases = tuple(_real if isinstance(base, _NdarrayType) else base for base in bases)
-        left(f"class {name}(np.ndarray)", "a subclass of ndarray computes on the host")
+        events.left(f"class {name}(np.ndarray)", "a subclass of ndarray computes on the host")
         namespace.setdefault("view", _view)
         return types.new_class(name, bases, kwargs, lambda body: body.update(namespace))
 
@@ -158,7 +140,7 @@ class _NdarrayType(StandInType, abc.ABCMeta):
         if given.get("buffer") is not None:
             if (kept := on_memory(made)) is not None:
                 return kept
-            left("numpy.ndarray", "it is a window on someone else's buffer")
+            events.left("numpy.ndarray", "it is a window on someone else's buffer")
             return made
         return move(made, "numpy.ndarray")
 
@@ -281,7 +263,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         A view is an ndarray if it is of a user's subclass or has a dtype that exists only on the host.
         """
         if (stays := _stays(dtype) or (isinstance(type, builtins.type) and _stays(type))) and _for_user(self):
-            left("ndarray.view", f"{stays} shares its memory")
+            events.left("ndarray.view", f"{stays} shares its memory")
             reshaping.settle(self, "its memory is shared on the host")
         return super().view(dtype, type)
 
@@ -494,7 +476,7 @@ def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
         result.__class__ = _Archive
         return result
     if mmap_mode is not None:
-        left("numpy.load", "a memory map stays on its file")
+        events.left("numpy.load", "a memory map stays on its file")
         return result
     return move(result, "numpy.load")
 
@@ -505,7 +487,7 @@ def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None
         kept = on_memory(made) if buffers.is_writeable(made) and type(made) is _real else None
         if kept is not None:
             return kept
-        left(
+        events.left(
             name, "it is a window on a writable buffer" if buffers.is_writeable(made) else "copy=False: it is a window"
         )
         return made
@@ -543,7 +525,7 @@ def _not_copied(seen: np.ndarray[Any, Any], x: np.ndarray[Any, Any], name: str) 
     Return None if that is impossible: an accelerator shares no memory with the host, and another precision needs a copy.
     """
     if type(seen) is not _real or (buffers.is_writeable(seen) and is_window(x)):
-        left(name, "it is a window on other memory")
+        events.left(name, "it is a window on other memory")
         return seen
     return host_values.sharing(seen)
 
@@ -570,7 +552,7 @@ def _from_data(name: str) -> Callable[..., Any]:
             return _from_memory(real(*args, **kwargs), f"numpy.{name}", kwargs.get("copy"))
         copy = creation.copy_mode(kwargs.get("copy", name == "array" or None))
         if copy is False and not isinstance(x, ad.Array):
-            left(f"numpy.{name}", "copy=False: it stays a NumPy array")
+            events.left(f"numpy.{name}", "copy=False: it stays a NumPy array")
             seen = real(*args, **kwargs)
             if not is_copy(seen):
                 return seen
@@ -597,7 +579,7 @@ def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
     made = np.from_dlpack(x, **kwargs)
     kept = on_memory(made) if made.flags.writeable else None
     if kept is None:
-        left("numpy.from_dlpack", "it is a window on another library's array")
+        events.left("numpy.from_dlpack", "it is a window on another library's array")
         return made
     return kept
 
@@ -612,7 +594,7 @@ def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
     first, last = byte_bounds(views.ghost(views.owner(x)))
     begin, end = byte_bounds(seen)
     if seen.size and not first <= begin <= end <= last:
-        left("numpy.lib.stride_tricks.as_strided", "it strides beyond the array, over host memory")
+        events.left("numpy.lib.stride_tricks.as_strided", "it strides beyond the array, over host memory")
         return np.lib.stride_tricks.as_strided(ad.to_numpy(x), *args, **{**kwargs, "writeable": False})
     return views.derive(x, seen)
 
@@ -621,7 +603,7 @@ def _window(given: dict[str, Any]) -> Any:
     """``np.ndarray(shape, dtype, buffer=x)`` for an ``Array``, which gives a view of it."""
     array = given.pop("buffer")
     if not array._kind.backend.holds(np.dtype(given.get("dtype") or float)):
-        left("numpy.ndarray", "a dtype that exists only on the host looks at the memory of the array")
+        events.left("numpy.ndarray", "a dtype that exists only on the host looks at the memory of the array")
         return _real(buffer=shared(array, "numpy.ndarray"), **given)
     return views.derive(array, _real(**{"dtype": float, **given}, buffer=views.ghost(array)))
 
@@ -639,7 +621,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
         kept = host_values.sharing(made) if type(made) is _real else None
         return made if kept is None else kept
     if isinstance(a, _real):
-        left("numpy.require", "the result may be a view of a NumPy array")
+        events.left("numpy.require", "the result may be a view of a NumPy array")
         return np.require(a, dtype, requirements)
     return _from_memory(np.require(a, dtype, requirements), "numpy.require")
 

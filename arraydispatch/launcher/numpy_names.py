@@ -25,11 +25,3 @@ INDEX_OBJECTS: frozenset[str] = frozenset({"c_", "mgrid", "ogrid", "r_"})
 
 OF_DATES: frozenset[str] = frozenset({"busday_count", "is_busday"})
 """Functions of dates, which exist only on the host, whose results are no dates."""
-
-REAL: frozenset[str] = frozenset(
-    "add_docstring add_newdoc asmatrix base_repr binary_repr bmat broadcast_shapes datetime_data"
-    " format_float_positional format_float_scientific frompyfunc get_include get_printoptions getbufsize geterr"
-    " geterrcall info isdtype isfortran issubdtype iterable mintypecode printoptions promote_types"
-    " set_printoptions setbufsize seterr seterrcall show_config show_runtime test typename".split()
-)
-"""Functions of NumPy that user files get themselves: they have no array argument to move, or no array result."""

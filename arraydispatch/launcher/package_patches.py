@@ -28,7 +28,7 @@ from ..array import exports
 from ..backends import loader
 from ..common import events
 from ..common.members import MEMBERS
-from ..common.patching import Exchange, Exchanges
+from ..common.patching import CLOUDPICKLE, Exchange, Exchanges
 from ..common.process_state import process
 from ..common.signal_safety import is_aside
 from ..dispatch import host_results
@@ -37,7 +37,7 @@ from ..dispatch.wrapping import check_writeable
 from ..functions.registry import SCIENTIFIC
 from ..interop import import_notices
 from . import array_loading, extension_modules, facade, numpy_classes, subclass_views, user_compilers
-from .adoption import holds_array, receiving
+from .adoption import TypeTable, holds_array, receiving
 from .memory_writes import shared
 from .user_files import UserFiles
 
@@ -82,8 +82,6 @@ _PICKLERS = {"joblib.numpy_pickle": "NumpyPickler", "joblib.hashing": "NumpyHash
 _MAPPING = ("joblib.pool", "joblib.executor")
 """Modules with a ``get_memmapping_reducers``, which returns, by type of array, functions that put large arrays into files for workers."""
 
-_BY_VALUE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
-"""Modules whose ``CloudPickler`` pickles objects by value if it cannot find them by name, for processes that have not imported them."""
 _DILL = "dill._dill"
 """Module that pickles by value too, with a ``MetaCatchingDict`` and a ``Pickler``."""
 
@@ -117,7 +115,7 @@ _LOOKED_FOR = LIBRARIES.union(
     _PICKLERS,
     array_loading.METHODS,
     _MAPPING,
-    _BY_VALUE,
+    CLOUDPICKLE,
     (_DILL, _PROCESSES),
 )
 """Modules that are patched once they have been imported."""
@@ -143,15 +141,8 @@ _FILLS = frozenset({"read_direct"})
 """Functions that write into their first array argument."""
 
 
-class _Kinds(dict[type, bool]):
-    """Type -> whether a value of it can be or contain an ``Array``, its class, or a module of the facade."""
-
-    def __missing__(self, kind: type) -> bool:
-        found = self[kind] = issubclass(kind, (ad.Array, list, tuple, dict, type, ModuleType))
-        return found
-
-
-_looked_at = _Kinds()
+_looked_at = TypeTable(ad.Array, list, tuple, dict, type, ModuleType)
+"""Type -> whether a value of it can be or contain an ``Array``, its class, or a module of the facade."""
 
 
 def _hosted(value: Any, deep: bool = True) -> Any:
@@ -241,7 +232,10 @@ def _of_a_stand(obj: Any) -> bool:
 
 
 def _saving_methods(exchange: Exchange) -> Any:
-    """Return a ``save`` for a pickler that pickles functions of methods by value and looks at the names of classes."""
+    """Return a ``save`` that pickles the launcher's stand-ins and their methods by name.
+
+    The pickler's own would pickle the functions of methods by value, and look up names of classes.
+    """
     real = exchange.real
 
     @functools.wraps(real)
@@ -629,7 +623,7 @@ class Doors:
         for name in _MAPPING:
             for module in self._news("joblib", (name,)):
                 self._exchanges.at(module, "get_memmapping_reducers", _mapping, "picklers")
-        for name in _BY_VALUE:
+        for name in CLOUDPICKLE:
             for module in self._news(_root(name), (name,)):
                 self._exchanges.at(module.CloudPickler, "reducer_override", _reducing, "picklers")
         for module in self._news("dill", (_DILL,)):

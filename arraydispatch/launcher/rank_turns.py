@@ -339,7 +339,7 @@ def _argument(args: tuple[Any, ...], kwargs: dict[str, Any], position: int, *nam
 
 def _is_own_name(path: str) -> bool:
     """Whether the name of a new file differs between ranks: :mod:`tempfile` chose it, or a library put the process's number in it."""
-    frame = _frame()
+    frame = callers.beyond(sys._getframe(), _ON_BEHALF)
     return frame.f_globals.get("__name__") == "tempfile" or (
         not callers.is_users(frame) and str(os.getpid()) in os.path.basename(path)
     )
@@ -347,7 +347,7 @@ def _is_own_name(path: str) -> bool:
 
 def asked_for_program() -> bool:
     """Whether the program asks, itself or through a package such as NumPy; not a backend's library, which keeps its compiled programs."""
-    frame = _frame()
+    frame: Any = callers.beyond(sys._getframe(), _ON_BEHALF)
     asks, called = _root(frame), frame.f_globals.get("__name__") == "threading"
     if asks == _OURS:
         return False
@@ -371,11 +371,3 @@ def _libraries() -> frozenset[str]:
     return frozenset(
         root for name, row in loader.KNOWN.items() if name != "numpy" for root in (*row.roots, *row.imports)
     )
-
-
-def _frame() -> Any:
-    """Return the frame that asks a replaced function, by way of modules for paths."""
-    frame: Any = sys._getframe(1)
-    while (back := frame.f_back) is not None and frame.f_globals.get("__name__") in _ON_BEHALF:
-        frame = back
-    return frame

@@ -91,9 +91,9 @@ class Session:
     owns : callable
         Tells whether a file name is the user's.
     plain : float, optional
-        Seconds of the program by plain Python, which ran before, while this process waited.
+        Run time of the program under plain Python, measured before this run, while this process waited.
     quiet : bool
-        Whether another process of several reports.
+        Whether to print nothing, because another process of the run reports.
     """
 
     def __init__(

@@ -17,20 +17,11 @@ from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
 from ..dispatch.handover import handed
 from . import facade
-from .adoption import Stand
+from .adoption import Stand, TypeTable
 from .memory_writes import shared
 
-
-class _Kinds(dict[type, bool]):
-    """Type -> whether a value of it is, or may contain, an `Array` or an object of the facade."""
-
-    def __missing__(self, kind: type) -> bool:
-        ours = (ad.Array, Stand, list, tuple, dict, type, ModuleType)
-        found = self[kind] = issubclass(kind, ours)
-        return found
-
-
-_looked_at = _Kinds()
+_looked_at = TypeTable(ad.Array, Stand, list, tuple, dict, type, ModuleType)
+"""Type -> whether a value of it is, or may contain, an `Array` or an object of the facade."""
 
 
 def numpys_own(value: Any) -> Any:
@@ -175,4 +166,3 @@ OPEN: dict[str, Callable[[Exchanges], None]] = {
     "numpy.ctypeslib": _open_numpy,
 }
 """Module -> function to call once it has been imported."""
-LIBRARIES = frozenset(OPEN)

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from ..common.buffers import axes_by_stride
+
 Ghost = np.ndarray[Any, Any]
 
 
@@ -36,7 +38,7 @@ def stand_in_like(given: Ghost, dtype: Any = None, order: Any = "K", shape: tupl
     except MemoryError:
         whole = given.shape if shape is None else shape
     small = np.empty_like(given, bool, order, shape=tuple(min(n, 2) for n in whole))
-    return _addresses(whole, given.dtype if dtype is None else np.dtype(dtype), memory_order(small))
+    return _addresses(whole, given.dtype if dtype is None else np.dtype(dtype), axes_by_stride(small.strides))
 
 
 def _addresses(shape: tuple[int, ...], dtype: np.dtype[Any], axes: Sequence[int]) -> Ghost:
@@ -65,11 +67,6 @@ _UNWRITTEN: dict[str, Any] = (
     if hasattr(mmap, "PROT_READ")
     else {"access": mmap.ACCESS_READ}
 )
-
-
-def memory_order(g: Ghost) -> tuple[int, ...]:
-    """Return the axes from the slowest to the fastest."""
-    return tuple(sorted(range(g.ndim), key=lambda i: -g.strides[i]))
 
 
 _LARGE = 1 << 16

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..backends.base import Backend, Native, Unsupported
 from ..backends.kinds import Kind
+from ..common.buffers import axes_by_stride
 
 Placement = tuple[int, tuple[int, ...], tuple[int, ...]]
 """Offset, shape and strides of a view, in units of its own elements."""
@@ -34,8 +35,7 @@ def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[
         else:
             strides = backend.strides_of(value) or ()
             if have.itemsize != want.itemsize:  # flatten the memory, from the slowest axis to the fastest
-                order = sorted(range(len(strides)), key=lambda i: -strides[i])
-                value = prim.reshape(prim.transpose(value, tuple(order)), (-1,))
+                value = prim.reshape(prim.transpose(value, axes_by_stride(strides)), (-1,))
             alias = prim.view_dtype(value, want)
         if 0 not in backend.shape_of(value) and not backend.may_share(alias, value):
             raise Unsupported("its memory cannot be read as another dtype in place")

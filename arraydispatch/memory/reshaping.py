@@ -13,9 +13,10 @@ from ..backends import loader
 from ..backends.base import LeftToNumPy, Native
 from ..backends.kinds import Kind
 from ..common import buffers
+from ..common.buffers import axes_by_stride
 from ..runtime import conversion
 from . import views
-from .ghosts import memory_order, stand_in
+from .ghosts import stand_in
 from .reinterpretation import items
 from .views import ghost, native
 
@@ -146,7 +147,7 @@ def _share_all(root: Handle) -> None:
     derived = [each for each in views.readers(root) if not each._kind.backend.hosted]
     _share(root)
     memory: np.ndarray[Any, Any] = root._v
-    line = memory.transpose(memory_order(memory))
+    line = memory.transpose(axes_by_stride(memory.strides))
     for each in derived:
         if each._root is None:
             _share(each)
@@ -180,7 +181,7 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
     whole, held = ghost(root), loader.hosted(root._kind.backend.home.name)
     memory = np.empty_like(whole)
     memory[...] = values
-    line = memory.transpose(memory_order(memory))
+    line = memory.transpose(axes_by_stride(memory.strides))
     start = whole.__array_interface__["data"][0]
     places = [memory]  # create all views before locking one: a view created before its root was locked stays writeable
     for each in derived:
@@ -213,7 +214,7 @@ def _take_apart(root: Handle) -> None:
         if not held.defers or held.staged(native(root)):
             return
         home, whole = held.home, ghost(root)
-        order = memory_order(whole)
+        order = axes_by_stride(whole.strides)
         back = tuple(int(i) for i in np.argsort(order))
         with home.within():
             memory = home.prim.copy(home.prim.transpose(held.settled(native(root)), order))

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..backends.base import Backend, Native
+from ..common.buffers import axes_by_stride
 
 
 class Slices(tuple[slice, ...]):  # noqa: SLOT001 -- a subclass of tuple may not name any
@@ -166,7 +167,7 @@ def _described(
         found = _compile((root_shape, layout), offset, shape, strides)
         if found is not None:
             return found
-        order = tuple(sorted(range(len(layout)), key=lambda i: -layout[i]))
+        order = axes_by_stride(layout)
         return _described(tuple(root_shape[i] for i in order), offset, shape, strides, None)._replace(order=order)
     if 0 in shape:  # nothing to read: an empty slice of the flat root, in the view's shape
         size = int(np.prod(root_shape))
@@ -177,10 +178,15 @@ def _described(
         found = _compile((root_shape, None), offset, shape, strides, factors)
         if found is not None:
             return found
+    return ViewProgram(root_shape, (), (), (), (), (), (), (), shape, positions(offset, shape, strides))
+
+
+def positions(offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """Return the position of each element of a view in the memory of its root, in elements."""
     where = np.full(shape, offset, np.int64)
     for axis, (n, s) in enumerate(zip(shape, strides)):
         where += (np.arange(n) * s).reshape((n,) + (1,) * (len(shape) - axis - 1))
-    return ViewProgram(root_shape, (), (), (), (), (), (), (), shape, where)
+    return where
 
 
 def _compile(

@@ -25,10 +25,11 @@ from .._core.machine import address_of
 from ..backends import loader
 from ..backends.base import Backend, Native
 from ..backends.kinds import Kind
+from ..common.buffers import WRITEABLE, axes_by_stride
 from ..common.process_state import process
 from ..common.pytrees import first, leaves, mapped
 from ..runtime import conversion
-from .ghosts import Ghost, memory_order, stand_in, stand_in_like
+from .ghosts import Ghost, stand_in, stand_in_like
 from .reinterpretation import Placement, items, reread
 from .roots import memory_of
 from .view_programs import compile_view
@@ -228,7 +229,7 @@ def _ghost_in(root: Handle, a: Handle, strides: tuple[int, ...]) -> Ghost:
     made: Ghost = np.ndarray(
         backend.shape_of(a._v),
         dtype,
-        flat if flat.flags.c_contiguous else flat.transpose(memory_order(flat)),
+        flat if flat.flags.c_contiguous else flat.transpose(axes_by_stride(flat.strides)),
         offset,
         tuple(s * size for s in strides),
     )
@@ -273,7 +274,7 @@ def lay_out(a: Any, like: Ghost) -> Any:
         a._v[...] = value
         a._ghost = None
     elif backend.mutable:
-        order = memory_order(like)
+        order = axes_by_stride(like.strides)
         with backend.within():
             lines = backend.prim.copy(backend.prim.transpose(a._v, order))
             a._v = backend.prim.transpose(lines, tuple(int(i) for i in np.argsort(order)))
@@ -290,9 +291,6 @@ def keep_order(a: Any, host: Ghost) -> Any:
     return lay_out(a, stand_in_like(host))
 
 
-_WRITEABLE = 0x400  # NPY_ARRAY_WRITEABLE
-
-
 def writeable(a: Handle, to_write: bool = False) -> bool:
     """Whether the array has not been locked (``flags.writeable``).
 
@@ -302,7 +300,7 @@ def writeable(a: Handle, to_write: bool = False) -> bool:
     seen = a._v if a._kind.backend.native_is_ndarray else a._ghost
     if seen is None:
         return True
-    return bool(seen.flags.writeable if to_write else seen.flags.num & _WRITEABLE)
+    return bool(seen.flags.writeable if to_write else seen.flags.num & WRITEABLE)
 
 
 def owner(a: Handle) -> Handle:
@@ -341,7 +339,7 @@ def _read_in_scope(a: Handle, root: Handle, value: Native, backend: Backend) -> 
         return alias if once == shape else backend.prim.broadcast_to(alias, shape)
     if a._kind is not root._kind:
         if layout is not None:
-            value, layout = backend.prim.transpose(value, memory_order(whole)), None
+            value, layout = backend.prim.transpose(value, axes_by_stride(whole.strides)), None
         value = reread(backend, value, root._kind.dtype, a._kind.dtype)
         shape = backend.shape_of(value)
     return compile_view(shape, *placement, layout).read(backend, value)
@@ -358,7 +356,7 @@ def alias_of(
 
 
 def on_host(a: Handle, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return an array's values as an ndarray, in the memory order that its strides describe.
+    """Return ``values``, the elements of ``a`` as an ndarray, in the memory order that the strides of ``a`` describe.
 
     Callers may pass the strides on to ``as_strided``, which would read past the end of any other layout.
     """
@@ -389,7 +387,7 @@ def located(a: Handle, held: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | Non
     if root is a:
         return held
     g, whole = ghost(a), ghost(root)
-    buffer = held.transpose(memory_order(held))
+    buffer = held.transpose(axes_by_stride(held.strides))
     if not (buffer.flags.c_contiguous and _alike(held, whole)):
         return None
     return np.ndarray(g.shape, g.dtype, buffer, address_of(g) - address_of(whole), g.strides)
@@ -465,7 +463,9 @@ def _on_memory(seen: Ghost, a: Handle) -> Ghost:
         return seen
     memory = memory_of(owner(a)._v)
     offset = address_of(seen) - address_of(before)
-    made: Ghost = np.ndarray(seen.shape, seen.dtype, memory.transpose(memory_order(memory)), offset, seen.strides)
+    made: Ghost = np.ndarray(
+        seen.shape, seen.dtype, memory.transpose(axes_by_stride(memory.strides)), offset, seen.strides
+    )
     made.flags.writeable = seen.flags.writeable
     return made
 

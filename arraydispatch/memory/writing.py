@@ -14,11 +14,11 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends.base import Backend, Native
 from ..common import tracing
+from ..common.buffers import axes_by_stride
 from . import views
-from .ghosts import memory_order
 from .reinterpretation import items, reread
 from .roots import memory_of
-from .view_programs import compile_view
+from .view_programs import compile_view, positions
 from .views import alias_of, derive, exchange, ghost, layout_of, native, owner, placement_of
 
 
@@ -79,7 +79,7 @@ def _write_through(root: Handle, place: Any, kind: Any, value: Native, fresh: bo
         before = root._v
         if kind is not root._kind and kind.dtype != root._kind.dtype:
             have, want, prim = root._kind.dtype, kind.dtype, backend.prim
-            order = memory_order(whole)
+            order = axes_by_stride(whole.strides)
             memory = reread(backend, before if layout is None else prim.transpose(before, order), have, want)
             program = compile_view(backend.shape_of(memory), *placement)
             after = reread(backend, program.write(backend, memory, value), want, have)
@@ -198,18 +198,13 @@ def _write_repeated(a: Handle, value: Native) -> None:
 
 def places(a: Handle) -> np.ndarray[Any, Any]:
     """Return the position of each element of a view in its root's memory, in elements of the view's dtype."""
-    whole = ghost(owner(a))
-    offset, shape, strides = placement_of(ghost(a), whole)
-    positions = np.full(shape, offset)
-    for axis, (n, stride) in enumerate(zip(shape, strides)):
-        positions += (np.arange(n) * stride).reshape(n, *(1,) * (len(shape) - axis - 1))
-    return positions
+    return positions(*placement_of(ghost(a), ghost(owner(a))))
 
 
 def _line(root: Handle, dtype: np.dtype[Any]) -> Any:
     """Return a root's memory as a flat array of items of a dtype."""
     whole = ghost(root)
-    in_order = whole.transpose(memory_order(whole))
+    in_order = whole.transpose(axes_by_stride(whole.strides))
     # The memory includes the gaps between elements.
     line = in_order.reshape(-1) if in_order.flags.c_contiguous else memory_of(whole)
     return derive(root, line.view(dtype))

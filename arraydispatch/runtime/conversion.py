@@ -10,6 +10,7 @@ import numpy as np
 from ..backends import loader
 from ..backends.base import Backend, Native, Unsupported
 from ..common import events, tracing
+from ..common.buffers import axes_by_stride
 from ..common.errors import TraceError
 from . import dtypes, settings
 from .execution_policy import shapes
@@ -30,6 +31,11 @@ def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: s
     if events.tap is not None and not backend.native_is_ndarray:
         events.tap.transfer("to_device", x.nbytes, why, x)
     return made
+
+
+def left_on_host(dtype: np.dtype[Any]) -> None:
+    """Report that an array is kept on the host because no device has its dtype."""
+    events.left(dtypes.array_of(dtype), dtypes.only_on_host(dtype))
 
 
 def _remembered(made: Native, x: np.ndarray[Any, Any]) -> None:
@@ -113,13 +119,11 @@ def beginning(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Backend:
 
 
 def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
-    """Return an ndarray on the memory of a native array that shares it; its flags can be set, as those of NumPy's own
-    arrays.
-    """
+    """Return an ndarray over the memory of a native array that lies in host memory; unlike that of ``to_numpy``, its flags can be set."""
     seen = backend.to_numpy(a)
     if not seen.flags.c_contiguous:
         # Only for a contiguous array does NumPy ask the owner of the memory whether it may be made writeable.
-        order = sorted(range(seen.ndim), key=lambda i: -seen.strides[i])
+        order = axes_by_stride(seen.strides)
         lines = seen.transpose(order)
         if lines.flags.c_contiguous:
             return np.asarray(lines.data).transpose(np.argsort(order))

@@ -307,7 +307,7 @@ def _without_last(held: tuple[T, ...], one: T) -> tuple[T, ...]:
 
 def _hold(held: tuple[Override, ...]) -> Token[tuple[Override, ...]]:
     token = _overrides.set(held)
-    precision, scalars = _innermost(held, _precision), _innermost(held, _scalars)
+    precision, scalars = _innermost(held, _precision), _innermost(held, scalars_context)
     plain = precision is UNSET and scalars is UNSET
     before = default.rules
     context_rules.set(
@@ -338,8 +338,8 @@ class _precision(Override):
         super().__enter__()
 
 
-class _scalars(Override):
-    """Location of scalars of arrays on the CPU."""
+class scalars_context(Override):
+    """Location of scalars of arrays on the CPU, ``"numpy"`` or ``"device"`` (as on an accelerator)."""
 
     ruling = True
 
@@ -399,7 +399,7 @@ class traced:
     """
 
     __slots__ = ("_tokens",)
-    _here = _scalars("device"), fallback("silent")
+    _here = scalars_context("device"), fallback("silent")
 
     def __enter__(self) -> None:
         held = _overrides.get()
@@ -418,10 +418,3 @@ class traced:
 def current_scalars() -> Literal["numpy", "device"]:
     """Return ``"numpy"`` (scalars on a CPU device are NumPy's own) or ``"device"`` (always a ``Scalar`` on the device)."""
     return current_rules().scalars
-
-
-def scalars_context(where: Literal["numpy", "device"]) -> Any:
-    """Return a context that forces device scalars on the CPU too, as on an accelerator."""
-    if where not in ("numpy", "device"):
-        raise SettingError(f"{where!r} is not a place for scalars; choose 'numpy' or 'device'.")
-    return _scalars(where)

@@ -13,10 +13,11 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..functions import fft as numpys
 from ..functions.contractions import conjugate
+from ..functions.operands import along
 from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements
-from .operand_checks import array, only, row_of
+from .operand_checks import array, only
 
 Body = Callable[..., Any]
 
@@ -173,18 +174,18 @@ def _cosines(xp: XP, x: Any, kind: int) -> Any:
     if kind == 1:
         if n < 2:
             raise RuntimeError("zero-length FFT requested")
-        middle = row_of(xp, x, last, 1, n - 1)
+        middle = along(xp, x, last, 1, n - 1)
         return xp.prim.real(xp.prim.rfft(xp.prim.concatenate([x, xp.prim.flip(middle, (last,))], last), last))
     if kind == 2:
         spectrum = xp.prim.rfft(xp.prim.concatenate([x, xp.prim.flip(x, (last,))], last), last)
-        return xp.prim.real(xp.multiply(row_of(xp, spectrum, last, 0, n), _turned(xp, x, -np.pi * k / (2 * n))))
+        return xp.prim.real(xp.multiply(along(xp, spectrum, last, 0, n), _turned(xp, x, -np.pi * k / (2 * n))))
     if kind == 3:
         spectrum = xp.multiply(x, _turned(xp, x, np.pi * k / (2 * n)))
         padded = xp.prim.pad(spectrum, [(0, 0)] * last + [(0, 1)], 0j)
-        return xp.multiply(row_of(xp, xp.prim.irfft(padded, 2 * n, last), last, 0, n), 2 * n)
+        return xp.multiply(along(xp, xp.prim.irfft(padded, 2 * n, last), last, 0, n), 2 * n)
     turned = xp.multiply(x, _turned(xp, x, -np.pi * k / (2 * n)))
     spectrum = xp.prim.fftn(xp.prim.pad(turned, [(0, 0)] * last + [(0, n)], 0j), (last,))
-    made = xp.multiply(row_of(xp, spectrum, last, 0, n), _turned(xp, x, -np.pi * (2 * k + 1) / (4 * n)))
+    made = xp.multiply(along(xp, spectrum, last, 0, n), _turned(xp, x, -np.pi * (2 * k + 1) / (4 * n)))
     return xp.multiply(xp.prim.real(made), 2)
 
 
@@ -192,9 +193,9 @@ def _sines(xp: XP, x: Any, kind: int) -> Any:
     last = xp.ndim_of(x) - 1
     n = xp.shape_of(x)[last]
     if kind == 1:
-        zero = xp.multiply(row_of(xp, x, last, 0, 1), 0)
+        zero = xp.multiply(along(xp, x, last, 0, 1), 0)
         odd = xp.prim.concatenate([zero, x, zero, xp.negative(xp.prim.flip(x, (last,)))], last)
-        return xp.negative(row_of(xp, xp.prim.imag(xp.prim.rfft(odd, last)), last, 1, n + 1))
+        return xp.negative(along(xp, xp.prim.imag(xp.prim.rfft(odd, last)), last, 1, n + 1))
     host = np.where(np.arange(n) % 2, -1, 1).astype(xp.dtype_of(x))
     signs = xp.backend.from_numpy(host, xp.backend.device_of(x))
     if kind == 2:

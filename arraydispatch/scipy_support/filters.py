@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from ..functions.operands import along
 from ..functions.registry import XP
 from ..runtime import dtypes
 from . import implements, stand_in
-from .operand_checks import array, every, only, row_of
+from .operand_checks import array, every, only
 
 _BLOCK = 128
 _TAPS = 64
@@ -118,9 +119,9 @@ def _by_steps(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
     forward, back = (xp.backend.from_numpy(np.ascontiguousarray(v[None, 1:]), device) for v in (b, a))
     zero, made = b.dtype.type(0).item(), []
     for k in range(n):
-        new = row_of(xp, x, 1, k, k + 1)
-        out = xp.add(xp.multiply(new, b[0].item()), row_of(xp, states, 1, 0, 1))
-        moved = xp.prim.pad(row_of(xp, states, 1, 1, order), [(0, 0), (0, 1)], zero)
+        new = along(xp, x, 1, k, k + 1)
+        out = xp.add(xp.multiply(new, b[0].item()), along(xp, states, 1, 0, 1))
+        moved = xp.prim.pad(along(xp, states, 1, 1, order), [(0, 0), (0, 1)], zero)
         states = xp.subtract(xp.add(moved, xp.multiply(new, forward)), xp.multiply(out, back))
         made.append(out)
     return xp.prim.concatenate(made, 1), states
@@ -145,7 +146,7 @@ def _run(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
         return _by_states(xp, weights, x, first, matrix)
     out = _by_responses(xp, made.response, x, min(n, max(_BLOCK, made.length)), matrix)
     reach = min(n, made.length)
-    after = xp.prim.matmul(row_of(xp, x, 1, n - reach, n), matrix(made.states[:reach][::-1]))
+    after = xp.prim.matmul(along(xp, x, 1, n - reach, n), matrix(made.states[:reach][::-1]))
     if zi is not None:
         out = xp.add(out, xp.prim.pad(xp.prim.matmul(zi, matrix(made.free)), [(0, 0), (0, n - size)], zero))
         if size == n:
@@ -217,7 +218,7 @@ def _split(xp: XP, x: Any, length: int) -> Any:
 
 def _joined(xp: XP, parts: Any, n: int) -> Any:
     rows, blocks, length = xp.shape_of(parts)
-    return row_of(xp, xp.prim.reshape(parts, (rows, blocks * length)), 1, 0, n)
+    return along(xp, xp.prim.reshape(parts, (rows, blocks * length)), 1, 0, n)
 
 
 def _by_responses(xp: XP, response: Any, x: Any, length: int, matrix: Any) -> Any:
@@ -229,7 +230,7 @@ def _by_responses(xp: XP, response: Any, x: Any, length: int, matrix: Any) -> An
     out = xp.prim.matmul(parts, matrix(apart[-length:]))
     blocks = xp.shape_of(parts)[1]
     if blocks > 1:
-        before = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(apart[-2 * length : -length]))
+        before = xp.prim.matmul(along(xp, parts, 1, 0, blocks - 1), matrix(apart[-2 * length : -length]))
         out = xp.add(out, xp.prim.pad(before, [(0, 0), (1, 0), (0, 0)], xp.dtype_of(x).type(0).item()))
     return _joined(xp, out, xp.shape_of(x)[1])
 
@@ -277,22 +278,22 @@ def _by_states(xp: XP, weights: bytes, x: Any, zi: Any, matrix: Any) -> tuple[An
     blocks, zero = xp.shape_of(parts)[1], dtype.type(0).item()
     states = xp.prim.reshape(xp.prim.matmul(zi, matrix(made.there)), (rows, 1, order))
     if blocks > 1:
-        come = xp.prim.matmul(row_of(xp, parts, 1, 0, blocks - 1), matrix(made.apart[::-1]))
+        come = xp.prim.matmul(along(xp, parts, 1, 0, blocks - 1), matrix(made.apart[::-1]))
         states = xp.prim.concatenate([states, come], 1)
     for k, power in enumerate(made.powers):
         reach = 1 << k
         if reach >= blocks:
             break
-        earlier = xp.prim.matmul(row_of(xp, states, 1, 0, blocks - reach), matrix(power))
+        earlier = xp.prim.matmul(along(xp, states, 1, 0, blocks - reach), matrix(power))
         states = xp.add(states, xp.prim.pad(earlier, [(0, 0), (reach, 0), (0, 0)], zero))
     out = xp.add(xp.prim.matmul(parts, matrix(made.response)), xp.prim.matmul(states, matrix(made.of_state)))
     done = (blocks - 1) * length
     b, a = _in_full(weights, dtype.char)
     with np.errstate(all="ignore"):
         left = _real()(b, a, np.zeros((order, n - done), b.dtype), -1, np.eye(order, dtype=b.dtype))[1]
-    last = xp.prim.reshape(row_of(xp, states, 1, blocks - 1, blocks), (rows, order))
+    last = xp.prim.reshape(along(xp, states, 1, blocks - 1, blocks), (rows, order))
     after = xp.add(
-        xp.prim.matmul(row_of(xp, x, 1, done, n), matrix(made.reached[: n - done][::-1])),
+        xp.prim.matmul(along(xp, x, 1, done, n), matrix(made.reached[: n - done][::-1])),
         xp.prim.matmul(last, matrix(made.back @ left)),
     )
     return _joined(xp, out, n), after
@@ -410,7 +411,7 @@ def sosfilt(xp: XP, sos: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
         b, a = _normalized(section[:3], section[3:], to)
         first = None
         if zi is not None:
-            one = xp.prim.reshape(row_of(xp, zi, 0, k, k + 1), wanted[1:])
+            one = xp.prim.reshape(along(xp, zi, 0, k, k + 1), wanted[1:])
             first = _rows(xp, xp.prim.astype(one, kind), axis)
         rows, after = _run(xp, b, a, rows, first)
         ends.append(xp.prim.reshape(_lines(xp, after, shape, axis), (1, *wanted[1:])))
@@ -421,11 +422,11 @@ def sosfilt(xp: XP, sos: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
 def _on_a_line(xp: XP, rows: Any, taps: int, by_ends: bool) -> Any:
     """Extend rows along the line through the first and last element, or at each end along the line through its two elements."""
     n, dtype, device = xp.shape_of(rows)[1], xp.dtype_of(rows), xp.backend.device_of(rows)
-    first, last = row_of(xp, rows, 1, 0, 1), row_of(xp, rows, 1, n - 1, n)
+    first, last = along(xp, rows, 1, 0, 1), along(xp, rows, 1, n - 1, n)
     slope = xp.divide(xp.subtract(last, first), n - 1)
     slopes = (slope, slope)
     if by_ends:
-        second, previous = row_of(xp, rows, 1, 1, 2), row_of(xp, rows, 1, n - 2, n - 1)
+        second, previous = along(xp, rows, 1, 1, 2), along(xp, rows, 1, n - 2, n - 1)
         slopes = (xp.subtract(second, first), xp.subtract(last, previous))
     steps = [np.arange(-taps, 0), np.arange(1, taps + 1)]
     ends = [
@@ -441,7 +442,7 @@ def _turned(xp: XP, rows: Any, taps: int) -> Any:
     if n == 1:  # SciPy divides by zero, which ends the process
         places = np.zeros(1 + 2 * taps, np.int64)
         return xp.prim.take(rows, xp.backend.from_numpy(places, device), 1)
-    first, last = row_of(xp, rows, 1, 0, 1), row_of(xp, rows, 1, n - 1, n)
+    first, last = along(xp, rows, 1, 0, 1), along(xp, rows, 1, n - 1, n)
 
     ends = xp.prim.concatenate([first, last], 1)
 
@@ -456,11 +457,11 @@ def _turned(xp: XP, rows: Any, taps: int) -> Any:
         places = np.where(odd, n - 2 - within, within + 1)
         part = chosen(rows, n - 1 - places if mirrored else places)
         near = min(taps, n - 1)
-        found = [xp.subtract(start, xp.subtract(row_of(xp, part, 1, 0, near), start))]
+        found = [xp.subtract(start, xp.subtract(along(xp, part, 1, 0, near), start))]
         if taps > near:
             turns = xp.backend.from_numpy(times[near:].astype(dtype)[None], device)
             level = xp.add(start, xp.multiply(xp.subtract(start, stop), turns))
-            rise = xp.subtract(row_of(xp, part, 1, near, taps), chosen(ends, odd[near:] ^ mirrored))
+            rise = xp.subtract(along(xp, part, 1, near, taps), chosen(ends, odd[near:] ^ mirrored))
             falls = xp.backend.from_numpy(~odd[None, near:], device)
             found.append(xp.add(level, xp.where(falls, xp.negative(rise), rise)))
         return found

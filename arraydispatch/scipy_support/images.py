@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from ..functions.operands import along
 from ..functions.registry import XP
 from ..runtime import dtypes
-from .operand_checks import array, only, plain, row_of
+from .operand_checks import array, only, plain
 
 PADDED = {
     "reflect": "symmetric", "grid-mirror": "symmetric", "nearest": "edge", "mirror": "reflect", "wrap": "wrap",
@@ -99,7 +100,7 @@ def axes_of(axes: Any, ndim: int) -> list[int]:
     return axes
 
 
-def along(xp: XP, x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
+def correlated(xp: XP, x: Any, weights: Any, axis: int, mode: str, cval: Any, origin: int) -> Any:
     """Correlate along one axis of float64s; symmetric weights multiply sums of two elements, as in SciPy."""
     weights = np.asarray(xp.backend.to_numpy(weights) if xp.is_array(weights) else weights, dtype=np.float64)
     if weights.ndim != 1 or not weights.size:
@@ -110,7 +111,7 @@ def along(xp: XP, x: Any, weights: Any, axis: int, mode: str, cval: Any, origin:
     padded = beyond(xp, x, axis, half + origin, size - half - 1 - origin, mode, cval)
 
     def at(k: int) -> Any:
-        return row_of(xp, padded, axis, k, k + n)
+        return along(xp, padded, axis, k, k + n)
 
     eps = np.finfo(np.float64).eps
     left, right = weights[:half][::-1], weights[half + 1 :]

@@ -18,11 +18,12 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..common.signal_safety import imported
 from ..common.user_warnings import warn
+from ..functions.operands import along
 from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements, stand_in
-from .images import along, beyond, checked_dtype, each, stored, taken, through
-from .operand_checks import array, only, plain, row_of
+from .images import beyond, checked_dtype, correlated, each, stored, taken, through
+from .operand_checks import array, only, plain
 
 _MODES = ("nearest", "wrap", "reflect", "grid-mirror", "mirror", "constant", "grid-wrap", "grid-constant")
 _AROUND = {"reflect": "symmetric", "grid-mirror": "symmetric", "nearest": "symmetric", "grid-wrap": "wrap"}
@@ -58,7 +59,7 @@ def _filtered_along(xp: XP, x: Any, order: int, axis: int, mode: str) -> Any:
         return x
     if n > _LONGEST:
         middle = _coefficients(2 * _REACH + 1, order, "mirror")[_REACH]
-        return along(xp, x, middle, axis, _AROUND.get(mode, "reflect"), 0.0, 0)
+        return correlated(xp, x, middle, axis, _AROUND.get(mode, "reflect"), 0.0, 0)
     matrix = xp.backend.from_numpy(_coefficients(n, order, mode), xp.backend.device_of(x))
     made = xp.prim.matmul(matrix, xp.prim.reshape(xp.moveaxis(x, axis, 0), (n, -1)))
     shape = xp.shape_of(x)
@@ -309,8 +310,18 @@ def map_coordinates(
     if xp.shape_of(coordinates)[0] != xp.ndim_of(x):
         raise RuntimeError("invalid shape for coordinate array")
     only(0 not in wanted, "nothing is asked for")
-    rows = [xp.prim.reshape(row_of(xp, coordinates, 0, i, i + 1), wanted) for i in range(xp.ndim_of(x))]
+    rows = [xp.prim.reshape(along(xp, coordinates, 0, i, i + 1), wanted) for i in range(xp.ndim_of(x))]
     return _interpolated(xp, x, rows, wanted, output, order, mode, cval, prefilter)
+
+
+def _checked(xp: XP, input: Any, mode: Any, order: Any) -> tuple[Any, tuple[int, ...]]:
+    """Return the input, which must have an axis, and its shape."""
+    _known(mode, order)
+    x = array(xp, input)
+    shape = xp.shape_of(x)
+    if not shape:
+        raise RuntimeError("input and output rank must be > 0")
+    return x, shape
 
 
 @resampling("scipy.ndimage.shift")
@@ -318,11 +329,7 @@ def shift(
     xp: XP, input: Any, shift: Any, output: Any = None, order: Any = 3, mode: Any = "constant", cval: Any = 0.0,
     prefilter: Any = True,
 ) -> Any:  # fmt: skip
-    _known(mode, order)
-    x = array(xp, input)
-    shape = xp.shape_of(x)
-    if not shape:
-        raise RuntimeError("input and output rank must be > 0")
+    x, shape = _checked(xp, input, mode, order)
     lines = [np.arange(n) - float(s) for n, s in zip(shape, each(xp, shift, len(shape)))]
     return _interpolated(xp, x, _host_places(xp, x, lines), shape, output, order, mode, cval, prefilter)
 
@@ -332,11 +339,7 @@ def zoom(
     xp: XP, input: Any, zoom: Any, output: Any = None, order: Any = 3, mode: Any = "constant", cval: Any = 0.0,
     prefilter: Any = True, *, grid_mode: Any = False,
 ) -> Any:  # fmt: skip
-    _known(mode, order)
-    x = array(xp, input)
-    shape = xp.shape_of(x)
-    if not shape:
-        raise RuntimeError("input and output rank must be > 0")
+    x, shape = _checked(xp, input, mode, order)
     factors = each(xp, zoom, len(shape))
     wanted = tuple(round(n * z) for n, z in zip(shape, factors))
     only(not (all(z == 1 for z in factors) and prefilter), "nothing is zoomed")
@@ -374,11 +377,10 @@ def affine_transform(
     xp: XP, input: Any, matrix: Any, offset: Any = 0.0, output_shape: Any = None, output: Any = None, order: Any = 3,
     mode: Any = "constant", cval: Any = 0.0, prefilter: Any = True,
 ) -> Any:  # fmt: skip
-    _known(mode, order)
-    x = array(xp, input)
-    ndim = xp.ndim_of(x)
-    wanted = xp.shape_of(x) if output_shape is None else tuple(int(n) for n in plain(xp, output_shape))
-    if ndim < 1 or len(wanted) < 1:
+    x, shape = _checked(xp, input, mode, order)
+    ndim = len(shape)
+    wanted = shape if output_shape is None else tuple(int(n) for n in plain(xp, output_shape))
+    if not wanted:
         raise RuntimeError("input and output rank must be > 0")
     matrix, offset = _matrix(xp, matrix, offset, ndim, len(wanted))
     if matrix.ndim == 1:
@@ -434,7 +436,7 @@ def rotate(
     stack = xp.prim.reshape(front, (*xp.shape_of(front)[:2], math.prod(rest)))
     made = []
     for k in range(math.prod(rest)):
-        one = xp.prim.reshape(row_of(xp, stack, 2, k, k + 1), xp.shape_of(stack)[:2])
+        one = xp.prim.reshape(along(xp, stack, 2, k, k + 1), xp.shape_of(stack)[:2])
         one = affine_transform(xp, one, turned, offset, tuple(wanted.tolist()), output, order, mode, cval, prefilter)
         made.append(xp.prim.reshape(one, (*xp.shape_of(one), 1)))
     whole = xp.prim.reshape(xp.prim.concatenate(made, 2), (*wanted.tolist(), *rest))

@@ -11,12 +11,12 @@ from numpy.linalg import LinAlgError
 from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import factorizations, linalg as numpys
-from ..functions.factorizations import adjoint, identity, real_of, swapped
-from ..functions.operands import filled
+from ..functions.factorizations import adjoint, identity, real_of
+from ..functions.operands import along, filled, swapped
 from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements
-from .operand_checks import array, checked, floats, lapack, number, only, row_of
+from .operand_checks import array, checked, floats, lapack, number, only
 
 _SINGULAR = "A singular matrix detected: slice(s) [0] are singular."
 
@@ -328,7 +328,7 @@ def _rank(xp: XP, a: Any, s: Any, rcond: Any) -> int:
 def orth(xp: XP, A: Any, rcond: Any = None) -> Any:
     a = matrix(xp, A, batches=False)
     u, s, _ = xp.prim.svd(a, False)
-    return row_of(xp, u, 1, 0, _rank(xp, a, s, rcond))
+    return along(xp, u, 1, 0, _rank(xp, a, s, rcond))
 
 
 @linear_algebra("scipy.linalg.null_space", pure=False, defined="basis")
@@ -338,7 +338,7 @@ def null_space(
 ) -> Any:  # fmt: skip
     a = matrix(xp, A, check_finite, batches=False)
     _, s, vh = xp.prim.svd(a, True)
-    return adjoint(xp, row_of(xp, vh, 0, _rank(xp, a, s, rcond), xp.shape_of(vh)[0]))
+    return adjoint(xp, along(xp, vh, 0, _rank(xp, a, s, rcond), xp.shape_of(vh)[0]))
 
 
 @linear_algebra("scipy.linalg.norm", returns="scalar")

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import functools
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from ..functions.operands import along
 from ..functions.registry import XP, family
 from . import implements
-from .images import MOST_TAPS, along, axes_of, beyond, each, padding, stored, taken, through
+from .images import MOST_TAPS, axes_of, beyond, correlated, each, padding, stored, taken, through
 from .neighbourhoods import extremes, windows
-from .operand_checks import only, plain, row_of
+from .operand_checks import only, plain
 
 filtering = family(implements, mode="output")
 
@@ -32,7 +34,7 @@ def correlate1d(
 ) -> Any:  # fmt: skip
     x, to = taken(xp, input, output)
     axis = normalize_axis_index(axis, xp.ndim_of(x))
-    return stored(xp, along(xp, x, _real(xp, weights), axis, padding(mode), cval, origin), to)
+    return stored(xp, correlated(xp, x, _real(xp, weights), axis, padding(mode), cval, origin), to)
 
 
 def _real(xp: XP, weights: Any) -> Any:
@@ -128,7 +130,7 @@ def _smoothed(
     options = zip(axes, each(xp, sigma, count), each(xp, order, count), each(xp, mode, count), each(xp, radius, count))
     for axis, s, o, m, r in options:
         if s > 1e-15:
-            x = through(xp, along(xp, x, _gaussian(s, o, truncate, r), axis, padding(m), cval, 0), to)
+            x = through(xp, correlated(xp, x, _gaussian(s, o, truncate, r), axis, padding(m), cval, 0), to)
     return x
 
 
@@ -145,10 +147,10 @@ def _edges(xp: XP, input: Any, axis: Any, output: Any, mode: Any, cval: Any, acr
     x, to = taken(xp, input, output)
     axis = normalize_axis_index(axis, xp.ndim_of(x))
     modes = [padding(m) for m in each(xp, mode, xp.ndim_of(x))]
-    x = through(xp, along(xp, x, [-1, 0, 1], axis, modes[axis], cval, 0), to)
+    x = through(xp, correlated(xp, x, [-1, 0, 1], axis, modes[axis], cval, 0), to)
     for i in range(xp.ndim_of(x)):
         if i != axis:
-            x = through(xp, along(xp, x, across, i, modes[i], cval, 0), to)
+            x = through(xp, correlated(xp, x, across, i, modes[i], cval, 0), to)
     return stored(xp, x, to)
 
 
@@ -169,7 +171,7 @@ def laplace(xp: XP, input: Any, output: Any = None, mode: Any = "reflect", cval:
     only(bool(axes), "no axes")
     total = None
     for axis, m in zip(axes, each(xp, mode, len(axes))):
-        term = through(xp, along(xp, x, [1, -2, 1], axis, padding(m), cval, 0), to)
+        term = through(xp, correlated(xp, x, [1, -2, 1], axis, padding(m), cval, 0), to)
         total = term if total is None else through(xp, xp.add(total, term), to)
     return stored(xp, total, to)
 
@@ -216,7 +218,7 @@ def _steps_along(xp: XP, x: Any, size: int, axis: int, mode: str, cval: Any, ori
     only(size <= MOST_TAPS, "so wide a window")
     n = xp.shape_of(x)[axis]
     padded = beyond(xp, x, axis, size // 2 + origin, size - size // 2 - 1 - origin, mode, cval)
-    return [row_of(xp, padded, axis, k, k + n) for k in range(size)]
+    return [along(xp, padded, axis, k, k + n) for k in range(size)]
 
 
 def _mean_along(xp: XP, x: Any, size: int, axis: int, mode: str, cval: Any, origin: int) -> Any:
@@ -234,18 +236,33 @@ def uniform_filter1d(
     return stored(xp, _mean_along(xp, x, size, axis, padding(mode), cval, origin), to)
 
 
-@filtering("scipy.ndimage.uniform_filter")
-def uniform_filter(
-    xp: XP, input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
-    axes: Any = None,
-) -> Any:  # fmt: skip
+def _along_each(
+    filtered: Callable[..., Any],
+    xp: XP,
+    input: Any,
+    size: Any,
+    output: Any,
+    mode: Any,
+    cval: Any,
+    origin: Any,
+    axes: Any,
+) -> Any:
+    """Filter along one axis after the other."""
     x, to = taken(xp, input, output)
     axes = axes_of(axes, xp.ndim_of(x))
     count = len(axes)
     for axis, n, o, m in zip(axes, each(xp, size, count), each(xp, origin, count), each(xp, mode, count)):
         if n > 1:
-            x = through(xp, _mean_along(xp, x, int(n), axis, padding(m), cval, o), to)
+            x = through(xp, filtered(xp, x, int(n), axis, padding(m), cval, o), to)
     return stored(xp, x, to)
+
+
+@filtering("scipy.ndimage.uniform_filter")
+def uniform_filter(
+    xp: XP, input: Any, size: Any = 3, output: Any = None, mode: Any = "reflect", cval: Any = 0.0, origin: Any = 0, *,
+    axes: Any = None,
+) -> Any:  # fmt: skip
+    return _along_each(_mean_along, xp, input, size, output, mode, cval, origin, axes)
 
 
 # -- rank filters
@@ -276,13 +293,8 @@ def _extremes(name: str, most: bool) -> None:
             size, footprint = (wanted.shape, None) if wanted.all() else (size, wanted)
         if footprint is not None or size is None:
             return extremes(xp, input, size, footprint, output, mode, cval, origin, axes, most)
-        x, to = taken(xp, input, output)
-        axes = axes_of(axes, xp.ndim_of(x))
-        count = len(axes)
-        for axis, n, o, m in zip(axes, each(xp, size, count), each(xp, origin, count), each(xp, mode, count)):
-            if n > 1:
-                x = _extreme_along(xp, x, int(n), axis, padding(m), cval, o, most)
-        return stored(xp, x, to)
+        filtered = functools.partial(_extreme_along, most=most)
+        return _along_each(filtered, xp, input, size, output, mode, cval, origin, axes)
 
 
 _extremes("maximum", True)

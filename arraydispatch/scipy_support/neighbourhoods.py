@@ -14,11 +14,12 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..common.user_warnings import warn
+from ..functions.operands import along
 from ..functions.registry import SCIENTIFIC, XP, bind, family, spec_of
 from ..runtime import dtypes
 from . import implements
 from .images import MOST_TAPS, axes_of, beyond, each, padding, stored, taken
-from .operand_checks import array, only, plain, row_of
+from .operand_checks import array, only, plain
 
 _MOST = 1 << 27
 """Largest number of elements of all windows together."""
@@ -113,7 +114,7 @@ def _ranked(
     if k in (0, count - 1):
         return stored(xp, functools.reduce(xp.maximum if k else xp.minimum, parts), to)
     ordered = xp.prim.sort(_stacked(xp, parts), 0)
-    return stored(xp, xp.prim.reshape(row_of(xp, ordered, 0, k, k + 1), xp.shape_of(x)), to)
+    return stored(xp, xp.prim.reshape(along(xp, ordered, 0, k, k + 1), xp.shape_of(x)), to)
 
 
 @filtering("scipy.ndimage.median_filter")

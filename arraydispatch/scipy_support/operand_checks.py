@@ -71,9 +71,3 @@ def _floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
 def number(xp: XP, value: Any) -> Any:
     """Convert a 0-d result to a Python number, if SciPy returns one and the host has the value."""
     return xp.backend.to_numpy(value).item() if xp.backend.on_cpu(value) else value
-
-
-def row_of(xp: XP, a: Any, axis: int, start: int, stop: int) -> Any:
-    """Return ``a[..., start:stop, ...]`` along an axis."""
-    shape = xp.shape_of(a)
-    return xp.prim.slice(a, tuple(slice(start, stop, 1) if i == axis else slice(0, n, 1) for i, n in enumerate(shape)))

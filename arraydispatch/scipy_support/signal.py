@@ -17,12 +17,13 @@ from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import convolutions, fft as transforms
 from ..functions.contractions import conjugate
+from ..functions.operands import along
 from ..functions.registry import XP
 from ..memory.views import native
 from ..runtime import dtypes
 from . import implements, stand_in
 from .neighbourhoods import median_filter
-from .operand_checks import array, only, row_of
+from .operand_checks import array, only
 
 _TAPS = 128
 _MODES = ("valid", "same", "full")
@@ -80,7 +81,7 @@ def _by_spectrum(xp: XP, a: Any, v: Any, axes: list[int]) -> Any:
     forward, back = (transforms.fftn, transforms.ifftn) if is_complex else (transforms.rfftn, transforms.irfftn)
     made = back(xp, xp.multiply(forward(xp, a, fast, axes), forward(xp, v, fast, axes)), fast, axes)
     for i, n in zip(axes, sizes):
-        made = row_of(xp, made, i, 0, n)
+        made = along(xp, made, i, 0, n)
     return made
 
 
@@ -135,7 +136,7 @@ def _convolved(xp: XP, a: Any, v: Any, mode: Any, method: Any) -> Any:
         full = _by_taps(xp, a, v)
     made = _cut(xp, full, left, right, mode, every)
     if spectral and xp.backend.on_cpu(made):
-        first = xp.backend.to_numpy(row_of(xp, xp.prim.reshape(made, (-1,)), 0, 0, 1))
+        first = xp.backend.to_numpy(along(xp, xp.prim.reshape(made, (-1,)), 0, 0, 1))
         if not np.isfinite(first).all():
             warn(_NOT_FINITE)
     return made
@@ -296,8 +297,8 @@ def _by_windows(xp: XP, a: Any, v: Any, shape: tuple[int, ...]) -> Any:
     windows = xp.prim.reshape(columns, (-1, shape[1], width))
     total: Any = None
     for i in range(height):
-        row = xp.prim.reshape(row_of(xp, v, 0, i, i + 1), (width, 1))
-        term = xp.prim.matmul(row_of(xp, windows, 0, i, i + shape[0]), row)
+        row = xp.prim.reshape(along(xp, v, 0, i, i + 1), (width, 1))
+        term = xp.prim.matmul(along(xp, windows, 0, i, i + shape[0]), row)
         total = term if total is None else xp.add(total, term)
     return xp.prim.reshape(total, shape)
 
@@ -356,7 +357,7 @@ def detrend(xp: XP, data: Any, axis: Any = -1, type: Any = "linear", bp: Any = 0
     rows = xp.prim.reshape(moved, (n, math.prod(xp.shape_of(moved)[1:])))
     parts = []
     for start, stop in zip(breaks[:-1].tolist(), breaks[1:].tolist()):
-        part, count = row_of(xp, rows, 0, start, stop), stop - start
+        part, count = along(xp, rows, 0, start, stop), stop - start
         line = np.stack([np.arange(1, count + 1) / count, np.ones(count)], 1)
         q = xp.backend.from_numpy(np.linalg.qr(line)[0].astype(dtype), xp.backend.device_of(x))
         parts.append(xp.subtract(part, xp.prim.matmul(q, xp.prim.matmul(xp.prim.transpose(q, (1, 0)), part))))

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from ..functions.operands import along
 from ..functions.registry import XP
 from ..runtime import dtypes
 from . import implements
-from .operand_checks import array, number, only, row_of
+from .operand_checks import array, number, only
 
 _AT_ONCE = 1 << 22
 """Number of differences held in memory at a time."""
@@ -120,7 +121,7 @@ def _between(xp: XP, a: Any, b: Any, metric: Callable[..., Any]) -> Any:
     step = max(1, _AT_ONCE // (k * n))
     parts = []
     for start in range(0, m, step):
-        some = row_of(xp, a, 0, start, min(start + step, m))
+        some = along(xp, a, 0, start, min(start + step, m))
         parts.append(metric(xp, xp.prim.reshape(some, (xp.shape_of(some)[0], 1, n)), others))
     return parts[0] if len(parts) == 1 else xp.prim.concatenate(parts, 0)
 

@@ -11,12 +11,13 @@ from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import fft as transforms
 from ..functions.contractions import conjugate
-from ..functions.factorizations import adjoint, identity, real_of, swapped
+from ..functions.factorizations import adjoint, identity, real_of
+from ..functions.operands import along, swapped
 from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements
 from .linalg import cholesky, diagonal, matrix
-from .operand_checks import array, checked, lapack, only, row_of
+from .operand_checks import array, checked, lapack, only
 
 linear_algebra = family(implements, min_bits=32, in_place=True)
 
@@ -218,13 +219,13 @@ def matmul_toeplitz(xp: XP, c_or_cr: Any, x: Any, check_finite: Any = False, wor
     wide = dtypes.COMPLEX128
     length = n + m - 1
     c, r = xp.prim.astype(c, wide), xp.prim.astype(r, wide)
-    around = xp.prim.concatenate([c, xp.prim.flip(row_of(xp, r, 0, 1, m), (0,))], 0)
+    around = xp.prim.concatenate([c, xp.prim.flip(along(xp, r, 0, 1, m), (0,))], 0)
     columns = xp.prim.reshape(x, (m, -1))
     spectrum = transforms.fft(xp, xp.prim.reshape(around, (length, 1)), length, 0)
     made = transforms.ifft(
         xp, xp.multiply(spectrum, transforms.fft(xp, xp.prim.astype(columns, wide), length, 0)), length, 0
     )
-    made = row_of(xp, made if to.kind == "c" else xp.prim.real(made), 0, 0, n)
+    made = along(xp, made if to.kind == "c" else xp.prim.real(made), 0, 0, n)
     return xp.prim.astype(xp.prim.reshape(made, (n, *xp.shape_of(x)[1:])), to)
 
 

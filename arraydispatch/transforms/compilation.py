@@ -310,9 +310,9 @@ def _weak(x: Any) -> Any:
 
 
 class Weak(Scalar):
-    """A Python number that is traced.
+    """A traced Python number.
 
-    It computes with its own kind as Python does, in 64 bits, and gives way to the dtype of arrays.
+    With other Python numbers it computes as Python does, in 64 bits; with arrays it takes their dtype.
     """
 
     __slots__ = ()

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..backends.base import Backend, Unsupported
 from ..backends.kinds import Kind
-from ..common.errors import listed
+from ..common.errors import check_broadcast
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from ..runtime.settings import Precision
@@ -377,14 +377,12 @@ def whole_plan(ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
 
 
 def check_shapes(operands: tuple[Any, ...], backend: Backend, *others: tuple[int, ...]) -> None:
-    """Raise NumPy's broadcast error if native operands and other shapes, which it names after them, are why the library refused."""
+    """Raise NumPy's broadcasting error if the shapes of ``operands``, followed by ``others``, do not broadcast.
+
+    Called after the library has refused a call.
+    """
     shapes = [backend.shape_of(x) if backend.is_native(x) else np.shape(x) for x in operands]
-    shapes += others
-    try:
-        np.broadcast_shapes(*shapes)
-    except ValueError:
-        said = " ".join(map(listed, shapes))
-        raise ValueError(f"operands could not be broadcast together with shapes {said} ") from None
+    check_broadcast([*shapes, *others])
 
 
 def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from arraydispatch.common.patching import NEEDS, SURFACES, Exchange, Exchanges, Surface, tables
+from arraydispatch.common.patching import NEEDS, OUTSIDE, SURFACES, Exchange, Exchanges, Surface
 from arraydispatch.launcher import package_patches
 
 ROOT = Path(__file__).parents[2]
@@ -147,6 +147,25 @@ def test_without_a_row_nothing_is_exchanged() -> None:
         Exchange(Holder, "method", marked("a"), "no such row")
     with pytest.raises(LookupError, match="is none of what"):
         Exchange(Holder, "method", marked("a"), "guests")
+
+
+def tables() -> list[str]:
+    """Make the tables of ``docs/reference/exchanges.md``."""
+    rows = ["| in place of | known of | what passes through it |", "|---|---|---|"]
+    rows += [f"| `{where.replace(':', '.')}` | {need.known} | {need.why} |" for where, need in sorted(NEEDS.items())]
+    parts = ["\n".join(rows)]
+    for library in (False, True):
+        rows = ["| in place of | of | known of | why |", "|---|---|---|---|"]
+        rows += [
+            f"| {row.what} | {row.within.replace(' ', ', ') or 'the program'} | {row.known} | {row.why} |"
+            for row in SURFACES.values()
+            if row.library is library
+        ]
+        parts.append("\n".join(rows))
+    parts.append(
+        "\n".join(["| place | what happens |", "|---|---|", *(f"| {place} | {why} |" for place, why in OUTSIDE)])
+    )
+    return parts
 
 
 def test_the_page_says_what_the_registry_says(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -212,6 +212,14 @@ def test_matrix_times_the_argument(name: str) -> None:
     np.testing.assert_allclose(matrix @ x.ravel() + bias, expected.ravel(), rtol=1e-12, atol=1e-12)
 
 
+def test_sums_between_indices_are_of_the_dtype_that_is_asked_for() -> None:
+    matrix, bias = ad.matrix_from_function(lambda x: np.add.reduceat(x, [0, 2], dtype=complex), np.zeros(4))
+    assert (matrix.dtype, bias.dtype) == (np.complex128, np.complex128)
+    np.testing.assert_array_equal(matrix.toarray(), [[1, 1, 0, 0], [0, 0, 1, 1]])
+    with pytest.raises(ad.TraceError, match="a cast to int64 is not linear"):
+        ad.matrix_from_function(lambda x: np.add.reduceat(x, [0, 2], dtype=np.int64), np.zeros(4))
+
+
 def test_laplacian_of_a_grid() -> None:
     matrix, bias = ad.matrix_from_function(laplace, np.empty((100, 100)))
     assert matrix.nnz == 5 * 98 * 98

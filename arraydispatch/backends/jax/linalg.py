@@ -107,7 +107,10 @@ def eigvalsh(a: Array, lower: bool) -> Any:
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _eigenvectors(a: Array) -> tuple[Array, Array]:
-    """Compute eigenvectors with a derivative, which JAX has for eigenvalues only: their length and phase stay constant."""
+    """Return eigenvalues and eigenvectors, both differentiable; JAX differentiates the eigenvalues only.
+
+    The derivative keeps the length and phase of each eigenvector fixed.
+    """
     w, v = jnp.linalg.eig(a)
     return w, v
 

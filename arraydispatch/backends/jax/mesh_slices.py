@@ -22,7 +22,7 @@ from . import shardings
 __all__ = ["may_be_split", "read", "read_at", "write", "write_at"]
 
 Array = Any
-_IN_BOUNDS = "promise_in_bounds"
+IN_BOUNDS = "promise_in_bounds"  # the caller has checked; JAX's own modes clamp or drop
 Window = tuple[tuple[int, int, int], ...]
 """Start, length and step along each axis."""
 
@@ -84,7 +84,7 @@ def read_at(a: Array, starts: Sequence[Array], sizes: Sequence[int], steps: Sequ
     """Return a slice whose starts a program is handed."""
     for axis, place in enumerate(_places(starts, sizes, steps, a.shape)):
         if place is not None:
-            a = a.at[(slice(None),) * axis + (place,)].get(mode=_IN_BOUNDS, wrap_negative_indices=False)
+            a = a.at[(slice(None),) * axis + (place,)].get(mode=IN_BOUNDS, wrap_negative_indices=False)
     return a
 
 
@@ -100,6 +100,6 @@ def write_at(a: Array, starts: Sequence[Array], steps: Sequence[int], value: Arr
     order = [*partial, *[axis for axis in range(a.ndim) if axis not in partial]]
     index = jnp.ix_(*[places[axis] for axis in partial])
     made = a.transpose(order).at[index].set(
-        value.transpose(order), mode=_IN_BOUNDS, wrap_negative_indices=False, unique_indices=True
+        value.transpose(order), mode=IN_BOUNDS, wrap_negative_indices=False, unique_indices=True
     )  # fmt: skip
     return made.transpose([order.index(axis) for axis in range(a.ndim)])

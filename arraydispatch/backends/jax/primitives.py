@@ -24,12 +24,12 @@ from . import mesh_slices, shardings
 from .direct_use import is_tracing
 from .host_kernels import are_complex_matrices, are_many_places, is_rare, or_numpy
 from .jitted_kernels import apart, highest, kernel
+from .mesh_slices import IN_BOUNDS
 from .shardings import Spread, distributed, fitting
 
 Array = Any
 DType = np.dtype[Any]
 
-_IN_BOUNDS = "promise_in_bounds"  # the caller has checked; JAX's own modes clamp or drop
 
 # -- creation and conversion ------------------------------------------------------------------------------------------
 
@@ -202,7 +202,10 @@ def pad(a: Array, widths: Sequence[tuple[int, int]], value: Any) -> Array:
 
 
 def _window(key: tuple[builtins.slice, ...]) -> tuple[Any, tuple[int, ...], tuple[int, ...] | None]:
-    """Return starts (traced), lengths and steps (static; None if all are 1) of a key: a moving window is one program."""
+    """Split a key into starts (traced) and lengths and steps (static), so that windows that differ only in their start share a program.
+
+    Steps are None if all are 1.
+    """
     starts, sizes, steps, stepped = [], [], [], False
     for part in key:
         start, stop, step = part.start, part.stop, part.step or 1
@@ -344,7 +347,7 @@ def slice_update_donated(a: Array, key: tuple[builtins.slice, ...], value: Array
 
 
 def _gather(a: Array, indices: tuple[Array, ...]) -> Array:
-    return a.at[indices].get(mode=_IN_BOUNDS, wrap_negative_indices=False)
+    return a.at[indices].get(mode=IN_BOUNDS, wrap_negative_indices=False)
 
 
 def _last_writer(a: Array, indices: tuple[Array, ...]) -> tuple[Array, ...]:
@@ -362,18 +365,18 @@ def _scatter(a: Array, indices: tuple[Array, ...], value: Array, how: str) -> Ar
             a,
             indices,
             value,
-            cpu=lambda a, i, v: a.at[i].set(v, mode=_IN_BOUNDS, wrap_negative_indices=False),
+            cpu=lambda a, i, v: a.at[i].set(v, mode=IN_BOUNDS, wrap_negative_indices=False),
             default=lambda a, i, v: a.at[_last_writer(a, i)].set(v, mode="drop", wrap_negative_indices=False),
         )
     if a.dtype == np.bool_:  # XLA has no arithmetic on booleans: use `or` and `and`
         bits = a.astype(np.uint8).at[indices]
         join = bits.max if how in ("add", "maximum") else bits.min
-        return join(value.astype(np.uint8), mode=_IN_BOUNDS, wrap_negative_indices=False).astype(bool)
+        return join(value.astype(np.uint8), mode=IN_BOUNDS, wrap_negative_indices=False).astype(bool)
     if jnp.issubdtype(a.dtype, np.complexfloating) and how in ("maximum", "minimum"):
         raise Unsupported("XLA scatters no complex maximum: complex numbers have no order there")
     target = a.at[indices]
     joins = {"add": target.add, "multiply": target.multiply, "maximum": target.max, "minimum": target.min}
-    return joins[how](value, mode=_IN_BOUNDS, wrap_negative_indices=False)
+    return joins[how](value, mode=IN_BOUNDS, wrap_negative_indices=False)
 
 
 _gather_compiled = kernel(_gather)
@@ -397,10 +400,10 @@ def scatter_donated(a: Array, indices: Sequence[Array], value: Array, how: str) 
 def take(a: Array, indices: Array, axis: int) -> Array:
     # Not jnp.take, whose modes fill, wrap or clip: the caller has checked.
     place = (*(builtins.slice(None),) * axis, indices)
-    return a.at[place].get(mode=_IN_BOUNDS, wrap_negative_indices=False)
+    return a.at[place].get(mode=IN_BOUNDS, wrap_negative_indices=False)
 
 
-take_along_axis = kernel(lambda a, indices, axis: jnp.take_along_axis(a, indices, axis, mode=_IN_BOUNDS), static=(2,))
+take_along_axis = kernel(lambda a, indices, axis: jnp.take_along_axis(a, indices, axis, mode=IN_BOUNDS), static=(2,))
 
 
 @kernel
@@ -428,7 +431,7 @@ def searchsorted(a: Array, values: Array, side: str) -> Array:
 
 def _bincount(x: Array, weights: Array | None, length: int) -> Array:
     counts = jnp.zeros(length, np.int64 if weights is None else np.float64)
-    return counts.at[x].add(1 if weights is None else weights, mode=_IN_BOUNDS, wrap_negative_indices=False)
+    return counts.at[x].add(1 if weights is None else weights, mode=IN_BOUNDS, wrap_negative_indices=False)
 
 
 _counts = or_numpy(np.bincount, kernel(_bincount, static=(2,)), are_many_places)

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..base import log1p_for_xla
 from . import complex_functions, host_kernels
 from .jitted_kernels import apart, derived_from, divided, followed, is_float16, kernel, wide
 
@@ -217,20 +218,9 @@ def _sinh(a: Array) -> Array:
     return jnp.copysign(jnp.where(jnp.isinf(less), root / 2 * root, (less + less / (less + 1)) / 2), a)
 
 
-_LOG_OF_3_QUARTERS, _LESS = -0.2876820724517809, -2.607160616442564e-17
-"""log(3/4) in double precision, and the error of its rounding."""
-
-
 @derived_from(jnp.log1p)
 def _log1p(a: Array) -> Array:
-    """Compute log1p; for doubles between 1 - √2 and -0.35, where XLA's is up to 128 units off, as log(3/4) plus that of
-    a smaller number.
-    """
-    if a.dtype != np.float64:
-        return jnp.log1p(a)
-    there = (a > -0.42) & (a < -0.3)
-    found = jnp.log1p(jnp.where(there, (a + 0.25) / 0.75, a))
-    return jnp.where(there, (found + _LESS) + _LOG_OF_3_QUARTERS, found)
+    return jnp.log1p(a) if a.dtype != np.float64 else log1p_for_xla(jnp.log1p, jnp.where, a)
 
 
 @wide

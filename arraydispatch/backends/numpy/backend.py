@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...common.arguments import HELD
 from ...common.lazy_attributes import lazy
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend
@@ -188,10 +189,6 @@ class NumpyBackend(Backend):
         self._generator = np.random.default_rng(n)
 
 
-_HELD = frozenset("?bhilqBHILQefdFD")
-"""Codes of the dtypes that all libraries have, and in which NumPy computes."""
-
-
 class HostState(NumpyBackend):
     """Host state of a library: ndarrays that hold the values of its arrays, in memory that NumPy can read and write directly.
 
@@ -222,4 +219,4 @@ class HostState(NumpyBackend):
 
     def holds(self, dtype: np.dtype[Any]) -> bool:
         """Whether the library may have a dtype: numbers and booleans of the sizes that all libraries have."""
-        return dtype.char in _HELD
+        return dtype.char in HELD

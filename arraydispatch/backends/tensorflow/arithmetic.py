@@ -9,6 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from ..base import log1p_for_xla
 from .core import (
     BITS,
     COMPLEX,
@@ -20,6 +21,7 @@ from .core import (
     apart,
     derived,
     hidden,
+    join,
     raw,
     scalar,
 )
@@ -30,8 +32,8 @@ Kernel = Callable[..., Any]
 _add, _sub, _mul, _div, _floor_div, _floor_mod, _truncate_mod, _pow, _neg = map(
     raw, "AddV2 Sub Mul RealDiv FloorDiv FloorMod TruncateMod Pow Neg".split()
 )
-_abs, _complex_abs, _sign, _square, _floor, _rint, _exp, _log, _log1p = map(
-    raw, "Abs ComplexAbs Sign Square Floor Rint Exp Log Log1p".split()
+_abs, _complex_abs, _sign, _square, _floor, _exp, _log, _log1p = map(
+    raw, "Abs ComplexAbs Sign Square Floor Exp Log Log1p".split()
 )
 _atan2, _sqrt, _expm1, _sin, _cos, _sinh, _cosh, _atanh, _equal = map(
     raw, "Atan2 Sqrt Expm1 Sin Cos Sinh Cosh Atanh Equal".split()
@@ -42,18 +44,13 @@ _less, _less_equal, _greater, _greater_equal, _maximum, _minimum, _and, _or, _bi
 _bit_or, _right_shift, _is_nan, _is_inf, _select, _cast, _bitcast, _real, _imag = map(
     raw, "BitwiseOr RightShift IsNan IsInf SelectV2 Cast Bitcast Real Imag".split()
 )
-_complex, _conj = map(raw, "Complex Conj".split())
+_conj = raw("Conj")
 
 
 def parts(a: Tensor) -> tuple[Tensor, Tensor]:
     """Return real and imaginary part."""
     kind = REAL[a.dtype]
     return _real(a, kind), _imag(a, kind)
-
-
-def join(re: Tensor, im: Tensor) -> Tensor:
-    """Combine real and imaginary parts to complex numbers."""
-    return _complex(re, im, tf.complex128 if re.dtype is tf.float64 else tf.complex64)
 
 
 # -- Python numbers as operands ----------------------------------------------------------------------------------------
@@ -370,23 +367,10 @@ def log(a: Tensor) -> Tensor:
 def log1p(a: Tensor) -> Tensor:
     """Compute log1p. Complex: by modulus and angle, as NumPy does; TensorFlow gives NaN at the pole."""
     if a.dtype not in COMPLEX:
-        return _log1p(a) if a.dtype != tf.float64 or tf.executing_eagerly() else _compiled_log1p(a)
+        return _log1p(a) if a.dtype != tf.float64 or tf.executing_eagerly() else log1p_for_xla(_log1p, _select, a)
     re, im = parts(a)
     re = _add(re, 1.0)
     return join(_log(_complex_abs(join(re, im), re.dtype)), _atan2(im, re))
-
-
-_LOG_OF_3_QUARTERS, _LESS = -0.2876820724517809, -2.607160616442564e-17
-"""log(3/4) in double precision, and the error of its rounding."""
-
-
-def _compiled_log1p(a: Tensor) -> Tensor:
-    """Compute log1p; between 1 - √2 and -0.35, where XLA's is up to 128 units off, as log(3/4) plus that of a smaller
-    number.
-    """
-    there = tf.logical_and(a > -0.42, a < -0.3)
-    found = _log1p(_select(there, (a + 0.25) / 0.75, a))
-    return _select(there, (found + _LESS) + _LOG_OF_3_QUARTERS, found)
 
 
 def arctanh(a: Tensor) -> Tensor:

@@ -22,7 +22,7 @@ from ...common.process_state import process
 from ..base import Backend, LeftToNumPy, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory, processors
 from . import linalg, primitives, ufuncs
-from .core import BFLOAT16, ENUM, FROM_ENUM, EagerTensor, accelerated, dims, host, on_host, raw, taped
+from .core import BFLOAT16, ENUM, FROM_ENUM, EagerTensor, accelerated, dims, host, identity, on_host, raw, taped
 from .host_kernels import HOST_KERNELS, LEFT_TO_NUMPY
 
 Tensor = Any
@@ -33,7 +33,7 @@ _ALIGNMENT = 64
 _SMALL = 4096
 """Size in bytes up to which a second copy is cheaper than finding aligned memory."""
 
-_bitcast, _identity = raw("Bitcast"), raw("Identity")
+_bitcast = raw("Bitcast")
 
 
 class _DLTensor(ctypes.Structure):
@@ -191,7 +191,7 @@ class TensorFlowBackend(Backend):
         if device == native.device:
             return native
         with tf.device(device):
-            return _identity(native)
+            return identity(native)
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
         """Return a read-only view of a tensor on the CPU."""
@@ -275,7 +275,7 @@ class TensorFlowBackend(Backend):
 
     def to_device(self, a: Tensor, device: Device) -> Tensor:
         with tf.device(device.native):
-            return _identity(a)
+            return identity(a)
 
     def configure(self, **options: Any) -> None:
         if (threads := options.get("num_threads")) is not None:

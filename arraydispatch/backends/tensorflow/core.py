@@ -168,10 +168,23 @@ def derived() -> bool:
     return taped() or not tf.executing_eagerly()
 
 
+_complex, _not_equal = raw("Complex"), raw("NotEqual")
+
+
+def join(re: Tensor, im: Tensor) -> Tensor:
+    """Combine real and imaginary parts to complex numbers."""
+    return _complex(re, im, tf.complex128 if re.dtype is tf.float64 else tf.complex64)
+
+
+def truth(a: Tensor) -> Tensor:
+    """Return whether each element is not zero; the tensor itself if it is of bools."""
+    return a if a.dtype is BOOL else _not_equal(a, 0)
+
+
 _placeholder = raw("PlaceholderWithDefault")
 
 
-def _for_xla() -> bool:
+def _inside_xla() -> bool:
     return bool(control_flow_util.GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph()))
 
 
@@ -182,7 +195,7 @@ def apart(a: Tensor) -> Any:
     See ``apart`` in ``backends/jax/jitted_kernels.py``. Grappler multiplies by the reciprocal of a constant and of a
     root.
     """
-    if _for_xla():
+    if _inside_xla():
         return gen_xla_ops.xla_optimization_barrier([a])[0], lambda upstream: upstream
     return _placeholder(a, a.shape), lambda upstream: upstream
 
@@ -193,7 +206,7 @@ def hidden(value: Any, like: Tensor) -> Tensor:
     return apart(tf.convert_to_tensor(made)) if like.dtype in BITS else made
 
 
-_deep_copy, _identity, _neg = raw("DeepCopy"), raw("Identity"), raw("Neg")
+_deep_copy, identity, _neg = raw("DeepCopy"), raw("Identity"), raw("Neg")
 
 
 def fresh(a: Tensor) -> Tensor:
@@ -203,7 +216,7 @@ def fresh(a: Tensor) -> Tensor:
     DeepCopy, which has no gradient either.
     """
     if type(a) is not EagerTensor or not tf.executing_eagerly():
-        return _identity(a)
+        return identity(a)
     if a.dtype.is_integer or a.dtype is BOOL or not taped():
         return _deep_copy(a)
     return _neg(_neg(a))

@@ -20,8 +20,8 @@ Tensor = Any
 _cast, _bitcast, _reshape, _transpose, _broadcast_to, _matmul, _batch_matmul, _multiply, _sum = map(
     raw, "Cast Bitcast Reshape Transpose BroadcastTo MatMul BatchMatMulV2 Mul Sum".split()
 )
-_conj, _real, _not_equal, _cholesky, _qr, _svd, _eigh, _eig, _solve = map(
-    raw, "Conj Real NotEqual Cholesky Qr Svd SelfAdjointEigV2 Eig MatrixSolve".split()
+_conj, _real, _cholesky, _qr, _svd, _eigh, _eig, _solve = map(
+    raw, "Conj Real Cholesky Qr Svd SelfAdjointEigV2 Eig MatrixSolve".split()
 )
 _inverse, _determinant, _log_determinant = map(raw, "MatrixInverse MatrixDeterminant LogMatrixDeterminant".split())
 _FFT = {1: raw("FFT"), 2: raw("FFT2D"), 3: raw("FFT3D")}

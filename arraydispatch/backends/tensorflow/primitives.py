@@ -34,9 +34,11 @@ from .core import (
     host,
     integer,
     ints,
+    join,
     on_host,
     raw,
     taped,
+    truth,
 )
 
 Tensor = Any
@@ -63,7 +65,7 @@ _SCATTER = {
 _segment_max, _segment_prod, _top_k, _arg_max, _arg_min, _any, _max, _min, _lower_bound = map(
     raw, "UnsortedSegmentMax UnsortedSegmentProd TopKV2 ArgMax ArgMin Any Max Min LowerBound".split()
 )
-_upper_bound, _bincount, _real, _imag, _complex = map(raw, "UpperBound DenseBincount Real Imag Complex".split())
+_upper_bound, _bincount, _real, _imag = map(raw, "UpperBound DenseBincount Real Imag".split())
 
 # -- creation and conversion ------------------------------------------------------------------------------------------
 
@@ -328,10 +330,6 @@ def take_along_axis(a: Tensor, indices: Tensor, axis: int) -> Tensor:
     return _transpose(_take_last(_transpose(a, perm), _transpose(indices, perm)), perm)
 
 
-def _truth(a: Tensor) -> Tensor:
-    return a if a.dtype is BOOL else _not_equal(a, 0)
-
-
 def nonzero(a: Tensor) -> tuple[Tensor, ...]:
     rank = a.shape.rank
     if rank == 0:
@@ -339,7 +337,7 @@ def nonzero(a: Tensor) -> tuple[Tensor, ...]:
     _check_known(a)
     if (made := host_kernels.positions(a)) is not None:
         return tuple(_unpack(made, rank, 0))
-    places = _where(_truth(a))
+    places = _where(truth(a))
     return (_reshape(places, ints((-1,))),) if rank == 1 else tuple(_unpack(places, rank, 1))
 
 
@@ -578,5 +576,4 @@ def imag(a: Tensor) -> Tensor:
     return _imag(a, tf.float64 if a.dtype is tf.complex128 else tf.float32)
 
 
-def complex(re: Tensor, im: Tensor) -> Tensor:
-    return _complex(re, im, tf.complex128 if re.dtype is tf.float64 else tf.complex64)
+complex = join

@@ -14,6 +14,7 @@ import tensorflow as tf
 from tensorflow.python.eager import record  # the public API does not show what a GradientTape records
 
 from ...common import events, tracing
+from ..base import appending
 from . import host_calls
 from .core import EagerTensor, dims, taped
 
@@ -130,14 +131,7 @@ def _specs(specs: Sequence[Any]) -> list[Any]:
 def program(
     f: Any, specs: Sequence[Any], device: Any, spare: Sequence[int]
 ) -> Callable[[list[Tensor], list[list[Tensor]]], None]:
-    compiled = jit(lambda natives: (f(natives), []), _specs(specs))
-
-    def run(natives: list[Tensor], made: list[list[Tensor]]) -> None:
-        results = compiled(natives)
-        assert results is not None
-        made.append(results[0])
-
-    return run
+    return appending(jit(lambda natives: (f(natives), []), _specs(specs)))
 
 
 _INEXACT = frozenset({"Svd", "SelfAdjointEigV2"})

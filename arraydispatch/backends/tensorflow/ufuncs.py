@@ -25,7 +25,6 @@ from .arithmetic import (
     floor_divide,
     fmod,
     hypot,
-    join,
     log,
     log1p,
     modulus,
@@ -50,8 +49,10 @@ from .core import (
     derived,
     fresh,
     host,
+    join,
     raw,
     scalar,
+    truth,
 )
 from .reductions import ACCUMULATE, REDUCE, running_extremum
 
@@ -292,20 +293,16 @@ def isfinite(a: Tensor) -> Tensor:
 # -- logic and bits ------------------------------------------------------------------------------------------------------------
 
 
-def _truth(a: Tensor) -> Tensor:
-    return a if a.dtype is BOOL else _not_equal(a, 0)
-
-
 def logical_and(a: Tensor, b: Tensor) -> Tensor:
-    return _and(_truth(a), _truth(b))
+    return _and(truth(a), truth(b))
 
 
 def logical_or(a: Tensor, b: Tensor) -> Tensor:
-    return _or(_truth(a), _truth(b))
+    return _or(truth(a), truth(b))
 
 
 def logical_xor(a: Tensor, b: Tensor) -> Tensor:
-    return _not_equal(_truth(a), _truth(b))
+    return _not_equal(truth(a), truth(b))
 
 
 def logical_not(a: Tensor) -> Tensor:

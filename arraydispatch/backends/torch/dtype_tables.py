@@ -97,6 +97,19 @@ def derived(*tensors: Tensor) -> bool:
     return any(x.requires_grad or wrapped(x) or not concrete(x) for x in tensors)
 
 
+_SIGN_BIT = -(2**63)
+
+
+def ordered(a: Tensor) -> Tensor:
+    """Convert uint64, whose order torch does not compute, to int64 of the same order."""
+    return a.view(torch.int64) ^ _SIGN_BIT
+
+
+def unordered(a: Tensor) -> Tensor:
+    """Convert what :func:`ordered` returned back to uint64."""
+    return (a ^ _SIGN_BIT).view(torch.uint64)
+
+
 AS_IT_IS = contextlib.nullcontext()
 
 

@@ -17,12 +17,21 @@ from torch import Tensor
 
 from ..base import Unsupported
 from . import host_kernels
-from .dtype_tables import FROM_NUMPY, SIGNED_TWIN, UNSIGNED, WIDER, concrete, may_alias, out_of_transforms, same_bits
+from .dtype_tables import (
+    FROM_NUMPY,
+    SIGNED_TWIN,
+    UNSIGNED,
+    WIDER,
+    concrete,
+    may_alias,
+    ordered,
+    out_of_transforms,
+    same_bits,
+    unordered,
+)
 
 Shape = Sequence[int]
 DType = np.dtype[Any]
-
-_SIGN_BIT = -(2**63)
 
 
 # -- creation and conversion -----------------------------------------------------------------------------------------
@@ -268,8 +277,7 @@ def _scatter_unsigned(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how
     wide = WIDER.get(a.dtype)
     if wide is not None:
         return a.copy_(scatter(a.to(wide), indices, value.to(wide), how).to(a.dtype))
-    shifted = scatter(a.view(twin) ^ _SIGN_BIT, indices, value.view(twin) ^ _SIGN_BIT, how)
-    return a.copy_((shifted ^ _SIGN_BIT).view(a.dtype))
+    return a.copy_(unordered(scatter(ordered(a), indices, ordered(value), how)))
 
 
 # -- order ---------------------------------------------------------------------------------------------------------------
@@ -281,7 +289,7 @@ def _orderable(a: Tensor) -> Tensor:
     if wide is not None:
         return a.to(wide)
     if a.dtype is torch.uint64:
-        return a.view(torch.int64) ^ _SIGN_BIT
+        return ordered(a)
     return a.view(torch.uint8) if a.dtype is torch.bool else a
 
 
@@ -292,7 +300,7 @@ def sort(a: Tensor, axis: int) -> Tensor:
         return torch.gather(a, axis, argsort(a, axis))
     if a.dtype in UNSIGNED:
         values = torch.sort(_orderable(a), dim=axis).values
-        return (values ^ _SIGN_BIT).view(a.dtype) if a.dtype is torch.uint64 else values.to(a.dtype)
+        return unordered(values) if a.dtype is torch.uint64 else values.to(a.dtype)
     return torch.sort(a, dim=axis, stable=True).values
 
 

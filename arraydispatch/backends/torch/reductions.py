@@ -10,13 +10,12 @@ import torch
 from torch import Tensor
 
 from ..base import Unsupported
-from .dtype_tables import SIGNED_TWIN, UNSIGNED, WIDER, concrete, derived
+from .dtype_tables import SIGNED_TWIN, UNSIGNED, WIDER, concrete, derived, ordered, unordered
 from .host_kernels import accumulated
 
 Axes = tuple[int, ...]
 Kernel = Callable[..., Tensor]
 
-_SIGN_BIT = -(2**63)
 _HALVES = frozenset({torch.float16, torch.bfloat16})
 
 
@@ -92,7 +91,7 @@ def _extremum(all_of: Kernel, some_of: Kernel, find: Kernel) -> Kernel:
             wide = WIDER.get(dtype)
             if wide is not None:
                 return kernel(a.to(wide), axes, keepdims).to(dtype)
-            return (kernel(a.view(torch.int64) ^ _SIGN_BIT, axes, keepdims) ^ _SIGN_BIT).view(dtype)
+            return unordered(kernel(ordered(a), axes, keepdims))
         if dtype.is_complex:
             raise Unsupported("torch does not order complex numbers")
         if not axes:
@@ -174,7 +173,7 @@ def _running_extremum(plain: Callable[..., Any]) -> Kernel:
             wide = WIDER.get(dtype)
             if wide is not None:
                 return kernel(a.to(wide), axis).to(dtype)
-            return (kernel(a.view(torch.int64) ^ _SIGN_BIT, axis) ^ _SIGN_BIT).view(dtype)
+            return unordered(kernel(ordered(a), axis))
         if dtype.is_complex:
             raise Unsupported("torch does not order complex numbers")
         return plain(a, axis).values

@@ -30,7 +30,17 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from ...common import events, tracing
 from ...common.errors import TraceError
 from ...common.signal_safety import imported
-from .dtype_tables import FROM_NUMPY, TO_NUMPY, compiling, concrete, going_back_for_many, innermost_transform, may_alias
+from ..base import appending
+from .dtype_tables import (
+    AS_IT_IS,
+    FROM_NUMPY,
+    TO_NUMPY,
+    compiling,
+    concrete,
+    going_back_for_many,
+    innermost_transform,
+    may_alias,
+)
 
 Run = Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]]]
 
@@ -58,8 +68,8 @@ def differentiate(
     outer = torch.is_grad_enabled() and (
         not all(map(_IS_STAGED, tracing.entered())) or any(map(_REQUIRES_GRAD, primals))
     )
-    _not_gone_back_through()
-    with _AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad():
+    _mark_one_way()
+    with AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad():
         # A tensor that is part of an outer derivative becomes a node; others become leaves.
         here = [x.view_as(x) if outer and x.requires_grad else x.detach().requires_grad_() for x in primals]
         outs, extra = f(here)
@@ -81,7 +91,7 @@ def differentiate(
             # `torch.autograd.grad` takes twice as long, for checks of what is known here.
             return _engine_run_backward(ends, values, kept, outer, tuple(here), True, accumulate_grad=False)
 
-        with _AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad():
+        with AS_IT_IS if torch.is_grad_enabled() else torch.enable_grad():
             if many:
                 try:
                     with going_back_for_many():
@@ -138,9 +148,6 @@ def _apart(grads: list[Tensor]) -> list[Tensor]:
     return made
 
 
-_AS_IT_IS = contextlib.nullcontext()
-
-
 def _by_functions(f: Run, primals: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor], Callable[..., list[Tensor]]]:
     outs, back, extra = torch.func.vjp(lambda *natives: f(list(natives)), *primals, has_aux=True)
 
@@ -170,8 +177,8 @@ class _Recording:
 _recorded_here: ContextVar[_Recording | None] = ContextVar("arraydispatch_recorded", default=None)
 
 
-def _not_gone_back_through() -> None:
-    """Mark the program being recorded, if there is one, as not differentiable by its operations."""
+def _mark_one_way() -> None:
+    """Mark the program being recorded, if any, as containing a derivative that autograd cannot differentiate again."""
     here = _recorded_here.get()
     if here is not None:
         here.one_way = True
@@ -280,14 +287,8 @@ def program(
 ) -> Callable[[list[Tensor], list[list[Tensor]]], None]:
     with _recorder:
         before = _kernels()
-        compiled = jit(lambda natives: (f(natives), []), _without_values(specs, device))
+        run = appending(jit(lambda natives: (f(natives), []), _without_values(specs, device)))
         kernels = _kernels() - before
-
-    def run(natives: list[Tensor], made: list[list[Tensor]]) -> None:
-        results = compiled(natives)
-        assert results is not None
-        made.append(results[0])
-
     run.cost = lambda: {"kernels": float(kernels)}  # type: ignore[attr-defined]
     return run
 
@@ -421,7 +422,7 @@ def call_host(f: Any, natives: Sequence[Tensor], specs: Sequence[Any]) -> list[T
 
 def with_gradient(f: Run, back: Any, natives: Sequence[Tensor]) -> list[Tensor]:
     count = 0
-    _not_gone_back_through()
+    _mark_one_way()
 
     class Function(torch.autograd.Function):  # type: ignore[misc]
         generate_vmap_rule = True

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from . import host_kernels
-from .dtype_tables import UNSIGNED, concrete, derived, innermost_transform
+from .dtype_tables import UNSIGNED, concrete, derived, innermost_transform, ordered
 from .host_kernels import comparing, finding, sqrt
 from .hyperbolic import cosh, sinh
 from .powers import float_power, power, real_power
@@ -27,14 +27,8 @@ __all__ = ["ACCUMULATE", "INPLACE", "REDUCE", "RING", "SCALARS", "UFUNCS", "kern
 
 Kernel = Callable[..., Any]
 
-_SIGN_BIT = -(2**63)
 _ODD = frozenset({torch.uint64, torch.complex64, torch.complex128})
 """Types whose order torch does not compute."""
-
-
-def _ordered(a: Tensor) -> Tensor:
-    """Convert uint64 to int64 of the same order."""
-    return a.view(torch.int64) ^ _SIGN_BIT
 
 
 # -- order ---------------------------------------------------------------------------------------------------------
@@ -45,7 +39,7 @@ def _odd_order(plain: Kernel, a: Any, b: Any) -> Tensor:
     ref = a if isinstance(a, Tensor) else b
     a, b = (torch.as_tensor(x, dtype=ref.dtype, device=ref.device) for x in (a, b))
     if ref.dtype is torch.uint64:
-        return plain(_ordered(a), _ordered(b))
+        return plain(ordered(a), ordered(b))
     ar, ai, br, bi = a.real, a.imag, b.real, b.imag
     strict = torch.lt if plain in (torch.lt, torch.le) else torch.gt
     first = strict(ar, br) & (ai == ai) & (bi == bi)
@@ -107,7 +101,7 @@ def _extremum(plain: Kernel, at_least: Kernel, first_if: Kernel) -> Kernel:
     def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
         if a.dtype in _ODD:
             if a.dtype is torch.uint64:
-                first = at_least(_ordered(a), _ordered(b))
+                first = at_least(ordered(a), ordered(b))
             else:
                 first = first_if(torch.isnan(a), torch.isnan(b), _odd_order(at_least, a, b))
             return _into(out, torch.where(first, a, b))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
 
 from ...common import events, tracing
 
@@ -23,12 +22,8 @@ class Counters:
         Programs compiled.
     refused : int
         Blocks that were not compiled because their place had its share of programs.
-    failed : int
-        Blocks that the compiler, or the memory of the device, refused, and that ran call by call.
     seconds : float
         Time of tracing and compiling.
-    hits : int
-        Blocks for which a program was there.
     elements : dict of str to int
         Elements computed by ``"program"`` and by ``"call"``.
     synchronisations : Counter
@@ -40,14 +35,10 @@ class Counters:
 
     def clear(self) -> None:
         """Begin again."""
-        self.calls = self.blocks = self.interpreted = self.programs = self.refused = self.failed = self.hits = 0
+        self.calls = self.blocks = self.interpreted = self.programs = self.refused = 0
         self.seconds = 0.0
         self.elements = {"program": 0, "call": 0}
         self.synchronisations: Counter[str] = Counter()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the totals by name."""
-        return {**vars(self), "elements": dict(self.elements), "synchronisations": dict(self.synchronisations)}
 
 
 counters = Counters()

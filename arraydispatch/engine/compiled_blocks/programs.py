@@ -142,11 +142,8 @@ class Block:
                 if of_handler(error):
                     raise
                 self.program, self.gives_up = None, True
-                counters.failed += 1
             if made:
-                if known:
-                    counters.hits += 1
-                else:
+                if not known:
                     counters.seconds += perf_counter() - start
                 self.runs += 1
                 counters.elements["program"] += self.elements

@@ -404,7 +404,7 @@ def refuse(chain: Chain) -> None:
 
 
 def mask_of(told: Sequence[dict[str, Any] | None]) -> int:
-    """Return the flags of the floating-point status that the modes of ``np.errstate`` ask for."""
+    """Return the bits of the floating-point status to watch: those that any of the ``np.errstate`` modes in ``told`` sets to "warn"."""
     heard = [modes for modes in told if modes is not None]
     return sum(flag for mode, flag in _FLAGS[_MACHINE].items() if any(modes[mode] == "warn" for modes in heard))
 

@@ -172,7 +172,7 @@ class Fused(Bound):
         return Part(slot, slot, x.shape, x.strides, x.dtype, True, start)
 
     def looked(self) -> set[int]:
-        """Return the registers that NumPy's loops use even without an error."""
+        """Return the registers that NumPy's loops use for every piece, not only for pieces recomputed after a floating-point error."""
         saved = {*self.saved, *self.saved.values()}
         if self.kernel is None or self.group.cells is not None:
             return {*self.ins, *self.outs.values(), *saved} - self.far.keys()

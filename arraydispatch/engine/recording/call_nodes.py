@@ -15,7 +15,7 @@ from ..._core import handles, machine
 from ..._core.handles import Handle
 from ..._core.machine import layout_of, owns_memory
 from ...common import events
-from ...common.arguments import SCALARS
+from ...common.arguments import HELD, SCALARS
 from ...common.callers import is_core
 from ...common.process_state import process
 from ...common.sentinels import DECLINED
@@ -71,11 +71,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
     """Record ``a.astype(dtype)`` for another dtype, as :func:`record` does."""
-    if (
-        dtype.char not in "?bhilqBHILQefdFD"
-        or not dtype.isnative
-        or (a._kind.dtype.kind == "c" and dtype.kind not in "cb")
-    ):
+    if dtype.char not in HELD or not dtype.isnative or (a._kind.dtype.kind == "c" and dtype.kind not in "cb"):
         return None
     return record(cast, (a,), dtype, func_seen="astype")
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..._core.handles import Handle
 from ...common import events
-from ...common.arguments import SCALARS
+from ...common.arguments import HELD, SCALARS
 from ...common.sentinels import DECLINED
 from ...memory import views
 from ...memory.views import NEVER
@@ -409,7 +409,7 @@ def _form(func: np.ufunc | None, kind: Any, window: Window, y: Any, of: Window |
     """Return the form of such writes; None if they are not recorded."""
     dtype, reports = kind.dtype, False
     ins: tuple[Any, ...] = dtype, dtype
-    if dtype.char not in "?bhilqBHILQefdFD":
+    if dtype.char not in HELD:
         return None
     if is_array:
         shape, given = window.shape, y.shape if of is None else of.shape

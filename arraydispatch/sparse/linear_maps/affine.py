@@ -228,6 +228,7 @@ class Affine:
         """Evaluate ``np.add.reduceat``, by applying it to an identity."""
         if not isinstance(a, Affine):
             raise self.store.run.refuse("np.add.reduceat by indices that depend on them")
+        a = a if dtype is None else a.astype(dtype)
         return np.moveaxis(np.tensordot(np.add.reduceat(np.eye(a.shape[axis]), indices), a, ([1], [axis])), 0, axis)
 
     def _added_at(self, ufunc: np.ufunc, target: Any, indices: Any, values: Any) -> None:

@@ -65,7 +65,7 @@ def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0,
                 f"ad.matrix_from_function needs arrays for the arguments of {name_of(f)}; one is a {type(x).__name__}."
             )
     shapes = [np.shape(x) for x in leaves]
-    batch = _examples(shapes, batch_dims, f)
+    batch = _batch_shape(shapes, batch_dims, f)
     sizes = [math.prod(shape) for shape in shapes]
     kinds = [np.result_type(getattr(x, "dtype", type(x)), np.float16) for x in leaves]
     trace = Run(f, sum(sizes), all(kind.kind != "c" for kind in kinds))
@@ -108,8 +108,8 @@ def _sparse(matrix: Any, held: Backend | None) -> Any:
     return from_scipy(matrix, held)
 
 
-def _examples(shapes: list[tuple[int, ...]], batch_dims: int, f: Any) -> tuple[int, ...]:
-    """Return the shape of the axes that count examples."""
+def _batch_shape(shapes: list[tuple[int, ...]], batch_dims: int, f: Any) -> tuple[int, ...]:
+    """Return the shape of the leading batch axes, which all arguments must share; raise ValueError if they do not."""
     found = {shape[:batch_dims] for shape in shapes}
     if batch_dims and (len(found) != 1 or len(min(found)) < batch_dims):
         raise ValueError(

@@ -6,6 +6,7 @@ import math
 
 from . import expansions
 from .formula import (
+    INF,
     Real,
     choose,
     cos,
@@ -23,7 +24,6 @@ from .formula import (
     where,
 )
 
-_INF, _NAN = math.inf, math.nan
 _ROOT = math.sqrt(1 / math.pi)
 
 
@@ -82,28 +82,28 @@ def _y1_small(x: Real) -> Real:
 @formula("j0")
 def j0(x: Real) -> Real:
     size = abs(x)
-    return pieces((size,), [(size <= 5.0, _j0_small, (1.0,)), (size < _INF, _j0_large, (6.0,))])
+    return pieces((size,), [(size <= 5.0, _j0_small, (1.0,)), (size < INF, _j0_large, (6.0,))])
 
 
 @formula("j1")
 def j1(x: Real) -> Real:
     size = abs(x)
-    value = pieces((size,), [(size <= 5.0, _j1_small, (1.0,)), (size < _INF, _j1_large, (6.0,))])
+    value = pieces((size,), [(size <= 5.0, _j1_small, (1.0,)), (size < INF, _j1_large, (6.0,))])
     return where(signbit(x), -value, value)
 
 
 @formula("y0")
 def y0(x: Real) -> Real:
     inside = x > 0.0
-    value = pieces((x,), [(inside & (x <= 5.0), _y0_small, (1.0,)), (inside & (x < _INF), _y0_large, (6.0,))])
-    return where(x == 0.0, -_INF, value)
+    value = pieces((x,), [(inside & (x <= 5.0), _y0_small, (1.0,)), (inside & (x < INF), _y0_large, (6.0,))])
+    return where(x == 0.0, -INF, value)
 
 
 @formula("y1")
 def y1(x: Real) -> Real:
     inside = x > 0.0
-    value = pieces((x,), [(inside & (x <= 5.0), _y1_small, (1.0,)), (inside & (x < _INF), _y1_large, (6.0,))])
-    return where(x == 0.0, -_INF, value)
+    value = pieces((x,), [(inside & (x <= 5.0), _y1_small, (1.0,)), (inside & (x < INF), _y1_large, (6.0,))])
+    return where(x == 0.0, -INF, value)
 
 
 def _k0_small(x: Real) -> Real:
@@ -131,8 +131,8 @@ def _modified(x: Real, small: object, large: object, scaled: bool) -> Real:
         value: Real = large(z)  # type: ignore[operator]
         return value if scaled else value * exp(-z)
 
-    value = pieces((x,), [((x > 0.0) & (x <= 2.0), below, (1.0,)), ((x > 2.0) & (x < _INF), above, (3.0,))])
-    return choose(value, (x == 0.0, _INF), (isinf(x) & (x > 0.0), 0.0), (isnan(x), x))
+    value = pieces((x,), [((x > 0.0) & (x <= 2.0), below, (1.0,)), ((x > 2.0) & (x < INF), above, (3.0,))])
+    return choose(value, (x == 0.0, INF), (isinf(x) & (x > 0.0), 0.0), (isnan(x), x))
 
 
 @formula("k0")

@@ -14,6 +14,8 @@ from fractions import Fraction
 
 from . import expansions
 from .formula import (
+    INF,
+    NAN,
     Real,
     Truth,
     broadcast,
@@ -41,7 +43,6 @@ from .formula import (
 )
 from .gammas import sin_pi
 
-_INF, _NAN = math.inf, math.nan
 _EPS = 2.0**-53
 _LARGE = 25.0
 """Order from which 13 terms of Debye's expansions are exact to double precision."""
@@ -283,7 +284,7 @@ def _k(v: Real, x: Real, share: float) -> Real:
 def _first_kind(v: Real, x: Real, scaled: bool) -> Real:
     v, x = broadcast(v, x)
     order, size = abs(v), abs(x)
-    fine = (order < _INF) & (size < _INF) & (size > 0.0)
+    fine = (order < INF) & (size < INF) & (size > 0.0)
     w, y = where(fine, order, 1.0), where(fine, size, 1.0)
     value = _i(w, y, scaled)
     whole = floor(order) == order
@@ -293,24 +294,24 @@ def _first_kind(v: Real, x: Real, scaled: bool) -> Real:
     value = where(mirrored, value + other, value)
     odd = whole & (floor(order * 0.5) * 2.0 != order)
     value = where(odd & (x < 0.0), -value, value)
-    least = where(v == 0.0, 1.0, where(whole | (v > 0.0), 0.0, constant(x, _NAN if scaled else _INF)))
+    least = where(v == 0.0, 1.0, where(whole | (v > 0.0), 0.0, constant(x, NAN if scaled else INF)))
     return choose(
         value,
-        (isnan(v) | isnan(x) | isinf(x) | ((x < 0.0) & ~whole), _NAN),
-        (order == _INF, _NAN if scaled else 0.0),
+        (isnan(v) | isnan(x) | isinf(x) | ((x < 0.0) & ~whole), NAN),
+        (order == INF, NAN if scaled else 0.0),
         (x == 0.0, least),
     )
 
 
 def _second_kind(v: Real, x: Real, scaled: bool) -> Real:
     v, x = broadcast(abs(v), x)
-    fine = (v < _INF) & (x < _INF) & (x > 0.0)
+    fine = (v < INF) & (x < INF) & (x > 0.0)
     value = _k(where(fine, v, 1.0), where(fine, x, 1.0), 1.0 if scaled else 0.0)
     return choose(
         value,
-        (x == 0.0, _INF),
-        (isnan(v) | isnan(x) | (x < 0.0) | (v == _INF), _NAN),
-        (x == _INF, _NAN if scaled else 0.0),
+        (x == 0.0, INF),
+        (isnan(v) | isnan(x) | (x < 0.0) | (v == INF), NAN),
+        (x == INF, NAN if scaled else 0.0),
     )
 
 
@@ -335,7 +336,7 @@ def kn(n: Real, x: Real) -> Real:
     size = floor(abs(n))
     counted = size < 2.0**31
     value = _second_kind(where(counted, size, 0.0), x, False)
-    return where(counted | (isinf(n) & ((x == 0.0) | (x == _INF))), value, _NAN)
+    return where(counted | (isinf(n) & ((x == 0.0) | (x == INF))), value, NAN)
 
 
 @formula("kve")

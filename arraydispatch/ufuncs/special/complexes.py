@@ -6,10 +6,9 @@ The libraries' own complex kernels differ for infinities and signed zeros; pairs
 
 from __future__ import annotations
 
-import math
-
 from .exponentials import cosm1
 from .formula import (  # fmt: skip
+    INF,
     Real,
     Truth,
     arctan2,
@@ -29,8 +28,6 @@ from .formula import (  # fmt: skip
     sqrt,
     where,
 )
-
-_INF, _NAN = math.inf, math.nan
 
 Pair = tuple[Real, Real]
 
@@ -101,8 +98,8 @@ def exponential(x: Real, y: Real) -> Complex:
     more = where(far, half, 1.0)
     re, im = factor * cos(y) * more, factor * sin(y) * more
     strange = ~isfinite(y)
-    re = choose(re, (strange & (x == -_INF), 0.0), (strange & (x == _INF), _INF))
-    im = choose(im, (y == 0.0, y), (strange & (x == -_INF), where(y == -_INF, -0.0, constant(y, 0.0))))
+    re = choose(re, (strange & (x == -INF), 0.0), (strange & (x == INF), INF))
+    im = choose(im, (y == 0.0, y), (strange & (x == -INF), where(y == -INF, -0.0, constant(y, 0.0))))
     return Complex(re, im)
 
 

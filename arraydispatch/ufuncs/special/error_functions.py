@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from . import expansions
-from .formula import Real, choose, exp, formula, isinf, isnan, log, log1p, pieces, rint, series, special, where
+from .formula import INF, Real, choose, exp, formula, isinf, isnan, log, log1p, pieces, rint, series, special, where
 
-_INF, _NAN = math.inf, math.nan
 _ROOT_HALF = math.sqrt(0.5)
 
 
@@ -26,7 +25,7 @@ def erfcx(x: Real) -> Real:
     size = abs(x)
     above = _scaled_above(where(isinf(x), 1e300, size))
     square = exp_square(where((x < 0.0) & (x >= -27.0), x, 0.0))
-    return choose(above, (isnan(x), x), (x < -27.0, _INF), (x < 0.0, square * 2.0 - above), (isinf(x), 0.0))
+    return choose(above, (isnan(x), x), (x < -27.0, INF), (x < 0.0, square * 2.0 - above), (isinf(x), 0.0))
 
 
 @formula("erfinv")
@@ -56,7 +55,7 @@ def log_ndtr(x: Real) -> Real:
     below = where(low & ~isinf(x), t, -1.0)
     tail = log(special("erfcx", -below) * 0.5) - below * below
     above = log1p(special("erfc", where(low, 1.0, t)) * -0.5)
-    return choose(above, (isnan(x), x), (x == -_INF, -_INF), (low, tail))
+    return choose(above, (isnan(x), x), (x == -INF, -INF), (low, tail))
 
 
 def _dawsn_small(x: Real) -> Real:
@@ -71,7 +70,7 @@ def _dawsn_large(x: Real) -> Real:
 @formula("dawsn")
 def dawsn(x: Real) -> Real:
     size = abs(x)
-    value = pieces((size,), [(size <= 3.0, _dawsn_small, (1.0,)), (size < _INF, _dawsn_large, (4.0,))], 0.0)
+    value = pieces((size,), [(size <= 3.0, _dawsn_small, (1.0,)), (size < INF, _dawsn_large, (4.0,))], 0.0)
     return choose(where(x < 0.0, -value, value), (isnan(x), x), (x == 0.0, x))
 
 
@@ -80,4 +79,4 @@ def erfi(x: Real) -> Real:
     finite = abs(x) < 30.0
     inside = where(finite, x, 0.0)
     value = exp_square(inside) * special("dawsn", inside) * (2 / math.sqrt(math.pi))
-    return choose(value, (isnan(x), x), (finite, value), (x > 0.0, _INF), (x < 0.0, -_INF))
+    return choose(value, (isnan(x), x), (finite, value), (x > 0.0, INF), (x < 0.0, -INF))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from .formula import (  # fmt: skip
+    INF,
+    NAN,
     Real,
     Truth,
     choose,
@@ -26,7 +26,6 @@ from .formula import (  # fmt: skip
 )
 
 _EPS = 2.0**-52
-_INF, _NAN = math.inf, math.nan
 
 
 # -- exponentials and logarithms -----------------------------------------------------------------------------------------
@@ -53,7 +52,7 @@ def log_expit(x: Real) -> Real:
 @formula("exprel")
 def exprel(x: Real) -> Real:
     small = abs(x) < _EPS
-    return choose(expm1(x) / where(small, 1.0, x), (small, 1.0), (x > 717.0, _INF))
+    return choose(expm1(x) / where(small, 1.0, x), (small, 1.0), (x > 717.0, INF))
 
 
 @formula("exp2")
@@ -105,7 +104,7 @@ def xlog1py(x: Real, y: Real) -> Real:
 @formula("entr")
 def entr(x: Real) -> Real:
     inside = x > 0.0
-    return choose(-_INF, (isnan(x), x), (inside, -x * log(where(inside, x, 1.0))), (x == 0.0, 0.0))
+    return choose(-INF, (isnan(x), x), (inside, -x * log(where(inside, x, 1.0))), (x == 0.0, 0.0))
 
 
 def _both_positive(x: Real, y: Real) -> tuple[Truth, Real, Real]:
@@ -119,8 +118,8 @@ def kl_div(x: Real, y: Real) -> Real:
     ratio = a / b
     tiny = ratio < 2.2250738585072014e-308  # some libraries treat it as zero
     apart = log(a) - log(b)
-    of_ratio = where(tiny, where(apart < -745.2, -_INF, apart), log(where(tiny, 1.0, ratio)))
-    return choose(_INF, (isnan(x) | isnan(y), _NAN), (inside, a * of_ratio - a + b), ((x == 0.0) & (y >= 0.0), y))
+    of_ratio = where(tiny, where(apart < -745.2, -INF, apart), log(where(tiny, 1.0, ratio)))
+    return choose(INF, (isnan(x) | isnan(y), NAN), (inside, a * of_ratio - a + b), ((x == 0.0) & (y >= 0.0), y))
 
 
 @formula("rel_entr")
@@ -128,13 +127,13 @@ def rel_entr(x: Real, y: Real) -> Real:
     inside, a, b = _both_positive(x, y)
     ratio = a / b
     near = (ratio > 0.5) & (ratio < 2.0)
-    usual = (ratio > 2.2250738585072014e-308) & (ratio < _INF)
+    usual = (ratio > 2.2250738585072014e-308) & (ratio < INF)
     value = choose(
         a * (log(a) - log(b)),
         (near, a * log1p((a - b) / b)),
         (usual, a * log(where(usual, ratio, 1.0))),
     )
-    return choose(_INF, (isnan(x) | isnan(y), _NAN), (inside, value), ((x == 0.0) & (y >= 0.0), 0.0))
+    return choose(INF, (isnan(x) | isnan(y), NAN), (inside, value), ((x == 0.0) & (y >= 0.0), 0.0))
 
 
 # -- losses and transformations ----------------------------------------------------------------------------------------
@@ -143,14 +142,14 @@ def rel_entr(x: Real, y: Real) -> Real:
 @formula("huber")
 def huber(delta: Real, r: Real) -> Real:
     size = abs(r)
-    return choose(delta * (size - delta * 0.5), (delta < 0.0, _INF), (size <= delta, r * 0.5 * r))
+    return choose(delta * (size - delta * 0.5), (delta < 0.0, INF), (size <= delta, r * 0.5 * r))
 
 
 @formula("pseudo_huber")
 def pseudo_huber(delta: Real, r: Real) -> Real:
     none = (delta == 0.0) | (r == 0.0)
     v = r / where(none, 1.0, delta)
-    return choose(delta * delta * expm1(log1p(v * v) * 0.5), (delta < 0.0, _INF), (none, 0.0))
+    return choose(delta * delta * expm1(log1p(v * v) * 0.5), (delta < 0.0, INF), (none, 0.0))
 
 
 def _box(logarithm: Real, lmbda: Real, linear: Truth) -> Real:

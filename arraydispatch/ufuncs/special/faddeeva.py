@@ -11,6 +11,8 @@ import math
 from .complexes import Complex, either, exponential
 from .error_functions import erfcx
 from .formula import (  # fmt: skip
+    INF,
+    NAN,
     Real,
     choose,
     constant,
@@ -29,7 +31,6 @@ from .formula import (  # fmt: skip
     where,
 )
 
-_INF, _NAN = math.inf, math.nan
 _PER_ROOT = 1 / math.sqrt(math.pi)
 
 Pair = tuple[Real, Real]
@@ -118,10 +119,10 @@ def faddeeva(z: Complex) -> Complex:
     im = where(turned, -im, im)
     square = exponential((ay - ax) * (ax + ay), x * y * -2.0)
     re, im = where(mirrored, square.x * 2.0 - re, re), where(mirrored, square.y * 2.0 - im, im)
-    undefined = isnan(x) | isnan(y) | (y == -_INF)
+    undefined = isnan(x) | isnan(y) | (y == -INF)
     axis = x == 0.0
-    re = choose(re, (axis, erfcx(where(axis, y, 0.0))), (undefined, _NAN))
-    return Complex(re, choose(im, (axis, x), (undefined, _NAN)))
+    re = choose(re, (axis, erfcx(where(axis, y, 0.0))), (undefined, NAN))
+    return Complex(re, choose(im, (axis, x), (undefined, NAN)))
 
 
 @of_complex("wofz")

@@ -33,7 +33,7 @@ COMPLEX: dict[str, Body] = {}
 
 OF_COMPLEX = "of complex numbers, SciPy alone has it"
 
-_NAN, _INF = math.nan, math.inf
+INF, NAN = math.inf, math.nan
 
 
 class Real:
@@ -139,8 +139,8 @@ def _unary(name: str) -> Callable[[Real], Real]:
     return function
 
 
-exp, expm1, log, log1p, sqrt, sin, cos, tan, arctan, floor, rint, sinh, cosh = (
-    _unary(name) for name in "exp expm1 log log1p sqrt sin cos tan arctan floor rint sinh cosh".split()
+exp, expm1, log, log1p, sqrt, sin, cos, floor, rint, sinh, cosh = (
+    _unary(name) for name in "exp expm1 log log1p sqrt sin cos floor rint sinh cosh".split()
 )
 
 
@@ -260,7 +260,7 @@ def broadcast(*operands: Real) -> tuple[Real, ...]:
 Case = tuple[Truth, Callable[..., Any], tuple[float, ...]]
 
 
-def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float = _NAN) -> Real:
+def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float = NAN) -> Real:
     """Evaluate for each element the formula of the first case whose condition holds; ``otherwise`` elsewhere.
 
     A case is (condition, formula, operands for which the formula has a value). If elements cannot be selected, these
@@ -275,7 +275,7 @@ def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float =
 
 def pairs(operands: tuple[Real, ...], cases: Sequence[Case]) -> tuple[Real, Real]:
     """Evaluate formulas of two results as :func:`pieces`, with NaN elsewhere."""
-    first, second = _pieces(operands, cases, _NAN, 2)
+    first, second = _pieces(operands, cases, NAN, 2)
     return first, second
 
 

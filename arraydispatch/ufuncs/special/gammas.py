@@ -10,6 +10,8 @@ import math
 
 from . import expansions
 from .formula import (  # fmt: skip
+    INF,
+    NAN,
     Real,
     Truth,
     broadcast,
@@ -37,7 +39,6 @@ from .formula import (  # fmt: skip
     where,
 )
 
-_INF, _NAN = math.inf, math.nan
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 _ROOT = math.sqrt(2 * math.pi)
 
@@ -107,22 +108,26 @@ def _gamma_large(x: Real) -> Real:
 
 def _gamma_of_half(x: Real) -> Real:
     """Compute gamma(x) for x >= 0.5."""
-    return pieces((x,), [(x < _LARGE, _gamma_small, (2.0,)), (x < 171.7, _gamma_large, (20.0,))], _INF)
+    return pieces((x,), [(x < _LARGE, _gamma_small, (2.0,)), (x < 171.7, _gamma_large, (20.0,))], INF)
+
+
+def _mirrored(x: Real) -> tuple[Truth, Real, Real]:
+    """Return where the reflection formula holds, gamma of the mirrored argument there and of ``x`` elsewhere, and sin(pi x)."""
+    mirrored = x < 0.5
+    return mirrored, _gamma_of_half(where(mirrored, 1.0 - x, x)), sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25))
 
 
 @formula("gamma")
 def gamma(x: Real) -> Real:
-    mirrored = x < 0.5
-    value = _gamma_of_half(where(mirrored, 1.0 - x, x))
-    sine = sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25))
+    mirrored, value, sine = _mirrored(x)
     result = where(mirrored, math.pi / (where(sine == 0.0, 1.0, sine) * value), value)
     zero = x == 0.0
     return choose(
         result,
         (isnan(x), x),
-        (zero & signbit(x), -_INF),
-        (zero, _INF),
-        ((x < 0.0) & _is_whole(x), _NAN),
+        (zero & signbit(x), -INF),
+        (zero, INF),
+        ((x < 0.0) & _is_whole(x), NAN),
     )
 
 
@@ -139,7 +144,7 @@ def _log_gamma_large(x: Real) -> Real:
 
 def log_gamma(x: Real) -> Real:
     """Compute log |gamma(x)| for x >= 0.5."""
-    return pieces((x,), [(x < _LARGE, _log_gamma_middle, (2.5,)), (x < 2.5e305, _log_gamma_large, (20.0,))], _INF)
+    return pieces((x,), [(x < _LARGE, _log_gamma_middle, (2.5,)), (x < 2.5e305, _log_gamma_large, (20.0,))], INF)
 
 
 @formula("gammaln")
@@ -148,12 +153,12 @@ def gammaln(x: Real) -> Real:
     value = log_gamma(where(mirrored, 1.0 - x, x))
     sine = abs(sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25)))
     result = where(mirrored, log(math.pi / where(sine == 0.0, 1.0, sine)) - value, value)
-    return choose(result, (isnan(x) | isinf(x), x), ((x <= 0.0) & _is_whole(x), _INF))
+    return choose(result, (isnan(x) | isinf(x), x), ((x <= 0.0) & _is_whole(x), INF))
 
 
 @formula("loggamma")
 def loggamma(x: Real) -> Real:
-    return choose(special("gammaln", abs(x)), (x < 0.0, _NAN))
+    return choose(special("gammaln", abs(x)), (x < 0.0, NAN))
 
 
 @formula("gammasgn")
@@ -162,15 +167,13 @@ def gammasgn(x: Real) -> Real:
     odd = whole - floor(whole * 0.5) * 2.0 == 1.0
     sign = where((x < 0.0) & odd, -1.0, constant(x, 1.0))
     zero = where(signbit(x), -1.0, constant(x, 1.0))
-    return choose(sign, (isnan(x), x), (x == 0.0, zero), ((x < 0.0) & _is_whole(x), _NAN))
+    return choose(sign, (isnan(x), x), (x == 0.0, zero), ((x < 0.0) & _is_whole(x), NAN))
 
 
 @formula("rgamma")
 def rgamma(x: Real) -> Real:
-    mirrored = x < 0.5
-    value = _gamma_of_half(where(mirrored, 1.0 - x, x))
-    sine = sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25))
-    below = where(isinf(value), sine * _INF, sine * value * (1 / math.pi))
+    mirrored, value, sine = _mirrored(x)
+    below = where(isinf(value), sine * INF, sine * value * (1 / math.pi))
     pole = (x <= 0.0) & _is_whole(x)
     return choose(where(mirrored, below, 1.0 / value), (isnan(x), x), (x == 0.0, x), (pole, 0.0))
 
@@ -184,7 +187,7 @@ def log_scaled(x: Real) -> Real:
     def small(y: Real) -> Real:
         return log_gamma_positive(y) - ((y - 0.5) * log(y) - y + _LOG_ROOT)
 
-    return pieces((x,), [(x < _LARGE, small, (2.5,)), (x < _INF, _correction, (20.0,))], 0.0)
+    return pieces((x,), [(x < _LARGE, small, (2.5,)), (x < INF, _correction, (20.0,))], 0.0)
 
 
 def log_gamma_positive(x: Real) -> Real:
@@ -284,20 +287,20 @@ def _beta_anywhere(a: Real, b: Real, small: bool) -> Real:
     first, second = where(fa, xa, xb), where(fa, ya, yb)
     good = finite & (second > 0.0)
     value = at_pole = _beta(choose(a, (good, first), (pole, 1.0)), choose(b, (good, second), (pole, 1.0)), small)
-    at_pole = where(second <= 0.0, _INF, at_pole)
+    at_pole = where(second <= 0.0, INF, at_pole)
     if small:
         at_pole = where(floor(second * 0.5) * 2.0 == second, at_pole, -at_pole)
     # one of them infinite: zero, or an infinity with the sign of the other's gamma function
     high, low = maximum(a, b), minimum(a, b)
-    endless = (high == _INF) & (low < _INF) & (low > -_INF)
-    mirrored = where(low < 0.0, gammasgn(where(endless, low, 1.0)) * _INF if small else _INF, 0.0 if small else -_INF)
+    endless = (high == INF) & (low < INF) & (low > -INF)
+    mirrored = where(low < 0.0, gammasgn(where(endless, low, 1.0)) * INF if small else INF, 0.0 if small else -INF)
     return choose(
         value,
         (fa, at_pole),
-        (pa, _INF),
+        (pa, INF),
         (fb, at_pole),
-        (pb, _INF),
-        (isnan(a) | isnan(b), _NAN),
+        (pb, INF),
+        (isnan(a) | isnan(b), NAN),
         (endless, mirrored),
     )
 
@@ -371,10 +374,10 @@ def poch(a: Real, m: Real) -> Real:
     a, m = broadcast(a, m)
 
     def lower(x: Real, n: Real, r: Real) -> Truth:
-        return (n >= 1.0) & (x + n != 1.0) & (abs(r) < _INF) & (r != 0.0)
+        return (n >= 1.0) & (x + n != 1.0) & (abs(r) < INF) & (r != 0.0)
 
     def raised(x: Real, n: Real, r: Real) -> Truth:
-        return (n <= -1.0) & (x + n != 0.0) & (abs(r) < _INF) & (r != 0.0)
+        return (n <= -1.0) & (x + n != 0.0) & (abs(r) < INF) & (r != 0.0)
 
     def step(x: Real, n: Real, r: Real) -> tuple[Real, Real, Real]:
         down, up = lower(x, n, r), raised(x, n, r)
@@ -404,7 +407,7 @@ def poch(a: Real, m: Real) -> Real:
         (rest == 0.0, product),
         (far, product * expansion),
         (near, product * step_up),
-        (top & ~bottom & (a + rest != rest), _INF),
+        (top & ~bottom & (a + rest != rest), INF),
         (bottom & ~top, 0.0),
     )
 
@@ -434,7 +437,7 @@ def _euler_maclaurin(x: Real, q: Real) -> Real:
 def hurwitz(x: Real, q: Real) -> Real:
     x, q = broadcast(x, q)
     pole = (x == 1.0) | (q <= 0.0) & _is_whole(q) & ~(x < 1.0)
-    fine = (x > 1.0) & ~pole & ((q > 0.0) | _is_whole(x)) & (x < _INF) & (abs(q) < _INF)
+    fine = (x > 1.0) & ~pole & ((q > 0.0) | _is_whole(x)) & (x < INF) & (abs(q) < INF)
 
     def step(s: Real, a: Real, b: Real) -> tuple[Real, Real, Real]:
         below = a <= 0.0
@@ -448,15 +451,15 @@ def hurwitz(x: Real, q: Real) -> Real:
     far = start > 1e8
     value = added + _euler_maclaurin(exponent, where(far, 1.0, start))
     distant = (1.0 / (exponent - 1.0) + 1.0 / (start * 2.0)) * power(start, 1.0 - exponent)
-    at_infinity = choose(_NAN, (q == 1.0, constant(q, 1.0)), (q < 1.0, _INF))
+    at_infinity = choose(NAN, (q == 1.0, constant(q, 1.0)), (q < 1.0, INF))
     return choose(
-        _NAN,
-        (pole, _INF),
-        (isnan(x) | isnan(q) | (x < 1.0), _NAN),
+        NAN,
+        (pole, INF),
+        (isnan(x) | isnan(q) | (x < 1.0), NAN),
         (fine & far, distant),
         (fine, value),
-        (q == _INF, 0.0),
-        (x == _INF, at_infinity),
+        (q == INF, 0.0),
+        (x == INF, at_infinity),
     )
 
 
@@ -482,9 +485,9 @@ def riemann_zeta(x: Real) -> Real:
     return choose(
         pieces((x,), [(x < -0.5, _zeta_mirrored, (-1.5,)), (x < 100.0, _zeta_near, (2.0,))], 1.0),
         (isnan(x), x),
-        (x == 1.0, _INF),
-        (x == -_INF, _NAN),
-        (even & (x > -_INF), 0.0),
+        (x == 1.0, INF),
+        (x == -INF, NAN),
+        (even & (x > -INF), 0.0),
     )
 
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 from . import expansions
 from .formula import (  # fmt: skip
+    INF,
+    NAN,
     Real,
     Truth,
     broadcast,
@@ -32,7 +34,6 @@ from .formula import (  # fmt: skip
 )
 from .gammas import _LARGE, _LOG_ROOT, _STIRLING, log_gamma_positive, log_scaled
 
-_INF, _NAN = math.inf, math.nan
 _EPS = 2.0**-53
 _MOST = 3000
 _NOTHING = 45.0
@@ -172,7 +173,7 @@ def _upper_is_series(a: Real, x: Real) -> Truth:
 
 def _incomplete(a: Real, x: Real, upper: bool) -> Real:
     a, x = broadcast(a, x)
-    inside = (a > 0.0) & (x > 0.0) & (a < _INF) & (x < _INF)
+    inside = (a > 0.0) & (x > 0.0) & (a < INF) & (x < INF)
     b, y = where(inside, a, 1.0), where(inside, x, 1.0)
     near = inside & _near(b, y)
     short = inside & ~near & (_upper_is_series(b, y) if upper else (y > 1.0) & (y <= 1.1) & (y > b))
@@ -191,8 +192,8 @@ def _incomplete(a: Real, x: Real, upper: bool) -> Real:
     )
     value = choose(value, (near, other), (short, other if upper else 1.0 - other))
     none, whole = (1.0, 0.0) if upper else (0.0, 1.0)
-    undefined = isnan(a) | isnan(x) | (a < 0.0) | (x < 0.0) | (a == 0.0) & (x == 0.0) | (a == _INF) & (x == _INF)
-    return choose(value, (undefined, _NAN), (a == 0.0, whole), (x == 0.0, none), (a == _INF, none), (x == _INF, whole))
+    undefined = isnan(a) | isnan(x) | (a < 0.0) | (x < 0.0) | (a == 0.0) & (x == 0.0) | (a == INF) & (x == INF)
+    return choose(value, (undefined, NAN), (a == 0.0, whole), (x == 0.0, none), (a == INF, none), (x == INF, whole))
 
 
 @formula("gammainc")
@@ -332,7 +333,7 @@ def _tail(a: Real, b: Real, x: Real, y: Real) -> Real:
 def regularized_beta(a: Real, b: Real, x: Real, y: Real, upper: bool) -> Real:
     """Compute I_x(a, b), or its complement, given x and y = 1 - x in [0, 1]."""
     a, b, x, y = broadcast(a, b, x, y)
-    inside = (a > 0.0) & (b > 0.0) & (a < _INF) & (b < _INF) & (x > 0.0) & (y > 0.0)
+    inside = (a > 0.0) & (b > 0.0) & (a < INF) & (b < INF) & (x > 0.0) & (y > 0.0)
     p, q, u, v = (where(inside, z, s) for z, s in zip((a, b, x, y), (1.0, 1.0, 0.5, 0.5)))
     swapped = (u < 0.5) & (u * (p + q + 2.0) > p + 1.0) | (u >= 0.5) & (q + 1.0 > v * (p + q + 2.0))
     # for a small first parameter the tail may be close to one: then its complement is computed
@@ -347,12 +348,12 @@ def regularized_beta(a: Real, b: Real, x: Real, y: Real, upper: bool) -> Real:
     value = where(rest, tail, value)
     none, whole = (1.0, 0.0) if upper else (0.0, 1.0)
     undefined = isnan(a) | isnan(b) | isnan(x) | isnan(y) | (a < 0.0) | (b < 0.0) | (x < 0.0) | (x > 1.0)
-    undefined = undefined | ((a == 0.0) & (b == 0.0)) | ((a == _INF) & (b == _INF))
+    undefined = undefined | ((a == 0.0) & (b == 0.0)) | ((a == INF) & (b == INF))
     return choose(
         value,
-        (undefined, _NAN),
-        ((a == 0.0) | (b == _INF), where(x > 0.0, whole, constant(x, none))),
-        ((b == 0.0) | (a == _INF), where(x < 1.0, none, constant(x, whole))),
+        (undefined, NAN),
+        ((a == 0.0) | (b == INF), where(x > 0.0, whole, constant(x, none))),
+        ((b == 0.0) | (a == INF), where(x < 1.0, none, constant(x, whole))),
         (x == 0.0, none),
         (y == 0.0, whole),
     )
@@ -383,42 +384,42 @@ def chdtrc(v: Real, x: Real) -> Real:
 
 @formula("gdtr")
 def gdtr(a: Real, b: Real, x: Real) -> Real:
-    return where(x < 0.0, _NAN, special("gammainc", b, a * x))
+    return where(x < 0.0, NAN, special("gammainc", b, a * x))
 
 
 @formula("gdtrc")
 def gdtrc(a: Real, b: Real, x: Real) -> Real:
-    return where(x < 0.0, _NAN, special("gammaincc", b, a * x))
+    return where(x < 0.0, NAN, special("gammaincc", b, a * x))
 
 
 @formula("pdtr")
 def pdtr(k: Real, m: Real) -> Real:
     undefined = (k < 0.0) | (m < 0.0)
-    return choose(special("gammaincc", where(undefined, 1.0, floor(k) + 1.0), m), (undefined, _NAN), (m == 0.0, 1.0))
+    return choose(special("gammaincc", where(undefined, 1.0, floor(k) + 1.0), m), (undefined, NAN), (m == 0.0, 1.0))
 
 
 @formula("pdtrc")
 def pdtrc(k: Real, m: Real) -> Real:
     undefined = (k < 0.0) | (m < 0.0)
-    return choose(special("gammainc", where(undefined, 1.0, floor(k) + 1.0), m), (undefined, _NAN), (m == 0.0, 0.0))
+    return choose(special("gammainc", where(undefined, 1.0, floor(k) + 1.0), m), (undefined, NAN), (m == 0.0, 0.0))
+
+
+def _f_tail(a: Real, b: Real, x: Real, upper: bool) -> Real:
+    undefined = (a <= 0.0) | (b <= 0.0) | (x < 0.0)
+    w = a * x
+    s = b + w
+    value = regularized_beta(a * 0.5, b * 0.5, w / s, b / s, upper)
+    return choose(value, (undefined, NAN), ((x == INF) & (a > 0.0) & (b > 0.0), 0.0 if upper else 1.0))
 
 
 @formula("fdtr")
 def fdtr(a: Real, b: Real, x: Real) -> Real:
-    undefined = (a <= 0.0) | (b <= 0.0) | (x < 0.0)
-    w = a * x
-    s = b + w
-    value = regularized_beta(a * 0.5, b * 0.5, w / s, b / s, False)
-    return choose(value, (undefined, _NAN), ((x == _INF) & (a > 0.0) & (b > 0.0), 1.0))
+    return _f_tail(a, b, x, False)
 
 
 @formula("fdtrc")
 def fdtrc(a: Real, b: Real, x: Real) -> Real:
-    undefined = (a <= 0.0) | (b <= 0.0) | (x < 0.0)
-    w = a * x
-    s = b + w
-    value = regularized_beta(a * 0.5, b * 0.5, w / s, b / s, True)
-    return choose(value, (undefined, _NAN), ((x == _INF) & (a > 0.0) & (b > 0.0), 0.0))
+    return _f_tail(a, b, x, True)
 
 
 @formula("stdtr")
@@ -426,7 +427,7 @@ def stdtr(df: Real, t: Real) -> Real:
     df, t = broadcast(df, t)
     square = t * t
     s = df + square
-    finite = (df > 0.0) & (df < _INF) & (s < _INF)
+    finite = (df > 0.0) & (df < INF) & (s < INF)
     small = finite & (square < df) & (square < 0.36)
     rest = where(small, square / s, 0.5)
     # near the middle from the part above it, in the tails from the tail itself
@@ -438,8 +439,8 @@ def stdtr(df: Real, t: Real) -> Real:
     down = where(small, 0.5 - near, tail)
     return choose(
         where(t < 0.0, down, up),
-        (isnan(df) | isnan(t) | (df <= 0.0), _NAN),
-        (df == _INF, special("ndtr", t)),
+        (isnan(df) | isnan(t) | (df <= 0.0), NAN),
+        (df == INF, special("ndtr", t)),
         (~finite & (t > 0.0), 1.0),
         (~finite & (t < 0.0), 0.0),
     )
@@ -448,7 +449,7 @@ def stdtr(df: Real, t: Real) -> Real:
 def _counted(n: Real) -> Real:
     """Truncate a number as SciPy does for its counts: without its fraction, NaN beyond the range of a C int."""
     size = floor(abs(n))
-    return where(size < 2.0**31, where(n < 0.0, -size, size), _NAN)
+    return where(size < 2.0**31, where(n < 0.0, -size, size), NAN)
 
 
 def _binomial_tail(k: Real, n: Real, p: Real, upper: bool) -> Real:
@@ -460,7 +461,7 @@ def _binomial_tail(k: Real, n: Real, p: Real, upper: bool) -> Real:
     j, m, q = where(inside, k, 0.0), where(inside, n, 1.0), where(inside, p, 0.5)
     value = regularized_beta(j + 1.0, m - j, q, 1.0 - q, not upper)
     none, whole = (1.0, 0.0) if upper else (0.0, 1.0)
-    return choose(value, (undefined, _NAN), (k < 0.0, none), (k == n, whole))
+    return choose(value, (undefined, NAN), (k < 0.0, none), (k == n, whole))
 
 
 @formula("bdtr")
@@ -473,15 +474,17 @@ def bdtrc(k: Real, n: Real, p: Real) -> Real:
     return _binomial_tail(k, n, p, True)
 
 
-@formula("nbdtr")
-def nbdtr(k: Real, n: Real, p: Real) -> Real:
+def _negative_binomial_tail(k: Real, n: Real, p: Real, upper: bool) -> Real:
     k, n = _counted(k), _counted(n)
     undefined = (p < 0.0) | (p > 1.0) | (k < 0.0) | (n <= 0.0)
-    return where(undefined, _NAN, regularized_beta(n, where(undefined, 1.0, k) + 1.0, p, 1.0 - p, False))
+    return where(undefined, NAN, regularized_beta(n, where(undefined, 1.0, k) + 1.0, p, 1.0 - p, upper))
+
+
+@formula("nbdtr")
+def nbdtr(k: Real, n: Real, p: Real) -> Real:
+    return _negative_binomial_tail(k, n, p, False)
 
 
 @formula("nbdtrc")
 def nbdtrc(k: Real, n: Real, p: Real) -> Real:
-    k, n = _counted(k), _counted(n)
-    undefined = (p < 0.0) | (p > 1.0) | (k < 0.0) | (n <= 0.0)
-    return where(undefined, _NAN, regularized_beta(n, where(undefined, 1.0, k) + 1.0, p, 1.0 - p, True))
+    return _negative_binomial_tail(k, n, p, True)

@@ -7,6 +7,8 @@ import math
 from . import expansions
 from .exponentials import agm_of
 from .formula import (  # fmt: skip
+    INF,
+    NAN,
     Real,
     choose,
     constant,
@@ -27,7 +29,6 @@ from .formula import (  # fmt: skip
 )
 from .gammas import cos_pi, sin_pi
 
-_INF, _NAN = math.inf, math.nan
 _EULER = 0.5772156649015329
 
 _EIN = tuple(-((-1.0) ** k) / (k * math.factorial(k)) for k in range(1, 22))
@@ -44,8 +45,8 @@ def _exp1_large(x: Real) -> Real:
 @formula("exp1")
 def exp1(x: Real) -> Real:
     inside = x > 0.0
-    value = pieces((x,), [(inside & (x <= 1.0), _exp1_small, (0.5,)), (inside & (x < _INF), _exp1_large, (2.0,))])
-    return choose(value, (x == 0.0, _INF), (x == _INF, 0.0))
+    value = pieces((x,), [(inside & (x <= 1.0), _exp1_small, (0.5,)), (inside & (x < INF), _exp1_large, (2.0,))])
+    return choose(value, (x == 0.0, INF), (x == INF, 0.0))
 
 
 def _expi_small(x: Real) -> Real:
@@ -69,11 +70,11 @@ def expi(x: Real) -> Real:
             (inside & (x <= 6.0), _expi_small, (1.0,)),
             (inside & (x <= 12.0), _expi_by(expansions.EXPI_6), (8.0,)),  # type: ignore[list-item]
             (inside & (x <= 24.0), _expi_by(expansions.EXPI_12), (20.0,)),  # type: ignore[list-item]
-            (inside & (x < _INF), _expi_by(expansions.EXPI_24), (30.0,)),  # type: ignore[list-item]
-            ((x < 0.0) & (x > -_INF), lambda z: -exp1(-z), (-1.0,)),
+            (inside & (x < INF), _expi_by(expansions.EXPI_24), (30.0,)),  # type: ignore[list-item]
+            ((x < 0.0) & (x > -INF), lambda z: -exp1(-z), (-1.0,)),
         ],
     )
-    return choose(value, (x == 0.0, -_INF), (x > 720.0, _INF), (x == -_INF, -0.0))
+    return choose(value, (x == 0.0, -INF), (x > 720.0, INF), (x == -INF, -0.0))
 
 
 # -- sine and cosine integrals ---------------------------------------------------------------------------------------------
@@ -99,7 +100,7 @@ def _ci_large(x: Real) -> Real:
 @formula("sici")
 def sici(x: Real) -> tuple[Real, Real]:
     size = abs(x)
-    small, large = size <= 4.0, size < _INF
+    small, large = size <= 4.0, size < INF
     si = pieces(
         (size,), [(small, lambda z: z * series(expansions.SI_SMALL, z * z), (1.0,)), (large, _si_large, (5.0,))]
     )
@@ -111,7 +112,7 @@ def sici(x: Real) -> tuple[Real, Real]:
         ],
     )
     si = choose(si, (isinf(x), constant(x, math.pi / 2)))
-    return copysign(si, x), choose(ci, (size == 0.0, -_INF), (x == _INF, 0.0))
+    return copysign(si, x), choose(ci, (size == 0.0, -INF), (x == INF, 0.0))
 
 
 # -- Fresnel ---------------------------------------------------------------------------------------------------------------
@@ -157,7 +158,7 @@ def fresnel(x: Real) -> tuple[Real, Real]:
             [
                 (size < _NEAR, small, (1.0,)),
                 (size < _FAR, lambda z, cosine=cosine: _fresnel_large(z, cosine), (2.0,)),
-                (size < _INF, lambda z, cosine=cosine: _fresnel_far(z, cosine), (1e5,)),
+                (size < INF, lambda z, cosine=cosine: _fresnel_far(z, cosine), (1e5,)),
             ],
         )
         value = choose(value, (isinf(x), constant(x, 0.5)))
@@ -171,7 +172,7 @@ def fresnel(x: Real) -> tuple[Real, Real]:
 @formula("spence")
 def spence(x: Real) -> Real:
     """Compute Li2(1 - x), by the relations of DLMF 25.12 from |w| <= 1 / 2."""
-    inside = (x > 0.0) & (x < _INF)
+    inside = (x > 0.0) & (x < INF)
     z = where(inside, x, 1.0)
     large = z > 2.0
     z = where(large, 1.0 / z, z)
@@ -186,7 +187,7 @@ def spence(x: Real) -> Real:
         (high, logarithm * logarithm * -0.5 - y),
     )
     value = where(large, logarithm * logarithm * -0.5 - value, value)
-    return choose(value, (x == 0.0, math.pi**2 / 6), (inside, value), (x == x, _NAN), (isnan(x), x))
+    return choose(value, (x == 0.0, math.pi**2 / 6), (inside, value), (x == x, NAN), (isnan(x), x))
 
 
 # -- complete elliptic integrals -------------------------------------------------------------------------------------------
@@ -199,8 +200,8 @@ def _complete(p: Real) -> Real:
 
 @formula("ellipkm1")
 def ellipkm1(p: Real) -> Real:
-    inside = (p > 0.0) & (p < _INF)
-    return choose(_NAN, (inside, _complete(where(inside, p, 1.0))), (p == 0.0, _INF), (p == _INF, 0.0))
+    inside = (p > 0.0) & (p < INF)
+    return choose(NAN, (inside, _complete(where(inside, p, 1.0))), (p == 0.0, INF), (p == INF, 0.0))
 
 
 @formula("ellipk")
@@ -213,7 +214,7 @@ _ELLIPE_STEPS = 15
 
 @formula("ellipe")
 def ellipe(m: Real) -> Real:
-    inside = (m < 1.0) & (m > -_INF)
+    inside = (m < 1.0) & (m > -INF)
     # a negative parameter is reduced to one between 0 and 1 (DLMF 19.7.2)
     negative = inside & (m < 0.0)
     scale = where(negative, 1.0 - m, 1.0)
@@ -229,4 +230,4 @@ def ellipe(m: Real) -> Real:
         factor *= 2.0
         total = total + c * c * factor
     value = (1.0 - total) * (math.pi / 2) / a * sqrt(scale)
-    return choose(value, (isnan(m), m), (m == 1.0, 1.0), (m == -_INF, _INF), (m > 1.0, _NAN))
+    return choose(value, (isnan(m), m), (m == 1.0, 1.0), (m == -INF, INF), (m > 1.0, NAN))
