@@ -44,6 +44,10 @@ import arraydispatch.engine.nodes as _nodes, arraydispatch.engine.recording.tape
 _nodes.ALONE = 1 << 60  # each call is recorded, however little comes of it
 if {threads}:
     _tape.IN_THREADS = 0
+if {recorded}:  # fused execution is asked first, and NumPy computes at once what it declines
+    import arraydispatch.engine.recording.call_nodes as _calls, arraydispatch.fastpath as _fastpath
+    _calls.RECORDED_FROM, _nodes.ALONE, _nodes.AGAIN = {recorded}, 2, 3
+    _fastpath._follow()
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
 N = {size}
@@ -97,6 +101,8 @@ class Way(NamedTuple):
     """Bit for bit, because NumPy itself computes; else programs hold only what is exact in few bits, and a limit allows for many."""
     shared: bool = True
     """Whether what others write to an array's memory is seen by it."""
+    recorded: int = 0
+    """Elements from which a call on a small array may be recorded."""
     share: int = 0
     """Programs of a round of the soak; those that a library compiles cost most."""
 
@@ -113,7 +119,7 @@ class Author:
                 warnings.catch_warnings(),
                 np.errstate(),
             ):  # the head is a script's, which may leave anything as it likes
-                exec(_head(way._replace(threads=False, size=24)), self.scope)
+                exec(_head(way._replace(threads=False, recorded=0, size=24)), self.scope)
         finally:
             nodes.ALONE = alone
         self.lines: list[str] = []
@@ -230,7 +236,7 @@ def alone() -> list[list[str]]:
 
 def _head(way: Way) -> str:
     whole = way.size > 1000
-    return HEAD.format(threads=way.threads, size=way.size, told="zlib.crc32" if whole else "bytes.hex")
+    return HEAD.format(threads=way.threads, recorded=way.recorded, size=way.size, told="zlib.crc32" if whole else "bytes.hex")
 
 
 def script(programs: list[list[str]], way: Way) -> str:
@@ -298,6 +304,7 @@ WAYS = {
     "all of it": Way(("--execution", "fused", "--min-size", "1"), threads=True, share=500),
     "at once": Way(("--execution", "fused", "--min-size", "1"), share=550),
     "large and small": Way(("--execution", "fused", "--min-size", "20"), share=500),
+    "asked first": Way(("--execution", "fused"), recorded=8, share=300),
     "large arrays": Way(("--execution", "fused"), 1 << 19, share=20),
     "eager": Way(("--execution", "eager", "--min-size", "1"), exactly=False, share=400),
     "in the library": Way(("--min-size", "0"), exactly=False, share=350),
