@@ -571,6 +571,12 @@ def test_arrays_of_a_namespace_take_part(library: str) -> None:
     assert float(xp.sum(xp.asarray([1, 2, 3]) + xp.asarray(np.int64(4)))) == 18
 
 
+def test_constants_keep_digits_that_floats_have_not(library: str) -> None:
+    a = np.arange(4)
+    made = np.pad(ad.asarray(a) * 2, 1, constant_values=2**63 - 1)
+    assert made.tolist() == np.pad(a * 2, 1, constant_values=2**63 - 1).tolist()
+
+
 @pytest.mark.parametrize(
     "call",
     [
