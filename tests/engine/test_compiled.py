@@ -571,6 +571,19 @@ def test_arrays_of_a_namespace_take_part(library: str) -> None:
     assert float(xp.sum(xp.asarray([1, 2, 3]) + xp.asarray(np.int64(4)))) == 18
 
 
+def test_host_values_lie_as_strides_say(library: str) -> None:
+    """Also where a program makes one number of them, spread, or a matrix that is transposed."""
+    for made in (
+        np.broadcast_to(ad.asarray(np.arange(3.0)), (4, 3)).copy(),
+        np.zeros_like(ad.asarray(np.ones(16, np.int8))),
+        np.add(ad.asarray(np.arange(6.0).reshape(2, 3)).T, 1, order="C"),
+    ):
+        assert np.asarray(made).strides == made.strides
+        assert np.asarray(made[1:]).strides == made[1:].strides
+    zeros = np.zeros_like(ad.asarray(np.ones(16, np.int8)))
+    assert zeros[4:12].copy().view(np.float64).tolist() == [0.0]
+
+
 def test_constants_keep_digits_that_floats_have_not(library: str) -> None:
     a = np.arange(4)
     made = np.pad(ad.asarray(a) * 2, 1, constant_values=2**63 - 1)
