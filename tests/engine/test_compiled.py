@@ -582,6 +582,9 @@ def test_host_values_lie_as_strides_say(library: str) -> None:
         assert np.asarray(made[1:]).strides == made[1:].strides
     zeros = np.zeros_like(ad.asarray(np.ones(16, np.int8)))
     assert zeros[4:12].copy().view(np.float64).tolist() == [0.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ad.HostFallbackWarning)
+        assert zeros.copy()[1:9].view(np.float64).tolist() == zeros[1:9].copy()[:].view(np.float64).tolist() == [0.0]
 
 
 def test_constants_keep_digits_that_floats_have_not(library: str) -> None:
