@@ -43,9 +43,14 @@ def is_ours(file: str) -> bool:
     return file.startswith((OURS, *_AS_COMPILED))
 
 
+_TESTS = f"{os.sep}tests{os.sep}"
+
+
 def is_core(file: str) -> bool:
-    """Whether a file belongs to this package or to NumPy."""
-    return file.startswith((OURS, numpys(), *_AS_COMPILED))
+    """Whether a file belongs to this package or to NumPy, whose tests use it as any program does."""
+    if file.startswith((OURS, *_AS_COMPILED)):
+        return True
+    return file.startswith(found := numpys()) and _TESTS not in file[len(found) - 1 :]
 
 
 def is_installed(file: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from types import MethodDescriptorType
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,9 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
     filled = {"out"}
     if writes and kwargs and target is func:
         filled |= {name for i, name in enumerate(parameters_of(func).names) if i in writes}
-    read = hand.show if locked else hand.read
+    read = (
+        hand.show if locked or isinstance(func, MethodDescriptorType) else hand.read
+    )  # `ndarray.view` goes by strides
     hosted = [handed(x, hand.fill if i in writes else read, natives) for i, x in enumerate(args)]
     keywords = {key: handed(x, hand.fill if key in filled else read, natives) for key, x in kwargs.items()}
     if isinstance(target, np.ufunc):

@@ -253,6 +253,8 @@ def cumulative_prod(
 def unwrap(xp: Any, p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * math.pi) -> Native:
     p = xp.asarray(p)
     shape = xp.shape_of(p)
+    if xp.is_array(period) and xp.backend.is_concrete(period):
+        period = to_host(xp, period)[()]
     steps = diff(xp, p, axis=axis)
     axis = normalize_axis_index(axis, len(shape))
     if discont is None:

@@ -478,7 +478,7 @@ def histogramdd(
             raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
     if range is None:
         range = [None] * ndim
-    elif len(range) != ndim:
+    elif _length(xp, range) != ndim:
         raise ValueError("range argument must have one entry per dimension")
     edges = [_edges_of_dimension(xp, x, b, limits, i) for i, (x, b, limits) in enumerate(zip(columns, bins, range))]
     shape = tuple(xp.shape_of(e)[0] + 1 for e in edges)  # with one outlier on each side

@@ -250,10 +250,12 @@ def _small(x: Any) -> Ghost:
     return ranked(x, shape) if isinstance(x, np.ndarray) else np.empty(shape, bool)
 
 
-def _summed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Call ``np.einsum`` itself on arrays of at most two items per axis."""
+def _summed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    """Call ``np.einsum`` itself on arrays of at most two items per axis; return None if it takes axes from an array, whose ghost has none."""
     # Otherwise each operand is followed by its axes, and the result's axes may come last.
     by_word = isinstance(args[0], str)
+    if not by_word and any(isinstance(x, np.ndarray) for x in (*args[1::2], *args[len(args) - len(args) % 2 :])):
+        return None
     small = [_small(x) if (i > 0 if by_word else i % 2 == 0 and i + 1 < len(args)) else x for i, x in enumerate(args)]
     told = np.einsum(*small, optimize=kwargs.get("optimize", False), order=kwargs.get("order", "K"))
     return ghosts.stand_in_like(told, shape=made.shape)

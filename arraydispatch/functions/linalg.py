@@ -107,7 +107,7 @@ def tensorsolve(xp: XP, a: Any, b: Any, axes: Any = None) -> Any:
 def tensorinv(xp: XP, a: Any, ind: int = 2) -> Any:
     """`numpy.linalg.tensorinv`."""
     a = xp.asarray(a)
-    shape = xp.shape_of(a)
+    shape, ind = xp.shape_of(a), operator.index(ind)
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     n = math.prod(shape[ind:])

@@ -392,7 +392,7 @@ def repeat(xp: Any, a: Any, repeats: Any, axis: Any = None) -> Native:
 
 @moving(np.resize)
 def resize(xp: Any, a: Any, new_shape: Any) -> Native:
-    to = (new_shape,) if isinstance(new_shape, int | np.integer) else tuple(new_shape)
+    to = tuple([operator.index(n) for n in ((new_shape,) if isinstance(new_shape, int | np.integer) else new_shape)])
     if any(n < 0 for n in to):
         raise ValueError("all elements of `new_shape` must be non-negative")
     a = flat(xp, xp.asarray(a))

@@ -162,7 +162,8 @@ def tensordot(xp: XP, a: Any, b: Any, axes: Any = 2) -> Any:
     try:
         iter(axes)
     except TypeError:
-        axes_a, axes_b = list(range(-axes, 0)), list(range(axes))
+        count = operator.index(axes)
+        axes_a, axes_b = list(range(-count, 0)), list(range(count))
     else:
         axes_a, axes_b = axes
     axes_a, axes_b = _axes_list(axes_a), _axes_list(axes_b)

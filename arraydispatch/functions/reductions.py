@@ -6,6 +6,7 @@ whole array without keywords, the dispatch makes a plan that calls the backend's
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,10 @@ accumulation = family(into=("accumulates",), layout=layouts.walked)
 # -- what other topics share -------------------------------------------------------------------------------------------
 
 
+listened: Callable[[], bool] = lambda: False
+"""Whether the program listens to warnings; set by the dispatch, which knows its filters."""
+
+
 def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
     """Whether an element of a condition is known to be true (under a trace nothing is known).
 
@@ -42,7 +47,8 @@ def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
     condition : native array, ndarray or bool
         Booleans.
     wait : bool
-        Whether the answer is worth waiting for an accelerator: for an error it is, for a warning it is not.
+        Whether the answer is worth waiting for an accelerator, or for a block to run: for an error it is, for a warning only
+        while the program listens to warnings.
     """
     backend = xp.backend
     if not backend.is_native(condition):
@@ -50,7 +56,7 @@ def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
     if not backend.is_concrete(condition):
         return False
     if not backend.on_cpu(condition):
-        if not wait:
+        if not (wait or listened()):
             return False
         condition = xp.logical_or.reduce(condition, axis=None)
     return bool(backend.to_numpy(condition).any())

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..backends.base import Native
+from ..common import tracing
 from ..common.user_warnings import warn
 from ..runtime import dtypes
 from . import layouts
@@ -79,7 +80,12 @@ def _or_nan(xp: XP, last: Native, result: Native) -> Native:
 
 
 def _of_nothing(xp: XP, a: Native, func: Any, *args: Any, **kwargs: Any) -> Native:
-    """Return NumPy's result for an array without elements, or raise its error; both depend only on shape and dtype."""
+    """Return NumPy's result for an array without elements, or raise its error; both depend only on shape and dtype.
+
+    NumPy may warn, and of each call, so a call is not recorded.
+    """
+    if tracing.looked():
+        return a
     empty = np.empty(xp.shape_of(a), xp.dtype_of(a))
     return xp.asarray(np.asarray(func(empty, *args, **kwargs)), like=a)
 

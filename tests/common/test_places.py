@@ -34,6 +34,13 @@ def test_rule(file: str, library: bool) -> None:
     assert callers.is_core(file) is file.startswith((OURS + os.sep, NUMPYS + os.sep))
 
 
+def test_tests_of_numpys_own_are_programs_that_use_it() -> None:
+    """Their views as subclasses share memory as a program's do, and warnings name their lines."""
+    assert callers.is_core(f"{NUMPYS}{os.sep}testing{os.sep}overrides.py")
+    assert not callers.is_core(f"{NUMPYS}{os.sep}_core{os.sep}tests{os.sep}test_indexing.py")
+    assert callers.is_core(f"{OURS}{os.sep}tests{os.sep}a.py")
+
+
 def _framed(files: list[str]) -> FrameType:
     """The innermost of frames of code of these files, the outermost first, in none but these."""
     names: dict[str, object] = {"sys": sys}

@@ -571,6 +571,57 @@ def test_arrays_of_a_namespace_take_part(library: str) -> None:
     assert float(xp.sum(xp.asarray([1, 2, 3]) + xp.asarray(np.int64(4)))) == 18
 
 
+def test_host_values_lie_as_strides_say(library: str) -> None:
+    """Also where a program makes one number of them, spread, or a matrix that is transposed."""
+    for made in (
+        np.broadcast_to(ad.asarray(np.arange(3.0)), (4, 3)).copy(),
+        np.zeros_like(ad.asarray(np.ones(16, np.int8))),
+        np.add(ad.asarray(np.arange(6.0).reshape(2, 3)).T, 1, order="C"),
+    ):
+        assert np.asarray(made).strides == made.strides
+        assert np.asarray(made[1:]).strides == made[1:].strides
+    zeros = np.zeros_like(ad.asarray(np.ones(16, np.int8)))
+    assert zeros[4:12].copy().view(np.float64).tolist() == [0.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ad.HostFallbackWarning)
+        assert zeros.copy()[1:9].view(np.float64).tolist() == zeros[1:9].copy()[:].view(np.float64).tolist() == [0.0]
+
+
+def test_constants_keep_digits_that_floats_have_not(library: str) -> None:
+    a = np.arange(4)
+    made = np.pad(ad.asarray(a) * 2, 1, constant_values=2**63 - 1)
+    assert made.tolist() == np.pad(a * 2, 1, constant_values=2**63 - 1).tolist()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a, i: np.histogram(a, 3, i(np.array([1.0, 40.0]))),
+        lambda a, i: np.histogramdd(a.reshape(-1, 2), i(np.array([2, 3])), i(np.array([[1.0, 40.0], [0.0, 50.0]]))),
+        lambda a, i: np.roll(a, i(np.array([1, 2])), axis=i(np.array([0, 1]))),
+        lambda a, i: np.full_like(a, 3, shape=i(np.array([2, 5]))),
+        lambda a, i: np.resize(a, i(np.array([2, 5]))),
+        lambda a, i: np.unravel_index(i(np.array([1, 5])), i(np.array([2, 6]))),
+        lambda a, i: np.tensordot(a, a.T, axes=i(np.array([1]))[0]),
+        lambda a, i: np.fft.fftn(a, s=i(np.array([4])), axes=i(np.array([1]))),
+        lambda a, i: np.fft.fftshift(a, axes=i(np.array([1]))),
+        lambda a, i: np.unwrap(a, period=i(np.array([4.0]))[0]),
+        lambda a, i: np.einsum(a, i(np.array([0, 1])), i(np.array([1, 0]))),
+        lambda a, i: np.linalg.matrix_power(a[:3, :3], i(np.array([3]))[0]),
+        lambda a, i: np.linalg.tensorinv(np.eye(4).reshape(2, 2, 2, 2) + 0 * a[0, 0], ind=i(np.array([2]))[0]),
+        lambda a, i: np.linalg.norm(a, axis=tuple(i(np.array([0, 1])))),
+        lambda a, i: np.sum(a, initial=i(np.array([2.0]))[0]),
+    ],
+)  # fmt: skip
+def test_arrays_are_sequences_and_numbers_where_a_function_wants_those(library: str, call: Any) -> None:
+    """Such as axes, shapes and exponents: they are read, as from the library's own arrays."""
+    a = np.arange(48.0).reshape(6, 8)
+    made, expected = call(ad.asarray(a), ad.asarray), call(a, np.asarray)
+    for one, other in zip(*(x if isinstance(x, tuple) else (x,) for x in (made, expected)), strict=True):
+        for mine, theirs in zip(*(x if isinstance(x, list) else [x] for x in (one, other)), strict=True):
+            _same(mine, theirs)
+
+
 def _warned(xp: Any) -> list[str]:
     x = xp(np.linspace(-1.0, 1.0, 101))
     with warnings.catch_warnings(record=True) as told:
@@ -582,6 +633,10 @@ def _warned(xp: Any) -> list[str]:
         (x * 1e300).astype(int)
         np.sum((x + 2.0) * 1e307)
         np.mean(x[:0])
+        np.median(x[:0])
+        np.nanmax(x * np.nan)
+        np.nanmedian(np.nan * x[:6].reshape(2, 3), axis=1)
+        np.nanvar(x[:1], ddof=2)
         x + 1.0
     return [f"{each.category.__name__}: {each.message}" for each in told]
 

@@ -57,7 +57,9 @@ def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
         shape = [before + n + after for n, (before, after) in zip(a.shape, widths)]
         whole = torch.full(shape, value, dtype=a.dtype, device=a.device)
         return slice_update(whole, tuple(builtins.slice(b, b + n, 1) for n, (b, _) in zip(a.shape, widths)), a)
-    return torch.nn.functional.pad(a, pairs, value=value)
+    return torch.constant_pad_nd(
+        a, pairs, value
+    )  # `functional.pad` makes a float of the value: integers above 2**53 lost digits
 
 
 def nonzero(a: Tensor) -> tuple[Tensor, ...]:

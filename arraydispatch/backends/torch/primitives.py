@@ -89,8 +89,11 @@ def view_dtype(a: Tensor, dtype: DType) -> Tensor:
     if a.ndim and not a.numel():  # torch requires strides that an empty array need not have
         return a.new_empty((*a.shape[:-1], a.shape[-1] * a.element_size() // to.itemsize), dtype=to)
     a = a.resolve_conj().resolve_neg()
-    if a.ndim and a.stride(-1) != 1 and a.element_size() != to.itemsize:
-        a = a.contiguous()  # a value that `expand` repeats has no bytes of each element
+    if a.ndim and a.element_size() != to.itemsize:
+        count = to.itemsize // a.element_size() or 1
+        # A value that `expand` repeats has no bytes of each element, and a part of another tensor may begin within an element.
+        if a.stride(-1) != 1 or any(n % count for n in (a.storage_offset(), *a.stride()[:-1])):
+            a = a.clone(memory_format=torch.contiguous_format)
     return a.view(to)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Iterator
 from math import prod
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Aval", "Deferred", "aval_of", "known", "number", "pending"]
+__all__ = ["Aval", "Deferred", "aval_of", "known", "number", "pending", "read_by"]
 
 
 class Aval:
@@ -70,7 +72,8 @@ class Deferred:
     """A value that is known, pending on a tape, or a number of the host's.
 
     It never changes: a write makes a new one. Code outside of the engine asks for its shape, dtype and number of
-    dimensions as it asks the library's own arrays.
+    dimensions as it asks the library's own arrays. Python's own protocols read the value, as they read those: a function that
+    takes an array for a sequence of axes, or for a number that it computes with, does not go by shapes alone.
 
     Attributes
     ----------
@@ -114,6 +117,35 @@ class Deferred:
     def nbytes(self) -> int:
         """Bytes of all elements."""
         return self.aval.nbytes
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(_read(self))
+
+    def __index__(self) -> int:
+        return operator.index(_read(self))
+
+    def __int__(self) -> int:
+        return int(_read(self))
+
+    def __float__(self) -> float:
+        return float(_read(self))
+
+    def __complex__(self) -> complex:
+        return complex(_read(self))
+
+
+_read_by: Callable[[Deferred], Any]
+
+
+def read_by(read: Callable[[Deferred], Any]) -> None:
+    """Install the function that returns a deferred value as an ndarray."""
+    global _read_by
+    _read_by = read
+
+
+def _read(x: Deferred) -> Any:
+    """Return the number of the host's, or an ndarray: the library's own operators want its settings in force."""
+    return x.host if x.host is not None else _read_by(x)
 
 
 def _made(aval: Aval) -> Deferred:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import loader
 from ...backends.base import PRIMITIVES, Backend
 from ...backends.devices import Device
 from ...backends.kinds import Kind
@@ -27,7 +28,7 @@ from ...memory.view_programs import Slices
 from ...runtime import conversion, settings
 from .tapes import MOST_BYTES, mine, settled
 from .units import Form, Unit, Unkeyable, Window
-from .values import Deferred, aval_of, known, number
+from .values import Deferred, aval_of, known, number, read_by
 
 __all__ = ["Deferring", "of"]
 
@@ -599,4 +600,12 @@ def of(backend: Backend) -> Backend:
     return found
 
 
+def _read(x: Deferred) -> np.ndarray[Any, Any]:
+    value = settled(x, "a value was read")
+    backend = loader.backend_of(value)
+    assert backend is not None
+    return backend.to_numpy(value)
+
+
+read_by(_read)
 settings.defer_by(of)
