@@ -69,7 +69,9 @@ def _permutes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     if args and isinstance(args[0], str):
         left, arrow, right = args[0].replace(" ", "").partition("->")
         return len(args) == 2 and "," not in left and set(left) == set(right if arrow else _once(left))
-    if not all(isinstance(x, list | tuple) for x in args[1:]):  # an array's ghost, of which NumPy makes the view, has no axes
+    if not all(
+        isinstance(x, list | tuple) for x in args[1:]
+    ):  # an array's ghost, of which NumPy makes the view, has no axes
         return False
     return len(args) in (2, 3) and set(args[1]) == set(args[2] if len(args) == 3 else _once(args[1]))
 

@@ -71,6 +71,40 @@ def _run(code: str, *path: Path) -> str:
     return done.stdout
 
 
+_ENDED = """
+import signal, time
+import numpy as np
+class Stop(Exception): pass
+def stop(*_):
+    raise Stop
+signal.signal(signal.SIGALRM, stop)
+rng, x, until = np.random.default_rng(1), np.zeros(300_000), time.time() + 3
+while time.time() < until:
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0003 + rng.random() * 0.006)
+        while True:
+            z = x + 1
+            w = z * 2
+            x += 1
+            q = w - z
+            x -= 1
+            s = np.sum(q)
+    except Stop:
+        pass
+z = x + 1
+print((z * 2 - z).max() - x.max())
+"""
+
+
+def test_what_reads_a_run_that_an_exception_has_ended_finds_its_values(tmp_path: Path) -> None:
+    """The block of such a run knows of nobody who has begun to read what it computes since, and left those values out."""
+    (tmp_path / "script.py").write_text(_ENDED)
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", "numpy", "script.py"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "1.0\n"), done.stderr
+
+
 def test_a_wait_within_a_wait_takes_no_release_of_it() -> None:
     code = """
 from arraydispatch.engine.host_blocks.blocks import Done

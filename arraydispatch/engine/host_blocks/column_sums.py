@@ -123,10 +123,10 @@ class Columns:
         np.add.reduce(x, axis=1, keepdims=self._keepdims, out=out)  # NumPy reports the error, if there is one
 
     def _compiled(self) -> Any:
-        """Compile the kernel; return False if LLVM is missing or rejects it."""
+        """Compile the kernel; return False if LLVM is missing or rejects it, and None while it cannot be asked."""
         with self._lock:
             if self._kernel is None:
-                self._kernel = kernels.function(lambda mask: source(self._dtype, self._length, mask)) or False
+                self._kernel = kernels.function(lambda mask: source(self._dtype, self._length, mask))
             return self._kernel
 
 

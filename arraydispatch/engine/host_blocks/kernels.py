@@ -15,7 +15,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -422,7 +422,11 @@ def compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: A
 
 
 def _by_one(f: Callable[[], None]) -> None:
-    """Run a use of the compiler, one at a time. A signal handler during an import does without it if it could wait for the import."""
+    """Run a use of the compiler, one at a time, where no handler of a signal is called.
+
+    While something is imported it is not run: a thread of its own could wait for the import, and this one may have a handler called
+    inside LLVM, which would lose what the handler raises.
+    """
 
     def work() -> None:
         with _lock:
@@ -430,11 +434,6 @@ def _by_one(f: Callable[[], None]) -> None:
 
     if may_import():
         aside(work)
-    elif _lock.acquire(blocking=False):
-        try:
-            f()
-        finally:
-            _lock.release()
 
 
 def _compile(key: tuple[Any, ...]) -> None:
@@ -445,15 +444,19 @@ def _compile(key: tuple[Any, ...]) -> None:
             _kernels[key] = None
 
 
-def function(source_for: Callable[[int], str]) -> Callable[[int, int], int] | None:
-    """Compile a function of two addresses from a source, which gets the mask of all errors; return None without a compiler."""
+def function(source_for: Callable[[int], str]) -> Callable[[int, int], int] | Literal[False] | None:
+    """Compile a function of two addresses from a source, which gets the mask of all errors.
+
+    Return False if there is no compiler, or it rejects the source; None while it cannot be asked.
+    """
     if not can_compile():
-        return None
-    made: list[Callable[[int, int], int]] = []
+        return False
+    made: list[Callable[[int, int], int] | Literal[False]] = []
 
     def compile_it() -> None:
+        made.append(False)
         with contextlib.suppress(Exception):  # as of a chain
             made.append(_compiler()(source_for(sum(_FLAGS[_MACHINE].values()) - _FLAGS[_MACHINE]["under"])))
 
     _by_one(compile_it)
-    return made[0] if made else None
+    return made[-1] if made else None

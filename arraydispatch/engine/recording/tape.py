@@ -181,6 +181,9 @@ class Tape:
         """
         place = None if _every is None else _every.place()
         while True:
+            if self.running is not None and not self.lent:
+                # A handler's exception has ended a run. Its block counts on nobody else to read what it computes.
+                self.run(block_reports.LOOKED)
             nodes = self.nodes
             if len(values) == 2:
                 read: tuple[Any, ...] = (self._operand(values[0]), self._operand(values[1]))
