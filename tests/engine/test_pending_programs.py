@@ -236,7 +236,9 @@ def alone() -> list[list[str]]:
 
 def _head(way: Way) -> str:
     whole = way.size > 1000
-    return HEAD.format(threads=way.threads, recorded=way.recorded, size=way.size, told="zlib.crc32" if whole else "bytes.hex")
+    return HEAD.format(
+        threads=way.threads, recorded=way.recorded, size=way.size, told="zlib.crc32" if whole else "bytes.hex"
+    )
 
 
 def script(programs: list[list[str]], way: Way) -> str:
