@@ -23,7 +23,7 @@ import numpy as np
 from ..backends.base import Backend
 from ..common.user_warnings import reporting
 from ..engine.recording.call_nodes import fits, listened
-from ..functions import operands, reductions
+from ..functions import operands
 from ..functions.registry import SPECS
 from ..ufuncs.facts import ufunc_facts
 from ..ufuncs.plans import Plan
@@ -271,7 +271,7 @@ def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend, name: str 
         reporting(lambda: beyond.astype(wanted), name)
 
 
-operands.look_at_cast, reductions.listened = look_at_cast, listened
+operands.look_at_cast, operands.listened = look_at_cast, listened
 
 
 def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:

@@ -39,6 +39,10 @@ look_at_cast: Callable[[Native, DType, Any], None] | None = None
 """Function that reports floats that an integer dtype cannot hold; set by the dispatch, which knows the user's settings."""
 
 
+listened: Callable[[], bool] = lambda: False
+"""Whether the program listens to warnings; set by the dispatch, which knows its filters."""
+
+
 def cast_into(xp: Any, value: Native, dtype: DType) -> Native:
     """Cast as ``a[...] = value`` does, which allows every cast; warn as NumPy of lost imaginary parts and of floats out of range."""
     have = xp.dtype_of(value)

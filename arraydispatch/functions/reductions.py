@@ -6,7 +6,6 @@ whole array without keywords, the dispatch makes a plan that calls the backend's
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from ..backends.base import Native
 from ..common import arguments
 from ..common.user_warnings import warn
 from ..runtime import dtypes
-from . import layouts
+from . import layouts, operands
 from .registry import XP, family
 
 NoValue: Any = np._NoValue
@@ -31,10 +30,6 @@ accumulation = family(into=("accumulates",), layout=layouts.walked)
 
 
 # -- what other topics share -------------------------------------------------------------------------------------------
-
-
-listened: Callable[[], bool] = lambda: False
-"""Whether the program listens to warnings; set by the dispatch, which knows its filters."""
 
 
 def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
@@ -56,7 +51,7 @@ def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
     if not backend.is_concrete(condition):
         return False
     if not backend.on_cpu(condition):
-        if not (wait or listened()):
+        if not (wait or operands.listened()):
             return False
         condition = xp.logical_or.reduce(condition, axis=None)
     return bool(backend.to_numpy(condition).any())
