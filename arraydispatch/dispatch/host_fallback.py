@@ -73,9 +73,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
     filled = {"out"}
     if writes and kwargs and target is func:
         filled |= {name for i, name in enumerate(parameters_of(func).names) if i in writes}
-    read = (
-        hand.show if locked or isinstance(func, MethodDescriptorType) else hand.read
-    )  # `ndarray.view` goes by strides
+    by_strides = isinstance(func, MethodDescriptorType)  # as `ndarray.view` does
+    read = hand.show if locked or by_strides else hand.read
     hosted = [handed(x, hand.fill if i in writes else read, natives) for i, x in enumerate(args)]
     keywords = {key: handed(x, hand.fill if key in filled else read, natives) for key, x in kwargs.items()}
     if isinstance(target, np.ufunc):

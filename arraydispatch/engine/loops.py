@@ -16,7 +16,7 @@ from ..common.arguments import HELD
 from ..ufuncs.facts import CLIP, ufunc_facts
 from .nodes import Shift
 
-__all__ = ["PYTHON", "Loop", "cast", "in_place", "loop_of", "select"]
+__all__ = ["PYTHON", "SELECTED", "Loop", "cast", "in_place", "loop_of", "select"]
 
 PYTHON = frozenset({int, float, complex, bool})
 """Python's own types in :data:`arraydispatch.common.arguments.SCALARS`, which take the dtype of the call."""
@@ -77,6 +77,10 @@ _FIT = frozenset({(float, "d"), (float, "D"), (complex, "D")})
 def cast(x: Any, out: Any) -> None:
     """Compute ``x.astype(out.dtype)``."""
     np.copyto(out, x, casting="unsafe")
+
+
+SELECTED = 8
+"""Number of sums that take NumPy as long as it takes to select an element by a mask."""
 
 
 def select(condition: Any, x: Any, y: Any, out: Any) -> None:

@@ -338,22 +338,9 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
     if func.nin == func.nout == 1:
 
         def unary(x: Any = UNSET, /, *more: Any, **kwargs: Any) -> Any:
-            if type(x) is path.array_class and not more and not kwargs:
-                made = of_one(func, x)
-                if made is not DECLINED:
-                    return made
-                if call_nodes.least:
-                    made = call_nodes.record(func, (x,))
-                    if made is not None:
-                        return made
-                    made = of_one(func, x, True)
-                    if made is not DECLINED:
-                        return made
-            elif type(x) in SCALARS and not more and not kwargs:
-                return func(x)
-            elif type(x) is ndarray and not more and not kwargs:
-                return alone((x,))
-            elif len(kwargs) == 1 and x is not UNSET and not more and (out := kwargs.get("out")) is not None:
+            if x is not UNSET and not more and not kwargs:
+                return one(x)
+            if len(kwargs) == 1 and x is not UNSET and not more and (out := kwargs.get("out")) is not None:
                 made = onto(func, (x,), out)
                 if made is not DECLINED:
                     return made
@@ -395,17 +382,10 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                     return made
             return general(args, kwargs)
         if not kwargs:
-            made = of_two(func, args[0], args[1], by_rows) if two else ufunc(func, args)
-            if made is not DECLINED:
-                return made
-            if recorded and call_nodes.least and is_ours(args[0]) and is_ours(args[1]):
-                made = call_nodes.record(func, args)
-                if made is not None:
-                    return made
-                made = of_two(func, args[0], args[1], by_rows, True)
-                if made is not DECLINED:
-                    return made
-            return alone(args)
+            if two:
+                return pair(args[0], args[1])
+            made = ufunc(func, args)
+            return alone(args) if made is DECLINED else made
         elif len(kwargs) == 1 and ((out := kwargs.get("out")) is not None):
             made = onto(func, args, out)
             if made is not DECLINED:

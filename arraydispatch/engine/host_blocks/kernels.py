@@ -22,7 +22,7 @@ import numpy as np
 from ...common.sentinels import DECLINED
 from ...common.signal_safety import aside, imported, may_import
 from ...ufuncs.facts import INSTRUCTIONS, neutral
-from ..loops import cast, select
+from ..loops import SELECTED, cast, select
 from ..nodes import Buffer, Elsewhere, Node, Shift, Update, far
 from .cells import Cells
 from .kernel_source import Call, Chain, Pointer, has, source
@@ -39,8 +39,6 @@ __all__ = [
 
 HOT = 1 << 26
 """Elements, times calls, that a chain has computed before it is compiled: some 30 ms of NumPy's time, as long as compiling takes."""
-_SELECTED = 8
-"""Number of sums that take NumPy as long as it takes to select by a mask, so that this alone is worth a kernel."""
 KNOWN = 1 << 23
 """The same for a chain whose code an earlier process has left on disk; meanwhile the compiler is loaded, which takes some 30 ms."""
 MOST = 512
@@ -305,7 +303,7 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
     if (work := _work_of(chain)).done < HOT:
         if work.done >= 0:
             slow = sum(ops[i] == "select" for i in numbers)
-            of.cold.append((work, nodes[numbers[0]].size * (len(numbers) + (_SELECTED - 1) * slow)))
+            of.cold.append((work, nodes[numbers[0]].size * (len(numbers) + (SELECTED - 1) * slow)))
         return list(numbers)
     return [Group(list(numbers), chain, list(arrays), operands, cells, scalars)]
 

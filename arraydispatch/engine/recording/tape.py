@@ -26,7 +26,7 @@ from ...memory.roots import memory_of
 from ...memory.views import NEVER
 from ..host_blocks import blocks
 from ..host_blocks.blocks import Block, Short, needed, planned, whole_rounds
-from ..loops import select
+from ..loops import SELECTED, select
 from ..nodes import Buffer, Form, Node, PendingView, Shift, buffer_of
 from . import block_reports
 
@@ -116,8 +116,8 @@ def ask_for(worth: int) -> None:
     _worth = worth
 
 
-_SHIFTED, _SELECTED = 4, 8
-"""Number of sums that take NumPy as long as it takes to roll an element, and to select one by a mask."""
+_SHIFTED = 4
+"""Number of sums that take NumPy as long as it takes to roll an element."""
 
 
 def _pays(nodes: list[Node]) -> bool:
@@ -130,7 +130,7 @@ def _pays(nodes: list[Node]) -> bool:
         node: Node = each
         form: Form = node.form
         sums = min(form.work, form.size)
-        work += sums * (_SELECTED if form.func is select else _SHIFTED if isinstance(form.func, Shift) else 1)
+        work += sums * (SELECTED if form.func is select else _SHIFTED if isinstance(form.func, Shift) else 1)
     return work >= _worth and (len(nodes) > 1 or nodes[0].form.func is select)
 
 
