@@ -457,8 +457,8 @@ typedef struct {
     PyObject *shorter; /* a tuple, or NULL */
 } Caller; /* Method and Called */
 
-static PyObject *SHORT, *OUT;
-#define MOST_SHORT 5 /* positional arguments of a shorter function; those of functions that take `out` come after these */
+static PyObject *SHORT, *OUT, *AXIS;
+#define MOST_SHORT 5 /* positional arguments of a shorter function; those of functions that take `out` and `axis` come after these */
 
 static PyObject *
 call_target(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywords)
@@ -475,6 +475,9 @@ call_target(PyObject *self, PyObject *const *args, size_t flags, PyObject *keywo
         }
         else if (PyTuple_GET_SIZE(keywords) == 1 && PyTuple_GET_ITEM(keywords, 0) == OUT) {
             found = PyTuple_GET_ITEM(shorter, MOST_SHORT + count - 1);
+        }
+        else if (PyTuple_GET_SIZE(keywords) == 1 && PyTuple_GET_ITEM(keywords, 0) == AXIS) {
+            found = PyTuple_GET_ITEM(shorter, 2 * MOST_SHORT + count - 1);
         }
         if (found != Py_None) { /* the value of a keyword lies behind the others */
             flags += keywords == NULL ? 0 : (size_t)PyTuple_GET_SIZE(keywords);
@@ -617,8 +620,8 @@ shorten(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO!", &target, &PyTuple_Type, &shorter)) {
         return NULL;
     }
-    if (PyTuple_GET_SIZE(shorter) != 2 * MOST_SHORT) {
-        PyErr_SetString(PyExc_ValueError, "shorter functions are given for each number of arguments, without and with out=");
+    if (PyTuple_GET_SIZE(shorter) != 3 * MOST_SHORT) {
+        PyErr_SetString(PyExc_ValueError, "shorter functions are given for each number of arguments, alone, with out= and with axis=");
         return NULL;
     }
     return PyDict_SetItem(SHORT, target, shorter) < 0 ? NULL : Py_NewRef(Py_None);
@@ -653,7 +656,8 @@ PyInit__handles(void)
     PyObject *module = PyModule_Create(&definition), *slots = names_of_slots();
     SHORT = PyDict_New();
     OUT = PyUnicode_InternFromString("out");
-    if (module == NULL || slots == NULL || SHORT == NULL || OUT == NULL || PyModule_AddObjectRef(module, "SLOTS", slots) < 0 || PyType_Ready(&HandleType) < 0
+    AXIS = PyUnicode_InternFromString("axis");
+    if (module == NULL || slots == NULL || SHORT == NULL || OUT == NULL || AXIS == NULL || PyModule_AddObjectRef(module, "SLOTS", slots) < 0 || PyType_Ready(&HandleType) < 0
         || PyModule_AddObjectRef(module, "Handle", (PyObject *)&HandleType) < 0 || PyModule_AddType(module, &MethodType) < 0
         || PyModule_AddType(module, &CalledType) < 0 || PyModule_AddStringConstant(module, "SOURCES", SOURCES) < 0) {
         Py_XDECREF(slots);

@@ -174,7 +174,7 @@ MOST_SHORT = 5
 """Maximum number of arguments of a shorter function."""
 
 
-def shortened(form: Any, *shorter: Any, out: tuple[Any, ...] = ()) -> Any:
+def shortened(form: Any, *shorter: Any, out: tuple[Any, ...] = (), axis: tuple[Any, ...] = ()) -> Any:
     """Return a function, after adding shorter ones for 1, 2, … positional arguments, which callers in C (methods, stand-ins) use instead.
 
     They do the same for the calls that most programs make, and take no tuple and no dict of arguments.
@@ -185,11 +185,11 @@ def shortened(form: Any, *shorter: Any, out: tuple[Any, ...] = ()) -> Any:
         The function; it takes ``*args, **kwargs``.
     shorter : callable or None
         By the number of positional arguments, from one up, of a call without keywords.
-    out : tuple of (callable or None)
-        The same of a call with the keyword ``out`` alone, which they take by position, as the last argument.
+    out, axis : tuple of (callable or None)
+        The same of a call with this keyword alone, which they take by position, as the last argument.
     """
     if compiled:
-        _compiled.shorten(form, (*_filled(shorter), *_filled(out)))
+        _compiled.shorten(form, (*_filled(shorter), *_filled(out), *_filled(axis)))
     return form
 
 

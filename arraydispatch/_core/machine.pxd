@@ -44,6 +44,39 @@ cdef extern from *:
         while (i < axes && PyArray_DIMS(a)[i] == PyArray_DIMS(b)[i]) i++;
         return i == axes;
     }
+
+    static inline int put_number(PyArrayObject *box, PyObject *x)
+    {
+        if (PyFloat_Check(x) && PyArray_DESCR(box)->type_num == NPY_DOUBLE) {
+            *(double *)PyArray_DATA(box) = PyFloat_AS_DOUBLE(x);
+            return 1;
+        }
+        if (PyLong_CheckExact(x)) {
+            int overflow;
+            long long number = PyLong_AsLongLongAndOverflow(x, &overflow);
+            if (!overflow && PyArray_DESCR(box)->type_num == NPY_INT64) {
+                *(npy_int64 *)PyArray_DATA(box) = number;
+                return 1;
+            }
+            if (!overflow && PyArray_DESCR(box)->type_num == NPY_DOUBLE && -(1LL << 53) <= number && number <= 1LL << 53) {
+                *(double *)PyArray_DATA(box) = (double)number;
+                return 1;
+            }
+        }
+        return 0;
+    }
+
+    static inline int is_only_view(PyArrayObject *a)
+    {
+        PyArrayObject *base = (PyArrayObject *)PyArray_BASE(a);
+        return base != NULL && Py_TYPE(base) == Py_TYPE(a) && Py_REFCNT(base) == 1 && PyArray_BASE(base) == NULL
+            && PyArray_CHKFLAGS(base, NPY_ARRAY_OWNDATA);
+    }
+
+    static inline int is_alone(PyObject *x)
+    {
+        return Py_REFCNT(x) == 1;
+    }
     """
     object current_frame()
     Py_ssize_t identity(object) noexcept
@@ -51,3 +84,6 @@ cdef extern from *:
     object value_of(object)
     object reference_to(object)
     bint same_shape(ndarray, ndarray) noexcept
+    bint put_number(ndarray, object) noexcept
+    bint is_alone(object) noexcept
+    bint is_only_view(ndarray) noexcept

@@ -19,7 +19,7 @@ from typing import Any
 from weakref import ref as reference_to
 
 __all__ = [
-    "address_of", "current_frame", "identity", "layout_of", "owns_memory", "put", "put_addresses", "reference_to", "run", "same_shape", "thread_number", "value_of",
+    "address_of", "current_frame", "identity", "is_alone", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "thread_number", "value_of",
 ]  # fmt: skip
 
 
@@ -31,6 +31,24 @@ value_of: Callable[[ContextVar[Any]], Any] = ContextVar.get
 def same_shape(x: Any, y: Any) -> bool:
     """Whether two ndarrays have the same shape."""
     return bool(x.shape == y.shape)
+
+
+def put_number(box: Any, x: Any) -> bool:
+    """Write a number into an ndarray of one float64 or int64, if that is its dtype, and say whether it did; in Python it does not.
+
+    A Python integer beside float64 has to be one that float64 holds.
+    """
+    return False
+
+
+def is_only_view(x: Any) -> bool:
+    """Whether an ndarray is the only reference to the memory of another, as a reshaped result is; in Python nobody knows."""
+    return False
+
+
+def is_alone(x: Any) -> bool:
+    """Whether only the caller refers to an object."""
+    return False
 
 
 _next = count(1).__next__

@@ -47,6 +47,8 @@ class Member(NamedTuple):
     """Whether the first argument of a method may be an array."""
     writes: bool = False
     """Whether it writes the array."""
+    replaces: Literal["", "all", "nonempty", "integers"] = ""
+    """The small arrays for which the method may stand for NumPy's function of its name: the line of a warning is the same, or there is none."""
     reason: str = ""
     """Why it is absent."""
 
@@ -110,14 +112,19 @@ _ROWS = (
     Member("__iter__", "item", thin=True),
     *_named("__delitem__ __contains__", "item"),
     # Methods that a NumPy function does
-    *_named("max mean min std sum var", "reduction", thin=True, recorded=True, computes=True),
-    *_named("all any argmax argmin prod", "reduction", thin=True, computes=True),
+    *_named("max min", "reduction", thin=True, recorded=True, computes=True, replaces="all"),
+    *_named("mean std var", "reduction", thin=True, recorded=True, computes=True, replaces="nonempty"),
+    *_named("sum", "reduction", thin=True, recorded=True, computes=True, replaces="integers"),
+    *_named("all any argmax argmin", "reduction", thin=True, computes=True, replaces="all"),
+    *_named("prod", "reduction", thin=True, computes=True, replaces="integers"),
     *_named("astype", "method", thin=True, recorded=True, computes=True),
-    *_named("clip", "method", thin=True, recorded=True, computes=True, operand=True),
-    *_named("argsort cumprod cumsum nonzero round trace", "method", thin=True, computes=True),
+    *_named("clip", "method", thin=True, recorded=True, computes=True, operand=True, replaces="all"),
+    *_named("argsort nonzero", "method", thin=True, computes=True, replaces="all"),
+    *_named("cumprod cumsum round trace", "method", thin=True, computes=True, replaces="integers"),
     Member("dot", "method", thin=True, computes=True, operand=True),
-    *_named("copy diagonal flatten ravel reshape squeeze swapaxes transpose", "method", thin=True),
-    *_named("repeat searchsorted take", "method", thin=True, operand=True),
+    *_named("copy flatten", "method", thin=True),
+    *_named("diagonal ravel reshape squeeze swapaxes transpose", "method", thin=True, replaces="all"),
+    *_named("repeat searchsorted take", "method", thin=True, operand=True, replaces="all"),
     *_named("argpartition choose compress getfield view", "method"),
     *_named("conj conjugate", "method", thin=True, computes=True),
     Member("byteswap", "method", writes=True),

@@ -72,7 +72,7 @@ def _numpys(row: Member) -> Any:
 
 
 def _method(numpys: Any, form: Any, row: Member) -> Any:
-    return methods.method_of(numpys, form, row.computes, row.operand)
+    return methods.method_of(numpys, form, row.computes, row.operand, row.form == "reduction")
 
 
 _BY_FORM: dict[Form, Callable[[Any, Any, Member], Any]] = {

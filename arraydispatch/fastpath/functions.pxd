@@ -1,6 +1,6 @@
 from ..backends.kinds cimport Kind
 from .._core.ndarrays cimport ndarray
-from .._core cimport handles
+from .._core cimport handles, machine
 from .._core.handles cimport Handle
 from .creation cimport wrapped_all
 from .results cimport Path, array_of, before_write, computed_onto, into, is_computed, is_numpys, is_ours, is_plain, keywords_of, made_of, of_one, of_two, onto, ufunc, values_of, written
@@ -8,6 +8,10 @@ from .results cimport Path, array_of, before_write, computed_onto, into, is_comp
 cdef object DECLINED, PLAIN, SCALARS
 cdef set _kept
 cdef Path path
+cdef object _WHOLE, _BOOL
+cdef bint _may_stand(ndarray value, int holds) except -1
+cdef _small(x, Py_ssize_t few, list found)
+cdef _told_as_one(result, list found)
 cdef list _beside_tables(args, list found, tables, bint large)
 cdef dict shorter, waiting
 cdef bint _are_large(values) except -1

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .._core import handles
+from .._core import handles, machine
 from .._core.handles import Handle, shortened
 from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, SCALARS
+from ..common.members import MEMBERS
 from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
@@ -78,13 +79,20 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
     any_size = views or large
     recordable = not large and spec is not None and spec.recorded
     light = large and spec is not None and spec.parallel.light
+    with_others = before > 2 and not answers and not tables
+    run_one, run_two, run_three, by_axis, holds = _methods(func, run)
 
     def with_one(x: Any) -> Any:
         value: ndarray | None = handles.held(x, path.array_class)
         if alone and value is not None and value.size < path.least:
             kind: Kind = handles.kind_of(x)
             if not kind.standard and not (waiting and lends and _are_read([x])):
-                return _finished(run(value), value, x, kind)
+                return _finished((run_one if _may_stand(value, holds) else run)(value), value, x, kind)
+        elif alone and path.least and not tables and (type(x) is tuple or type(x) is list):
+            found: list[Any] = []
+            inner = values_of(x, found, DEEPEST, any_size)
+            if inner is not None and found and not any_size and not (waiting and lends and _are_read(found)):
+                return _told_as_one(run(tuple(inner) if type(x) is tuple else inner), found)
         return call((x,), {})
 
     def with_two(x: Any, y: Any) -> Any:
@@ -96,13 +104,29 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
             if kind.standard or (waiting and lends and _are_read([x] if second is None else [x, y])):
                 pass
             elif second is None:
-                if type(y) in PLAIN:
-                    return _finished(run(value, y), value, x, kind)
+                if type(y) in PLAIN or (type(y) is tuple and is_plain(y, None)):
+                    return _finished((run_two if _may_stand(value, holds) else run)(value, y), value, x, kind)
             elif second.size < path.least > value.size and not answers:
                 theirs: Kind = handles.kind_of(y)
                 if theirs is kind or (theirs.backend is kind.backend and not theirs.standard):
-                    return _finished(run(value, second), second, x, kind, y)
+                    made = (run_two if _may_stand(value, holds) else run)(value, second)
+                    return _finished(made, second, x, kind, y)
         return call((x, y), {})
+
+    def with_three(x: Any, y: Any, z: Any) -> Any:
+        few = path.recorded if recordable else path.least
+        if with_others and few:
+            found: list[Any] = []
+            first, second, third = _small(x, few, found), _small(y, few, found), _small(z, few, found)
+            given = first is not DECLINED and second is not DECLINED and third is not DECLINED
+            if given and found and not (waiting and lends and _are_read(found)):
+                stands = type(first) is ndarray and _may_stand(first, holds)
+                result = (run_three if stands else run)(first, second, third)
+                a: Handle = found[0]
+                if type(result) is ndarray and len(found) == 1:
+                    return _finished(result, a._v, a, a._kind)
+                return _told_as_one(result, found)
+        return call((x, y, z), {})
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not path.least or (recordable and call_nodes.least and _are_recorded(args)):
@@ -144,8 +168,56 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
         return made
 
     if not large:
-        shorter[call] = with_one, with_two
+        shorter[call] = with_one, with_two, with_three, by_axis
     return call
+
+
+_ALL, _NONEMPTY, _INTEGERS, _NONE = range(4)
+
+
+def _methods(func: Any, run: Any) -> tuple[Any, Any, Any, bool, int]:
+    """Return what to call of a function with one argument, two and three: the method of that name where it takes them, as NumPy does.
+
+    Also whether the second argument is the axis, and the arrays for which to do so.
+    """
+    code = getattr(run, "__code__", None)
+    row = MEMBERS.get(func.__name__) if func is getattr(np, func.__name__, None) else None
+    if code is None:
+        by_axis = isinstance(getattr(func, "__self__", None), np.ufunc) and func.__name__ in ("reduce", "accumulate")
+    else:
+        by_axis = code.co_argcount > 1 and code.co_varnames[1] == "axis"
+    if row is None or not row.replaces or code is None:
+        return run, run, run, by_axis, _NONE
+    required = code.co_argcount - len(run.__defaults__ or ())
+    method = getattr(np.ndarray, row.name)
+    taken = [method if required <= count <= code.co_argcount else run for count in (1, 2, 3)]
+    return *taken, by_axis, ("all", "nonempty", "integers").index(row.replaces)  # type: ignore[return-value]
+
+
+_WHOLE, _BOOL = np.dtype(np.int64), np.dtype(bool)
+
+
+def _may_stand(value: ndarray, holds: Any) -> bool:
+    """Whether the method may stand for NumPy's function of its name for this array, as the row of :data:`MEMBERS` says."""
+    if holds == _INTEGERS:
+        return value.dtype is _WHOLE or value.dtype is _BOOL
+    return holds == _ALL or (holds == _NONEMPTY and bool(value.size))
+
+
+def _small(x: Any, few: Any, found: list[Any]) -> Any:
+    """Return an argument, the value of a small array, which it lists, or :data:`DECLINED`."""
+    value: ndarray | None = handles.held(x, path.array_class)
+    if value is None:
+        return x if type(x) in PLAIN else DECLINED
+    kind: Kind = handles.kind_of(x)
+    if value.size >= few or kind.standard:
+        return DECLINED
+    if found:
+        first: Kind = handles.kind_of(found[0])
+        if first is not kind and first.backend is not kind.backend:
+            return DECLINED
+    found.append(x)
+    return value
 
 
 def _are_recorded(args: tuple[Any, ...]) -> bool:
@@ -182,8 +254,8 @@ def _updater(func: Any) -> Any:
     return call
 
 
-shorter: dict[Any, tuple[Any, Any]] = {}
-"""Thin call of a function -> what it does with one argument and with two, without a tuple of them."""
+shorter: dict[Any, tuple[Any, Any, Any, bool]] = {}
+"""Thin call of a function -> what it does with one argument, two and three, without a tuple of them; and whether the second is the axis."""
 
 
 def _are_large(values: Any) -> bool:
@@ -200,13 +272,21 @@ def _finished(result: Any, value: ndarray, a: Handle, kind: Kind, b: Any = None)
     """Wrap what NumPy returned for the value of one array or two, and count the call if it computed; ``value`` is the last one's."""
     if type(result) is ndarray:
         new: ndarray = result
-        if new.base is None and new is not value and new is not a._v:
+        if (new.base is None and new is not value and new is not a._v) or machine.is_only_view(new):
             path.calls += 1
             return array_of(new, kind)
     elif type(result) in PLAIN:
         path.calls += 1
         return result
     made = made_of(result, [a] if b is None else [a, b])
+    if is_computed(made):
+        path.calls += 1
+    return made
+
+
+def _told_as_one(result: Any, found: list[Any]) -> Any:
+    """Wrap what NumPy returned for the values of several arrays, and count the call if it computed."""
+    made = result if type(result) in PLAIN else made_of(result, found)
     if is_computed(made):
         path.calls += 1
     return made
@@ -294,10 +374,10 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
 
     if at_once not in shorter:
         return call
-    at_once_one, at_once_two = shorter[at_once]
+    at_once_one, at_once_two, at_once_three, by_axis = shorter[at_once]
 
     def with_one(x: Any) -> Any:
-        if type(x) is not path.array_class:
+        if type(x) is not path.array_class and type(x) is not tuple and type(x) is not list:
             return call(x)
         made = at_once_one(x)
         return general((x,), {}) if made is DECLINED else made
@@ -308,7 +388,17 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
         made = at_once_two(x, y)
         return general((x, y), {}) if made is DECLINED else made
 
-    return shortened(call, with_one, with_two)
+    def with_three(x: Any, y: Any, z: Any) -> Any:
+        if type(x) is not path.array_class:
+            return call(x, y, z)
+        made = at_once_three(x, y, z)
+        return general((x, y, z), {}) if made is DECLINED else made
+
+    def with_axis(x: Any, axis: Any) -> Any:
+        made = at_once_two(x, axis) if type(x) is path.array_class and type(axis) is int else DECLINED
+        return call(x, axis=axis) if made is DECLINED else made
+
+    return shortened(call, with_one, with_two, with_three, axis=(with_axis,) if by_axis else ())
 
 
 def with_twins(method: Any, twins: Any, seen: Any) -> Any:
@@ -413,7 +503,12 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
             return out
         return call(x, y, out=out)
 
-    return shortened(call, None, pair, out=(None, pair_onto))
+    def with_three(x: Any, y: Any, out: Any) -> Any:
+        if type(out) is path.array_class and func.nout == 1 and into(func, x, y, out, False):
+            return out
+        return call(x, y, out)
+
+    return shortened(call, None, pair, with_three, out=(None, pair_onto))
 
 
 def array_function(general: Any) -> Any:

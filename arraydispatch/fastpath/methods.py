@@ -256,10 +256,11 @@ def property_of_value(name: str, general: Any) -> Any:
 # -- methods -----------------------------------------------------------------------------------------------------------
 
 
-def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = False) -> Any:
+def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = False, by_axis: bool = False) -> Any:
     """Make the thin form of a method.
 
-    ``computes``: whether the library computes it on large values; ``operand``: whether its first argument may be an array.
+    ``computes``: whether the library computes it on large values; ``operand``: whether its first argument may be an array;
+    ``by_axis``: whether the first argument is the axis.
     """
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
@@ -329,8 +330,11 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                 return _answered(self, numpys(x, given, second), kind)
         return method(self, given, second)
 
+    def with_axis(self: Handle, axis: Any) -> Any:
+        return with_one(self, axis) if type(axis) is int else method(self, axis=axis)
+
     method.__doc__ = general.__doc__
-    return handles.shortened(method, without, with_one, with_two)
+    return handles.shortened(method, without, with_one, with_two, axis=(with_axis,) if by_axis else ())
 
 
 _WRITTEN = frozenset({"out"})

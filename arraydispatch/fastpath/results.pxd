@@ -24,6 +24,11 @@ cpdef of_one(op, x, bint tried=*)
 cpdef of_two(op, x, y, bint by_rows, bint tried=*)
 @cython.locals(plain=bint, least=Py_ssize_t)
 cdef _of_mixed(op, x, y, ndarray left, ndarray right, bint by_rows, bint tried)
+cdef object _REAL, _WHOLE
+cdef frozenset _OF_REALS, _OF_WHOLES
+cdef list _reals, _wholes
+@cython.locals(spare=list, box=ndarray)
+cdef _with_number(op, ndarray value, x, bint before, place)
 cdef _operand(x, Kind kind)
 cdef bint _are_large(x, y) except -1
 cpdef bint into(op, x, y, out, bint operator) except -1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import eq, ne
 from time import perf_counter
 from typing import Any
 
@@ -198,8 +199,56 @@ def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | No
     if value.size >= least or kind.standard or (not plain and _is_large(other, value, least)):
         return of_kept(op, (x, y))
     if not by_rows or (plain and value.ndim < 2) or not in_rows(value, other):
+        if plain:
+            return _computed(_with_number(op, value, other, right is not None, None), kind)
         return _computed(op(left, y) if right is None else op(x, right), kind)
     return _computed(rows.call(op, left, y) if right is None else rows.call(op, x, right), kind)
+
+
+_REAL, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
+
+
+def _of_one_dtype(dtype: np.dtype[Any]) -> frozenset[Any]:
+    """Return NumPy's ufuncs and operators that compute with two operands of a dtype in that dtype."""
+    loop = f"{dtype.char * 2}->"
+    found = [func for func in vars(np).values() if type(func) is np.ufunc]
+    return frozenset({eq, ne, *[func for func in found if any(each.startswith(loop) for each in func.types)]})
+
+
+_OF_REALS, _OF_WHOLES = _of_one_dtype(_REAL), _of_one_dtype(_WHOLE)
+_reals, _wholes = [np.zeros((), _REAL)], [np.zeros((), _WHOLE)]
+"""Arrays of no dimensions that no call uses. A call takes one out, so that no thread and no handler writes it meanwhile."""
+
+
+def _with_number(op: Any, value: ndarray, x: Any, before: bool, place: Any) -> Any:
+    """Compute a ufunc, or an operator, of an ndarray and a number, which is the first operand if it is ``before``; ``place``: as ``out=``.
+
+    NumPy makes an array of no dimensions of the number, and takes longer for it than for a small sum. So it gets one of ours,
+    if the number is one of the array's dtype or is made one without loss, in which the function computes.
+    """
+    dtype = value.dtype
+    spare: list[Any] | None = None
+    if dtype is _REAL:
+        spare = _reals if op in _OF_REALS else None
+    elif dtype is _WHOLE:
+        spare = _wholes if op in _OF_WHOLES else None
+    number = x
+    if spare is not None:
+        box: ndarray = spare.pop() if spare else np.empty((), dtype)
+        if machine.put_number(box, x):
+            number = box
+        else:
+            spare.append(box)
+            spare = None
+    if place is None:
+        made = op(number, value) if before else op(value, number)
+    else:
+        made = op(number, value, place) if before else op(value, number, place)
+    if spare is not None:
+        del number
+        if machine.is_alone(box):  # nobody has kept it
+            spare.append(box)
+    return made
 
 
 def _operand(x: Any, kind: Kind) -> Any:
@@ -251,7 +300,10 @@ def into_its_memory(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     elif right is None:
         op(left, place)
     elif operator:
-        op(left, right, place)
+        if type(left) is ndarray and type(right) in SCALARS:
+            _with_number(op, left, right, False, place)
+        else:
+            op(left, right, place)
     else:  # by name: of a third operand np.maximum says that it is deprecated
         op(left, right, out=place)
     written(out)
@@ -384,7 +436,7 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
         if value is x:
             return a
         base = value.base
-        if base is None:
+        if base is None or machine.is_only_view(value):
             return array_of(value, kind)
         whole = (base is x or base is x.base) and value.dtype is x.dtype  # parts of elements have a dtype of their own
         return view_of(a, value) if whole else host_values.dressed(value, [a])
@@ -398,7 +450,7 @@ def made_of(result: Any, found: list[Any]) -> Any:
         new: ndarray = result
         if len(found) == 1:
             return result_of(first, result, first._kind)
-        if new.base is not None:
+        if new.base is not None and not machine.is_only_view(new):
             return host_values.dressed(result, found)
         for a in found:
             if handles.held(a, _path.array_class) is new:
