@@ -188,9 +188,13 @@ def _methods(func: Any, run: Any) -> tuple[Any, Any, Any, bool, int]:
         by_axis = code.co_argcount > 1 and code.co_varnames[1] == "axis"
     if row is None or not row.replaces or code is None:
         return run, run, run, by_axis, _NONE
-    required = code.co_argcount - len(run.__defaults__ or ())
-    method = getattr(np.ndarray, row.name)
-    taken = [method if required <= count <= code.co_argcount else run for count in (1, 2, 3)]
+    defaults = run.__defaults__ or ()
+    required = code.co_argcount - len(defaults)
+    required += next(
+        (i for i, x in enumerate(defaults) if x is not np._NoValue), len(defaults)
+    )  # as of np.clip's bounds
+    method, most = getattr(np.ndarray, row.name), 3 if row.operand else 2  # x.reshape(2, 3) is not np.reshape(x, 2, 3)
+    taken = [method if required <= count <= min(code.co_argcount, most) else run for count in (1, 2, 3)]
     return *taken, by_axis, ("all", "nonempty", "integers").index(row.replaces)  # type: ignore[return-value]
 
 
@@ -504,7 +508,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
         return call(x, y, out=out)
 
     def with_three(x: Any, y: Any, out: Any) -> Any:
-        if type(out) is path.array_class and func.nout == 1 and into(func, x, y, out, False):
+        if type(out) is path.array_class and func.nout == 1 and into(func, x, y, out, True):  # np.maximum warns of it
             return out
         return call(x, y, out)
 

@@ -1,0 +1,121 @@
+"""Numbers beside arrays, and functions whose method stands for them: values, dtypes, errors, and warnings with their lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.launched import Zygotes, prints_as_plainly
+
+HEAD = """
+import operator, warnings
+import numpy as np
+
+def tell(x):
+    if isinstance(x, (tuple, list)):
+        return type(x).__name__, [tell(part) for part in x]
+    if not isinstance(x, np.ndarray):
+        return type(x).__name__, repr(x)
+    return x.shape, x.dtype.str, x.flags.writeable, repr(x.tolist())
+
+def run(label, call):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            made = tell(call())
+        except Exception as error:
+            made = type(error).__name__, "" if type(error) is TypeError else str(error)  # who counts arguments words it
+    heard = [(each.category.__name__, str(each.message), each.filename.rpartition("/")[2], each.lineno) for each in told]
+    print(label, made, heard)
+"""
+
+NUMBERS = (
+    HEAD
+    + """
+ufuncs = [each for each in vars(np).values() if type(each) is type(np.add) and each.nin == 2 and each.nout == 1]
+ufuncs = sorted({each.__name__: each for each in ufuncs}.items())
+operators = "add sub mul truediv floordiv mod pow and_ or_ xor lshift rshift lt le gt ge eq ne".split()
+numbers = [
+    2, 0, -1, 3.5, 0.0, -0.0, float("nan"), float("inf"), 2**53, 2**53 + 1, 2**63 - 1, 2**63, 10**30, True, 1j,
+    np.float64(2.5), np.float64("nan"), np.int64(3), np.float32(1.5), np.bool_(True), np.uint8(3),
+]
+arrays = [
+    np.array([1.5, -2.0, 0.0]), np.array([3, -5, 0]), np.array(2.5), np.array([]), np.array([1, 2], np.int32),
+    np.array([1.5, 2.5], np.float32), np.array([True, False]), np.arange(6.0).reshape(2, 3).T, np.array([1 + 2j]),
+]
+for i, x in enumerate(arrays):
+    for n in numbers:
+        for name, func in ufuncs:
+            run((name, i, n), lambda: func(x, n))
+            run((name, n, i), lambda: func(n, x))
+        for name in operators:
+            func = getattr(operator, name)
+            run((name, i, n), lambda: func(x, n))
+            run((name, n, i), lambda: func(n, x))
+        for name in operators[:12]:
+            func, y = getattr(operator, "i" + name.rstrip("_")), x.copy()
+            run(("i" + name, i, n), lambda: func(y, n))
+            run(("left", i, n), lambda: y)
+first, second = arrays[0] * 2.0, arrays[0] * 3.0  # no result keeps what the next call writes
+print(first.tolist(), second.tolist())
+"""
+)
+
+METHODS = (
+    HEAD
+    + '''
+x, m, i, e = np.array([1.5, -2.0, np.nan, 1e308]), np.array([True, False, True, True]), np.array([3, 0, 1, 1]), np.array([])
+S, z, big = np.arange(6.0).reshape(2, 3), np.array(2.5), np.array([1e308, 1e308])
+names = """max min mean std var sum all any argmax argmin prod clip argsort nonzero cumprod cumsum round trace diagonal ravel
+    reshape squeeze swapaxes transpose repeat searchsorted take sort flip median concatenate stack vstack where roll""".split()
+more = [(), (0,), (1,), (-1,), (7,), (None,), ((1, 0),), ((3, 2),), ("F",), (0, 1), (1, 2), (i,), (x, x), (1.5, i), (m,), (0.5, 2.0)]
+for name in names:
+    func = getattr(np, name)
+    for label, a in ("x", x), ("m", m), ("i", i), ("e", e), ("S", S), ("z", z), ("big", big):
+        for given in more:
+            run((name, label, given), lambda: func(a, *given))
+            if hasattr(a, name) and name != "sort":
+                run(("method", name, label, given), lambda: getattr(a, name)(*given))
+        for axis in 0, 1, -1, None, 5, True, (0, 1), 1.5, np.int64(0), "0":
+            run((name, label, "axis", axis), lambda: func(a, axis=axis))
+            if hasattr(a, name) and name != "sort":
+                run(("method", name, label, "axis", axis), lambda: getattr(a, name)(axis=axis))
+for name in "concatenate stack vstack hstack dstack column_stack broadcast_arrays shape ndim size max sum".split():
+    func = getattr(np, name)
+    for label, given in enumerate([(x, x), [x, m], (x, [1, 2, 3, 4]), (), [], ((x, x), (m, i)), (S, S.T), (x, None), [S, S], (z, z)]):
+        run((name, label), lambda: func(given))
+for line in """
+np.where(m, x, 0.0)
+np.where(m, x, i)
+np.where(m, 1, 2)
+np.where(m, S, 2)
+np.where(m, x, None)
+np.where(x > 0, x, x)
+np.add(x, 1, x)
+np.add(x, x, z)
+np.add(x, x, None)
+np.add(x, x, 5)
+np.maximum(x, 0, i)
+np.add.reduce(S, axis=0)
+np.add.reduce(S, axis=1)
+np.add.accumulate(S, axis=1)
+np.add.reduce(S, axis=(0, 1))
+np.add.reduce(S, axis=True)
+np.add.outer(x, axis=1)
+""".strip().splitlines():
+    run(line, lambda: eval(line))
+a = np.arange(6.0)
+for line in "np.roll(a, 2)", "np.reshape(a, (2, 3))", "np.ravel(a)", "np.squeeze(a)", "np.transpose(a)", "np.take(a, i)", "np.repeat(a, 1)":
+    made = eval(line)
+    made[(0,) * made.ndim] = 9  # a view writes the array, a result does not
+    print(line, a.tolist(), made.tolist(), np.shares_memory(a, made))
+    a[:] = range(6)
+'''
+)
+
+
+def test_numbers_beside_arrays(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    prints_as_plainly(zygotes, backend, NUMBERS, tmp_path, ())
+
+
+def test_functions_and_their_methods(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    prints_as_plainly(zygotes, backend, METHODS, tmp_path, ())
