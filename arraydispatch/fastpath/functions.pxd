@@ -9,6 +9,7 @@ cdef object DECLINED, PLAIN, SCALARS
 cdef set _kept
 cdef Path path
 cdef object _WHOLE, _BOOL
+cdef int _ALL, _NONEMPTY, _INTEGERS, _NONE
 cdef bint _may_stand(ndarray value, int holds) except -1
 cdef _small(x, Py_ssize_t few, list found)
 cdef _told_as_one(result, list found)

@@ -181,7 +181,8 @@ def _methods(func: Any, run: Any) -> tuple[Any, Any, Any, bool, int]:
     Also whether the second argument is the axis, and the arrays for which to do so.
     """
     code = getattr(run, "__code__", None)
-    row = MEMBERS.get(func.__name__) if func is getattr(np, func.__name__, None) else None
+    name = func.__name__
+    row = MEMBERS.get(name) if func is getattr(np, name, None) else None
     if code is None:
         by_axis = isinstance(getattr(func, "__self__", None), np.ufunc) and func.__name__ in ("reduce", "accumulate")
     else:
@@ -195,7 +196,7 @@ def _methods(func: Any, run: Any) -> tuple[Any, Any, Any, bool, int]:
     )  # as of np.clip's bounds
     method, most = getattr(np.ndarray, row.name), 3 if row.operand else 2  # x.reshape(2, 3) is not np.reshape(x, 2, 3)
     taken = [method if required <= count <= min(code.co_argcount, most) else run for count in (1, 2, 3)]
-    return *taken, by_axis, ("all", "nonempty", "integers").index(row.replaces)  # type: ignore[return-value]
+    return *taken, by_axis, ("all", "nonempty", "integers").index(row.replaces)
 
 
 _WHOLE, _BOOL = np.dtype(np.int64), np.dtype(bool)

@@ -65,6 +65,23 @@ def float_power(a: Any, b: Any) -> Tensor:
     return power(a, b)
 
 
+_SMALL = frozenset([*range(-99, 0), *range(1, 100)])
+"""The whole exponents of which NumPy computes a complex power by multiplication (npy_cpow, below)."""
+
+
+def _small_power(a: Tensor, exponent: int) -> Tensor:
+    """Compute a complex power of a small whole exponent; 0 to the power of a negative one is not a number."""
+    n, factor = abs(exponent), a
+    whole: Any = a * (a * a) if exponent == 3 else None
+    while n and exponent != 3:
+        if n & 1:
+            whole = factor if whole is None else whole * factor
+        n >>= 1
+        factor = factor * factor if n else factor
+    made = whole if exponent > 0 else 1 / whole
+    return torch.where(a == 0, 0.0 if exponent > 0 else complex("nan+nanj"), made)
+
+
 def _of_complex(a: Any, b: Any) -> Tensor:
     """Compute NumPy's special cases: small integer powers by multiplication, 0**0 is 1, 0 to a power with positive real
     part is 0.
@@ -72,6 +89,8 @@ def _of_complex(a: Any, b: Any) -> Tensor:
     if not isinstance(b, Tensor):
         if b == 2:
             return a * a
+        if b in _SMALL and not derived(a):
+            return _small_power(a, int(complex(b).real))
         b = torch.as_tensor(b, dtype=a.dtype, device=a.device)
     a = torch.as_tensor(a, dtype=b.dtype, device=b.device)
     # numpy/_core/src/npymath/npy_math_complex.c.src: npy_cpow
