@@ -1,4 +1,6 @@
+cimport cython
 from .._core.ndarrays cimport ndarray
+from ..backends.kinds cimport Kind
 from .._core cimport handles, machine
 from .._core.handles cimport Handle
 from .._core.frames cimport FrameType
@@ -9,6 +11,9 @@ cdef bint _compiled
 cdef dict _kinds, _known
 cdef object PLAIN, SCALARS, _float_kind, _users, _visited
 cdef bint _draws_on_device
+cdef Kind _last
+@cython.locals(last=Kind)
+cdef _kind_of(dtype)
 cpdef fresh(ndarray value)
 cpdef wrapped(value)
 cpdef new(ndarray value)

@@ -16,6 +16,7 @@ from .._core import handles, machine
 from .._core.handles import Handle
 from ..array import Array
 from ..backends import loader
+from ..backends.kinds import Kind
 from ..common import events
 from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
@@ -57,20 +58,33 @@ _any_size = False
 """Whether new arrays of any size are in the host state."""
 _kinds: dict[Any, Any] = {}
 """Kinds of new arrays outside of blocks that name a backend: dtype -> kind."""
+_last: Any = None
+"""The kind that was asked for last: the hash of a dtype takes longer than to compare it."""
 
 
 def follow() -> None:
     """Choose the kinds of new arrays that the state of the process asks for; there is a host state, or there was one."""
-    global _any_size, _float_kind, _kinds
+    global _any_size, _float_kind, _kinds, _last
     held = loader.hosted(process.backend)
-    _kinds, _any_size = held._kinds, settings.begins_on_host(process.backend)
+    _kinds, _last, _any_size = held._kinds, None, settings.begins_on_host(process.backend)
     _float_kind = held.kind(np.dtype(float)) if path.least and not process.blocks_entered else None
+
+
+def _kind_of(dtype: Any) -> Any:
+    """Return the kind of new arrays of a dtype, or None."""
+    global _last
+    last: Kind | None = _last
+    if last is None or last.dtype is not dtype:
+        last = _kinds.get(dtype)
+        if last is not None:
+            _last = last
+    return last
 
 
 def new(value: Any) -> Any:
     """Wrap an ndarray that NumPy has just made."""
     path.calls += 1
-    kind = _kinds.get(value.dtype) if _float_kind is not None or not _blocks() else None
+    kind = _kind_of(value.dtype) if _float_kind is not None or not _blocks() else None
     if kind is None or value.base is not None:
         held = loader.hosted(settings.current_name())
         return host_results.placed(value if value.base is None else value.copy("K"), held)
@@ -84,7 +98,7 @@ def takes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 def fresh(value: ndarray) -> Any:
     """Wrap a small new ndarray of a known dtype; None where the settings decide."""
-    kind = _kinds.get(value.dtype) if _float_kind is not None and value.size < path.least else None
+    kind = _kind_of(value.dtype) if _float_kind is not None and value.size < path.least else None
     return None if kind is None or value.base is not None else array_of(value, kind)
 
 
@@ -290,7 +304,7 @@ def _wrapped_part(value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
         if _lends(memory, args) or (kwargs and _lends(memory, kwargs.values())):
             return DECLINED
         if new.base is not None:  # np.nonzero makes one array of all places
-            kind = _kinds.get(new.dtype) if new.size < path.least else None
+            kind = _kind_of(new.dtype) if new.size < path.least else None
             if kind is None:
                 return DECLINED
             path.calls += 1
@@ -321,7 +335,7 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
                 value: ndarray = real(inside) if dtype is None else real(inside, dtype)
                 if value is inside and type(x) is not ndarray:
                     return x
-                kind = _kinds.get(value.dtype)
+                kind = _kind_of(value.dtype)
                 if kind is not None and value.size < path.least and value.base is None and value is not x:
                     path.calls += 1
                     return array_of(value, kind)
@@ -372,7 +386,7 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
         def made(*args: Any, **options: Any) -> Any:  # as given, for a class that answers `like`
             if _float_kind is not None and args and (not options or _PLACED.issuperset(options)):
                 value: ndarray = make(*args, **options)
-                kind = _kinds.get(value.dtype)
+                kind = _kind_of(value.dtype)
                 if kind is not None and (_any_size or value.size < path.least):
                     if fills:
                         value.fill(1)
