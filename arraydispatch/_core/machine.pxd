@@ -1,6 +1,6 @@
 # What compiled modules ask of Python's own state without a call: see machine.py, which has the same in Python.
 
-from .ndarrays cimport ndarray
+from .ndarrays cimport ndarray, npy_intp
 
 cdef extern from *:
     """
@@ -45,6 +45,31 @@ cdef extern from *:
         return i == axes;
     }
 
+    static inline npy_intp size_together(PyArrayObject *a, PyArrayObject *b)
+    {
+        int more = PyArray_NDIM(a) - PyArray_NDIM(b);
+        if (more < 0) {
+            PyArrayObject *other = a;
+            a = b;
+            b = other;
+            more = -more;
+        }
+        npy_intp size = 1;
+        for (int i = 0; i < PyArray_NDIM(a); i++) {
+            npy_intp n = PyArray_DIMS(a)[i], m = i < more ? 1 : PyArray_DIMS(b)[i - more];
+            if (n != m && n != 1 && m != 1) return 0;
+            size *= n == 1 ? m : n;
+        }
+        return size;
+    }
+
+    static inline int are_laid_out_alike(PyArrayObject *a, PyArrayObject *b)
+    {
+        return same_shape(a, b)
+            && ((PyArray_CHKFLAGS(a, NPY_ARRAY_C_CONTIGUOUS) && PyArray_CHKFLAGS(b, NPY_ARRAY_C_CONTIGUOUS))
+                || (PyArray_CHKFLAGS(a, NPY_ARRAY_F_CONTIGUOUS) && PyArray_CHKFLAGS(b, NPY_ARRAY_F_CONTIGUOUS)));
+    }
+
     static inline int put_number(PyArrayObject *box, PyObject *x)
     {
         if (PyFloat_Check(x) && PyArray_DESCR(box)->type_num == NPY_DOUBLE) {
@@ -83,7 +108,8 @@ cdef extern from *:
     unsigned long long thread_number() noexcept
     object value_of(object)
     object reference_to(object)
-    bint same_shape(ndarray, ndarray) noexcept
     bint put_number(ndarray, object) noexcept
     bint is_alone(object) noexcept
     bint is_only_view(ndarray) noexcept
+    npy_intp size_together(ndarray, ndarray) noexcept
+    bint are_laid_out_alike(ndarray, ndarray) noexcept

@@ -18,8 +18,10 @@ from threading import local
 from typing import Any
 from weakref import ref as reference_to
 
+from numpy import broadcast
+
 __all__ = [
-    "address_of", "current_frame", "identity", "is_alone", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "thread_number", "value_of",
+    "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "size_together", "thread_number", "value_of",
 ]  # fmt: skip
 
 
@@ -28,9 +30,21 @@ value_of: Callable[[ContextVar[Any]], Any] = ContextVar.get
 """Returns the value of a context variable."""
 
 
-def same_shape(x: Any, y: Any) -> bool:
-    """Whether two ndarrays have the same shape."""
-    return bool(x.shape == y.shape)
+def size_together(x: Any, y: Any) -> int:
+    """Return the number of elements of a result of two ndarrays; 0 if their shapes do not fit."""
+    if x.shape == y.shape:
+        return int(x.size)
+    try:
+        return broadcast(x, y).size
+    except ValueError:
+        return 0
+
+
+def are_laid_out_alike(x: Any, y: Any) -> bool:
+    """Whether two ndarrays have one shape and are contiguous in the same order."""
+    left, right = x.flags, y.flags
+    alike = (left.c_contiguous and right.c_contiguous) or (left.f_contiguous and right.f_contiguous)
+    return bool(x.shape == y.shape and alike)
 
 
 def put_number(box: Any, x: Any) -> bool:

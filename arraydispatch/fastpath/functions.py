@@ -18,7 +18,7 @@ from ..common.members import MEMBERS
 from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_values, wrapping
-from ..engine.recording import call_nodes, tape
+from ..engine.recording import call_nodes, tape, writes
 from ..functions.registry import Written, spec_of
 from ..functions.specs import Parallel
 from ..runtime.execution_policy import shapes
@@ -30,6 +30,7 @@ from .results import (
     before_write,
     computed_onto,
     into,
+    into_its_memory,
     is_computed,
     is_numpys,
     is_ours,
@@ -364,6 +365,16 @@ def _of_numpys(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     return wrapped_all(func, inputs, {})
 
 
+def _into_any(func: Any, x: Any, y: Any, out: Any, by_position: Any) -> bool:
+    """Compute a ufunc of two operands, or of one, into an array, of any size, and say whether it was done."""
+    if into(func, x, y, out, by_position):
+        return True
+    if not call_nodes.least or handles.held(out, path.array_class) is None:
+        return False
+    inputs = (x,) if y is DECLINED else (x, y)
+    return writes.onto(func, inputs, out) or into_its_memory(func, x, y, out, by_position)
+
+
 def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
     """Make the function that a user calls as ``func``; it calls ``general`` where the thin path declines."""
     at_once = callers[func]
@@ -460,7 +471,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
             return general((x,), {})
 
         def one_onto(x: Any, out: Any) -> Any:
-            if type(out) is path.array_class and into(func, x, DECLINED, out, False):
+            if type(out) is path.array_class and _into_any(func, x, DECLINED, out, False):
                 return out
             return unary(x, out=out)
 
@@ -504,12 +515,14 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
         return alone((x, y))
 
     def pair_onto(x: Any, y: Any, out: Any) -> Any:
-        if type(out) is path.array_class and func.nout == 1 and into(func, x, y, out, False):
+        if type(out) is path.array_class and func.nout == 1 and _into_any(func, x, y, out, False):
             return out
         return call(x, y, out=out)
 
     def with_three(x: Any, y: Any, out: Any) -> Any:
-        if type(out) is path.array_class and func.nout == 1 and into(func, x, y, out, True):  # np.maximum warns of it
+        if (
+            type(out) is path.array_class and func.nout == 1 and _into_any(func, x, y, out, True)
+        ):  # np.maximum warns of it
             return out
         return call(x, y, out)
 

@@ -128,12 +128,7 @@ def of_kept(op: Any, inputs: tuple[Any, ...]) -> Any:
 
 def _is_large(x: Any, y: Any, least: Any) -> bool:
     """Whether the second operand is large, or both are together: each repeated along axes of the other."""
-    if y.size >= least or machine.same_shape(x, y):
-        return bool(y.size >= least)
-    try:
-        return np.broadcast(x, y).size >= least
-    except ValueError:
-        return False
+    return bool(y.size >= least or machine.size_together(x, y) >= least)
 
 
 def _computed(result: Any, kind: Kind) -> Any:
@@ -288,8 +283,6 @@ def into_its_memory(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     if left is None or (right is None and y is not DECLINED):
         return False
     large = _are_large(left, right)
-    if large and x is not out and call_nodes.least:
-        return False
     start = perf_counter() if large else 0.0
     before_write(out, place)
     if place.ndim > 1 and (in_rows(left, right) or in_rows(place, 0)):
@@ -509,7 +502,9 @@ def in_rows(x: Any, y: Any) -> bool:
     a: ndarray = x
     if type(y) is ndarray:
         b: ndarray = y
-        return (a.ndim > 1 or b.ndim > 1) and a.size * b.size >= _rows and rows.lie_in_rows(a, b)
+        if a.size * b.size < _rows or (a.ndim < 2 > b.ndim) or machine.are_laid_out_alike(a, b):
+            return False
+        return machine.size_together(a, b) >= _rows and rows.lie_in_rows(a, b)
     return a.ndim > 1 and a.size >= _rows and rows.lie_in_rows(a, 0)
 
 

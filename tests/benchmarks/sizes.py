@@ -1,30 +1,30 @@
-"""How the size of arrays decides what fused execution gains: eight programs on ten sizes, as ratios to plain NumPy in the same process.
+"""How the size of arrays decides what fused execution gains: eight programs on ten sizes, as ratios to plain NumPy in its own process.
 
     python tests/benchmarks/sizes.py [--backend numpy] [--rounds N] [--json FILE] [launcher's options, as --min-size 4096]
 
 The programs are stencils, chains and reductions on arrays of n x n float64. A figure is the median, over many rounds, of the ratio of
-two runs that were timed one right after the other, on NumPy's own arrays and on the launcher's; before, each has run until kernels are
-compiled. Processor time is measured where one thread computes, or else, with ``--wall``, the time of a clock. Results are compared, bit
-for bit. This is a benchmark: it prints what it finds, and fails on nothing but a wrong result.
+two runs that were timed one right after the other, in a process of plain Python and in one of the launcher's; before, each has run
+until kernels are compiled. Processor time is measured where one thread computes, or else, with ``--wall``, the time of a clock.
+Results are compared, bit for bit. This is a benchmark: it prints what it finds, and fails on nothing but a wrong result.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import IO
 
 SIZES = 64, 96, 128, 192, 256, 350, 512, 768, 1024, 2048
 
 INNER = """
-import json, statistics, sys, time
+import functools, sys, time
 import numpy as np
-real = sys.modules["numpy"]
-sizes, rounds, wall = json.loads(sys.argv[1])
-clock = time.perf_counter if wall else time.process_time
+clock = time.perf_counter if sys.argv[1] == "wall" else time.process_time
 
 def jacobi(np, a, b, c):
     b[1:-1, 1:-1] = 0.2 * (a[1:-1, 1:-1] + a[1:-1, :-2] + a[1:-1, 2:] + a[2:, 1:-1] + a[:-2, 1:-1])
@@ -62,49 +62,69 @@ def updates(np, a, b, c):
         d -= a
     return d
 
-programs = jacobi, heat, chain, short_chain, slope, distance, softmax, updates
+programs = {each.__name__: each for each in (jacobi, heat, chain, short_chain, slope, distance, softmax, updates)}
 
-def given(np, n):
-    rng = real.random.default_rng(n)
+@functools.lru_cache(1)
+def given(name, n):
+    rng = np.random.default_rng(n)
     return [np.array(rng.random((n, n))) for _ in range(3)]
 
-def timed(run, np, arrays, times):
+for line in sys.stdin:
+    name, n, times = line.split()
+    run, arrays = programs[name], given(name, int(n))
     start = clock()
-    for _ in range(times):
+    for _ in range(int(times)):
         made = run(np, *arrays)
     value = float(made if not made.ndim else made[1, 1])
-    return (clock() - start) / times, value
-
-rows = {}
-for run in programs:
-    for n in sizes:
-        plain, ours = given(real, n), given(np, n)
-        times = max(1, 400_000 // (n * n))
-        done = 0
-        while done < 1 << 25:
-            one, other = timed(run, real, plain, times)[1], timed(run, np, ours, times)[1]
-            assert one == other, (run.__name__, n, one, other)
-            done += 3 * times * n * n
-        ratios = []
-        for _ in range(rounds):
-            (before, one), (after, other) = timed(run, real, plain, times), timed(run, np, ours, times)
-            assert one == other, (run.__name__, n, one, other)
-            ratios.append(before / after)
-        rows.setdefault(run.__name__, {})[n] = statistics.median(ratios)
-print(json.dumps(rows))
+    print((clock() - start) / int(times), value.hex(), flush=True)
 """
+PROGRAMS = "jacobi", "heat", "chain", "short_chain", "slope", "distance", "softmax", "updates"
+
+
+class Served:
+    """Process that runs a program as often as it is told to."""
+
+    def __init__(self, command: list[str]) -> None:
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._asked: IO[str] = self._process.stdin  # type: ignore[assignment]
+        self._told: IO[str] = self._process.stdout  # type: ignore[assignment]
+
+    def run(self, name: str, n: int, times: int) -> tuple[float, str]:
+        """Return the seconds that a run took, and an element of its result."""
+        print(name, n, times, file=self._asked, flush=True)
+        if not (line := self._told.readline()):
+            raise SystemExit(f"a process ended with {self._process.wait()}")
+        seconds, value = line.split()
+        return float(seconds), value
+
+    def end(self) -> None:
+        """Let the process end."""
+        self._asked.close()
+        self._process.wait()
 
 
 def measured(backend: str, rounds: int, wall: bool, options: list[str]) -> dict[str, dict[str, float]]:
-    """Run the programs in a process of the launcher's."""
+    """Run the programs by turns in a process of plain Python and in one of the launcher's."""
+    rows: dict[str, dict[str, float]] = {}
     with TemporaryDirectory() as folder:
         script = Path(folder) / "script.py"
         script.write_text(INNER, encoding="utf-8")
-        done = subprocess.run(
-            [sys.executable, "-m", "arraydispatch", "run", "--backend", backend, *options, str(script), json.dumps([SIZES, rounds, wall])],
-            stdout=subprocess.PIPE, text=True, check=True,
-        )  # fmt: skip
-    rows: dict[str, dict[str, float]] = json.loads(done.stdout.splitlines()[-1])
+        argument = "wall" if wall else "processor"
+        launched = [sys.executable, "-m", "arraydispatch", "run", "--backend", backend, *options, str(script), argument]
+        plain, ours = Served([sys.executable, str(script), argument]), Served(launched)
+        for name in PROGRAMS:
+            for n in SIZES:
+                times = max(5, 4_000_000 // (n * n))
+                ratios: list[float] = []
+                warm = max(3, -(-(1 << 25) // (3 * times * n * n)))
+                for i in range(warm + rounds):
+                    (before, one), (after, other) = plain.run(name, n, times), ours.run(name, n, times)
+                    assert one == other, (name, n, one, other)
+                    if i >= warm:
+                        ratios.append(before / after)
+                rows.setdefault(name, {})[str(n)] = statistics.median(ratios)
+        plain.end()
+        ours.end()
     return rows
 
 
