@@ -1,7 +1,7 @@
 from ..engine.recording.call_nodes cimport record
 from .._core.ndarrays cimport ndarray
 from .._core.handles cimport Handle
-from .results cimport of_one, of_two
+from .results cimport array_of, of_one, of_two
 
 cdef object DECLINED
 

@@ -28,7 +28,7 @@ from ..memory import views
 from ..ufuncs.facts import CLIP, INSTRUCTIONS
 from . import results
 from .functions import of_large
-from .results import of_one, of_two
+from .results import array_of, of_one, of_two
 
 __all__ = ["calibrate", "over"]
 
@@ -65,7 +65,8 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     if tap is not None:
         name = kind.backend.name
         tap.call(func, name, host_values.CLASS[name == "numpy"], "", perf_counter() - start, result, 2 * views.frames)
-    return host_results.placed(result, kind.backend)
+    thin = results.path.least and kind.backend.native_is_ndarray and type(result) is ndarray
+    return array_of(result, kind) if thin else host_results.placed(result, kind.backend)
 
 
 def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:

@@ -1,6 +1,6 @@
 """How the size of arrays decides what fused execution gains: eight programs on ten sizes, as ratios to plain NumPy in its own process.
 
-    python tests/benchmarks/sizes.py [--backend numpy] [--rounds N] [--json FILE] [launcher's options, as --min-size 4096]
+    python tests/benchmarks/sizes.py [--backend numpy] [--rounds N] [--json FILE] [--plot FILE] [launcher's options]
 
 The programs are stencils, chains and reductions on arrays of n x n float64. A figure is the median, over many rounds, of the ratio of
 two runs that were timed one right after the other, in a process of plain Python and in one of the launcher's; before, each has run
@@ -128,6 +128,25 @@ def measured(backend: str, rounds: int, wall: bool, options: list[str]) -> dict[
     return rows
 
 
+def plot(rows: dict[str, dict[str, float]], file: Path) -> None:
+    """Draw speed against size."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.rcParams["svg.hashsalt"] = "sizes"
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    for (name, found), marker in zip(rows.items(), "osD^v<>p", strict=True):
+        axes.plot([*map(int, found)], [*found.values()], marker=marker, markersize=4, label=name, alpha=0.8)
+    axes.axhline(1, color="black", linewidth=0.8)
+    axes.set(xscale="log", yscale="log", xlabel="n (arrays of n × n)", ylabel="times as fast as plain NumPy")
+    axes.set_xticks(SIZES, SIZES)
+    axes.set_yticks([0.5, 1, 2, 4, 8, 16, 32], ["0.5", "1", "2", "4", "8", "16", "32"])
+    axes.minorticks_off()
+    axes.grid(alpha=0.3)
+    figure.legend(loc="outside right upper", frameon=False)
+    figure.savefig(file, metadata={"Date": None} if file.suffix == ".svg" else None)
+
+
 def main() -> None:
     """Print a table of speed against size."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -135,6 +154,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--wall", action="store_true", help="measure by a clock, not in processor time")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--plot", type=Path, help="draw the table to this file")
     args, options = parser.parse_known_args()
     rows = measured(args.backend, args.rounds, args.wall, options)
     print("| program |", " | ".join(f"{n}²" for n in SIZES), "|")
@@ -145,6 +165,8 @@ def main() -> None:
     print(f"\nthe least: {least[0]:.2f} ({least[1]}, {least[2]}²)")
     if args.json:
         args.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    if args.plot:
+        plot(rows, args.plot)
 
 
 if __name__ == "__main__":
