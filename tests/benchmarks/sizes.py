@@ -139,7 +139,7 @@ def plot(rows: dict[str, dict[str, float]], file: Path) -> None:
         axes.plot([*map(int, found)], [*found.values()], marker=marker, markersize=4, label=name, alpha=0.8)
     axes.axhline(1, color="black", linewidth=0.8)
     axes.set(xscale="log", yscale="log", xlabel="n (arrays of n × n)", ylabel="times as fast as plain NumPy")
-    axes.set_xticks(SIZES, SIZES)
+    axes.set_xticks(SIZES, [*map(str, SIZES)])
     axes.set_yticks([0.5, 1, 2, 4, 8, 16, 32], ["0.5", "1", "2", "4", "8", "16", "32"])
     axes.minorticks_off()
     axes.grid(alpha=0.3)
