@@ -91,10 +91,10 @@ cdef extern from *:
         return 0;
     }
 
-    static inline int is_only_view(PyArrayObject *a)
+    static inline int is_only_view(PyArrayObject *a, int others)
     {
         PyArrayObject *base = (PyArrayObject *)PyArray_BASE(a);
-        return base != NULL && Py_TYPE(base) == Py_TYPE(a) && Py_REFCNT(base) == 1 && PyArray_BASE(base) == NULL
+        return base != NULL && Py_TYPE(base) == Py_TYPE(a) && Py_REFCNT(base) == 1 + others && PyArray_BASE(base) == NULL
             && PyArray_CHKFLAGS(base, NPY_ARRAY_OWNDATA);
     }
 
@@ -110,6 +110,6 @@ cdef extern from *:
     object reference_to(object)
     bint put_number(ndarray, object) noexcept
     bint is_alone(object) noexcept
-    bint is_only_view(ndarray) noexcept
+    bint is_only_view(ndarray, int) noexcept
     npy_intp size_together(ndarray, ndarray) noexcept
     bint are_laid_out_alike(ndarray, ndarray) noexcept

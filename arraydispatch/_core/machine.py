@@ -55,8 +55,11 @@ def put_number(box: Any, x: Any) -> bool:
     return False
 
 
-def is_only_view(x: Any) -> bool:
-    """Whether an ndarray is the only reference to the memory of another, as a reshaped result is; in Python nobody knows."""
+def is_only_view(x: Any, others: int) -> bool:
+    """Whether an ndarray is a view of one to which nothing else refers, as a reshaped result is; in Python nobody knows.
+
+    ``others``: the number of references that the caller holds.
+    """
     return False
 
 

@@ -195,7 +195,10 @@ def _methods(func: Any, run: Any) -> tuple[Any, Any, Any, bool, int]:
     required += next(
         (i for i, x in enumerate(defaults) if x is not np._NoValue), len(defaults)
     )  # as of np.clip's bounds
-    method, most = getattr(np.ndarray, row.name), 3 if row.operand else 2  # x.reshape(2, 3) is not np.reshape(x, 2, 3)
+    method, most = (
+        getattr(np.ndarray, row.name),
+        3 if row.operand or required == 3 else 2,
+    )  # x.reshape(2, 3) is no np.reshape(x, 2, 3)
     taken = [method if required <= count <= min(code.co_argcount, most) else run for count in (1, 2, 3)]
     return *taken, by_axis, ("all", "nonempty", "integers").index(row.replaces)
 
@@ -278,7 +281,7 @@ def _finished(result: Any, value: ndarray, a: Handle, kind: Kind, b: Any = None)
     """Wrap what NumPy returned for the value of one array or two, and count the call if it computed; ``value`` is the last one's."""
     if type(result) is ndarray:
         new: ndarray = result
-        if (new.base is None and new is not value and new is not a._v) or machine.is_only_view(new):
+        if (new.base is None and new is not value and new is not a._v) or machine.is_only_view(new, 0):
             path.calls += 1
             return array_of(new, kind)
     elif type(result) in PLAIN:

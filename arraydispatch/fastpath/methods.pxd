@@ -1,6 +1,6 @@
 from .._core.ndarrays cimport ndarray
 from ..backends.kinds cimport Kind
-from .._core cimport handles
+from .._core cimport handles, machine
 from .._core.handles cimport Handle
 from .results cimport Path, array_of, before_write, computed_onto, into, is_computed, is_numpys, is_plain, keywords_of, of_kept, of_one, of_two, onto, result_of, ufunc, values_of, view_of, written
 

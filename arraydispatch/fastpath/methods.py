@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from .._core import handles
+from .._core import handles, machine
 from .._core.handles import Handle, shortened
 from ..array import exports
 from ..backends.kinds import Kind
@@ -144,7 +144,8 @@ def getitem(general: Any) -> Any:
             if owner is not None and (owner is x or owner is x.base):
                 return handles.new_array(path.array_class, new, kind, False, handles.root_of(self))  # a view: no call
             path.calls += 1
-            return array_of(new, kind) if owner is None else host_values.dressed(result, [self])
+            fresh = owner is None or machine.is_only_view(new, 1)
+            return array_of(new, kind) if fresh else host_values.dressed(result, [self])
         return general(self, key)
 
     exports.indexing.append(method.__code__)

@@ -429,7 +429,7 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
         if value is x:
             return a
         base = value.base
-        if base is None or machine.is_only_view(value):
+        if base is None or machine.is_only_view(value, 1):
             return array_of(value, kind)
         whole = (base is x or base is x.base) and value.dtype is x.dtype  # parts of elements have a dtype of their own
         return view_of(a, value) if whole else host_values.dressed(value, [a])
@@ -443,7 +443,7 @@ def made_of(result: Any, found: list[Any]) -> Any:
         new: ndarray = result
         if len(found) == 1:
             return result_of(first, result, first._kind)
-        if new.base is not None and not machine.is_only_view(new):
+        if new.base is not None and not machine.is_only_view(new, 0):
             return host_values.dressed(result, found)
         for a in found:
             if handles.held(a, _path.array_class) is new:
@@ -452,6 +452,8 @@ def made_of(result: Any, found: list[Any]) -> Any:
     if isinstance(result, tuple):
         parts = [_part(x, found, first) for x in result]
         return tuple(parts) if type(result) is tuple else type(result)._make(parts)  # type: ignore[attr-defined]
+    if type(result) is list:
+        return [_part(x, found, first) for x in result]
     return host_values.dressed(result, found)
 
 
@@ -460,11 +462,24 @@ def _part(result: Any, found: list[Any], first: Handle) -> Any:
     if type(result) is not ndarray:
         return host_values.dressed(result, found)
     new: ndarray = result
-    memory = None if new.base is None else memory_of(result)
+    owner = new.base
     for a in found:
-        value = handles.held(a, _path.array_class)
-        if new is value or (memory is not None and memory_of(value) is memory):
-            return host_values.dressed(result, found)
+        value: ndarray | None = handles.held(a, path.array_class)
+        if value is new:
+            return a
+        if (
+            owner is not None
+            and value is not None
+            and new.dtype is value.dtype
+            and (owner is value or owner is value.base)
+        ):
+            return view_of(a, new)
+    if owner is not None and not machine.is_only_view(new, 1):
+        memory = memory_of(result)
+        for a in found:
+            value = handles.held(a, path.array_class)
+            if value is not None and memory_of(value) is memory:
+                return host_values.dressed(result, found)
     return array_of(new, first._kind)
 
 
@@ -561,6 +576,9 @@ def keywords_of(kwargs: dict[str, Any], found: list[Any], names: Any) -> dict[st
     for name, x in kwargs.items():
         if name in names and (name != "out" or type(x) is not _path.array_class):
             return None
+        if type(x) in PLAIN:
+            options[name] = x
+            continue
         inside = values_of((x,), found)
         if inside is None:
             return None
