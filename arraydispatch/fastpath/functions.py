@@ -486,7 +486,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
     def call(*args: Any, **kwargs: Any) -> Any:
         if len(args) != nin:  # an operand too few, or `out` by position
             if len(args) == nin + 1 and not kwargs:
-                made = onto(func, args[:nin], args[nin])
+                made = onto(func, args[:nin], args[nin], True)  # np.maximum warns of it
                 if made is not DECLINED:
                     return made
             return general(args, kwargs)

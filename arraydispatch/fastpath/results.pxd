@@ -36,7 +36,7 @@ cpdef bint into_its_memory(op, x, y, out, bint operator) except -1
 cpdef written(a)
 cpdef bint is_ours(x) except -1
 cpdef ufunc(func, tuple inputs)
-cpdef onto(func, tuple inputs, out)
+cpdef onto(func, tuple inputs, out, bint by_position=*)
 cdef _onto_numpys(func, tuple inputs, out)
 @cython.locals(other=Kind)
 cpdef array_of(ndarray value, Kind kind)

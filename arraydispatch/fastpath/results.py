@@ -360,14 +360,14 @@ def at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
     return True
 
 
-def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
+def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any, by_position: bool = False) -> Any:
     """Compute a ufunc into an array; :data:`DECLINED` where the general path does."""
     if len(inputs) != func.nin or func.nout != 1:
         return DECLINED
     if type(out) is not _path.array_class:
         return _onto_numpys(func, inputs, out)
     if len(inputs) == 2:
-        return out if into(func, inputs[0], inputs[1], out, False) else DECLINED
+        return out if into(func, inputs[0], inputs[1], out, by_position) else DECLINED
     if len(inputs) == 1:
         return out if into(func, inputs[0], DECLINED, out, False) else DECLINED
     place: ndarray | None = handles.held(out, _path.array_class)
