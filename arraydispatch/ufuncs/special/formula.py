@@ -260,7 +260,7 @@ def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float =
         result: Any = otherwise
         for condition, formula, safe in reversed(cases):
             result = where(condition, formula(*(where(condition, x, s) for x, s in zip(operands, safe))), result)
-        return result  # type: ignore[no-any-return]
+        return result
     shape = xp.shape_of(operands[0].v)
     size = math.prod(shape)
     if size == 0:
