@@ -108,7 +108,7 @@ LEFT_ON_CPUS: dict[Any, str] = {
     **dict.fromkeys(
         [
             f"scipy.ndimage.{name}"
-            for name in ("affine_transform", "geometric_transform", "map_coordinates", "rotate", "shift", "zoom")
+            for name in ("affine_transform", "map_coordinates", "rotate", "shift", "zoom")
         ],
         "in host memory SciPy weighs neighbours in compiled code, where libraries gather them one by one",
     ),

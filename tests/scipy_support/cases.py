@@ -92,7 +92,7 @@ ndimage.map_coordinates(f34,[[0.5,1.2,2.0,-1],[1,2.5,3.0,0]]) ndimage.map_coordi
 ndimage.map_coordinates(u34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],order=1,mode='grid-wrap') ndimage.map_coordinates(f34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],mode='grid-constant',cval=2.5) ndimage.map_coordinates(c34,[[0.5,1.2],[1,2.5]],cval=1j) ndimage.map_coordinates(f34,[[0.5],[1j]]) ndimage.map_coordinates(f34,[[0.5],[1.]],order=6) ndimage.map_coordinates(f34,[[0.5],[1.]],mode='x')
 ndimage.shift(f34,1.3) ndimage.shift(f34,(0.5,-1.2),order=1,mode='wrap') ndimage.shift(f34,(1,),order=1) ndimage.shift(s34,1.5,cval=7) ndimage.zoom(f34,2) ndimage.zoom(f34,(1.5,0.6),order=1,mode='nearest') ndimage.zoom(f34,2.0,mode='grid-wrap',grid_mode=True) ndimage.zoom(g34,1.7)
 ndimage.affine_transform(f34,[[0.9,0.2],[-0.3,1.1]],offset=(0.5,-1)) ndimage.affine_transform(f34,[0.8,1.3],offset=0.2,order=1,mode='mirror') ndimage.affine_transform(f34,np.array([[0.9,0.2,0.5],[-0.3,1.1,-1]])) ndimage.affine_transform(f34,f34) ndimage.affine_transform(f34,np.ones((3,3)))
-ndimage.rotate(f34,30.0) ndimage.rotate(f234,-45,axes=(2,0),reshape=False,order=1) ndimage.rotate(f5,30) ndimage.rotate(f34,30,axes=(0,5)) ndimage.geometric_transform(f34,lambda.p:(p[0]-0.5,p[1]*1.2)) ndimage.geometric_transform(f34,lambda.p:(p[0],),output_shape=(3,)) ndimage.geometric_transform(f34,lambda.p:(p[0],1),output_shape=(3,),order=1)
+ndimage.rotate(f34,30.0) ndimage.rotate(f234,-45,axes=(2,0),reshape=False,order=1) ndimage.rotate(f5,30) ndimage.rotate(f34,30,axes=(0,5))
 """
 
 AROUND = """
