@@ -106,10 +106,7 @@ LEFT_ON_CPUS: dict[Any, str] = {
         "in host memory SciPy goes from element to element in compiled code",
     ),
     **dict.fromkeys(
-        [
-            f"scipy.ndimage.{name}"
-            for name in ("affine_transform", "map_coordinates", "rotate", "shift", "zoom")
-        ],
+        [f"scipy.ndimage.{name}" for name in ("affine_transform", "map_coordinates", "rotate", "shift", "zoom")],
         "in host memory SciPy weighs neighbours in compiled code, where libraries gather them one by one",
     ),
     **dict.fromkeys(
