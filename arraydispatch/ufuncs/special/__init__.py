@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.base import LEFT_FROM, Backend, LeftToNumPy
+from ...backends.base import Backend, LeftToNumPy
+from ...backends.host_kernels import LEFT_FROM
 from ...common.signal_safety import imported
 from ...runtime import dtypes, settings
 from ..composed import COMPOSED
