@@ -1,4 +1,4 @@
-"""What NumPy runs on the memory of several libraries' arrays, because it is faster there than they are, and from which size on."""
+"""Work that NumPy does on the memory of several libraries' arrays, because it is faster there than they are, and the sizes from which on it is."""
 
 from __future__ import annotations
 
