@@ -234,7 +234,7 @@ def det(xp: XP, a: Any) -> Any:
     return xp.prim.astype(valued(xp, xp.prim.det(xp.backend.transforms.stop_gradient(a)), twin), to)
 
 
-@scalars(np.linalg.slogdet, defined="conditioned")
+@scalars(np.linalg.slogdet, defined="logarithm of a determinant")
 def slogdet(xp: XP, a: Any) -> Any:
     """`numpy.linalg.slogdet`."""
     a, to, shape = square(xp, a)

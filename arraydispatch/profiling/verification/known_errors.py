@@ -252,10 +252,21 @@ def _eigvals(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference
 _LOOKED_AT = 8
 
 
+def _slogdet(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    a = wide(args[0])
+    with np.errstate(all="ignore"):
+        bound = np.sum(np.log(np.sqrt(np.sum(np.abs(a) ** 2, axis=-1))), axis=-1)
+        (s, x), (t, y) = ((wide(each[0]), wide(each[1])) for each in (ours, reference))
+        one, other = (np.nan_to_num(sign * np.exp(log - bound)) for sign, log in ((s, x), (t, y)))
+        near = np.abs(x - y) <= tolerance(np.asarray(ours[1]).dtype) * np.maximum(1.0, np.abs(y))
+    same = bool(np.all(near & (s == t)))
+    return [residual("the determinant", one, one if same else other, max(1, a.shape[-1]), np.asarray(ours[1]).dtype)]
+
+
 _CHECKS: dict[str, Check] = {
     "eigh": _eigh, "eig": _eig, "svd": _svd, "qr": _qr, "argsort": _argsort, "argpartition": _argpartition, "partition": _partition,
     "basis": _basis, "SciPy's eigh": _eigh_of_scipy, "SciPy's eig": _eig_of_scipy, "SciPy's qr": _qr_of_scipy, "roots": _roots,
-    "eigenvalues": _eigvals,
+    "eigenvalues": _eigvals, "logarithm of a determinant": _slogdet,
 }  # fmt: skip
 """Definition of a result -> check."""
 
@@ -270,7 +281,7 @@ def check_for(func: Any) -> Check | None:
 _TIMES = 3
 """Number of changes of the arguments whose effects are looked at."""
 _AMPLE = 10.0
-"""Factor by which an error may exceed the largest of these effects."""
+"""Factor by which an error may exceed the largest of these effects, or the size of a matrix if that is more: roundings add up."""
 _NO_DIGITS = 0.1
 """Relative effect of rounding from which on a result says nothing."""
 
@@ -299,6 +310,7 @@ def amplified(
     if any(a.dtype.kind in "iu" and not _equal(a, b) for a, b in pairs):
         return []  # the rank of a matrix that is next to one of another rank
     size = max(tolerance(a.dtype) for a, _ in pairs)
+    ample = max([_AMPLE, *(min(x.shape[-2:]) for x in args if isinstance(x, np.ndarray) and x.ndim > 1)])
     effects = [0.0] * len(pairs)
     for seed in range(_TIMES):
         rng = np.random.default_rng(seed)
@@ -312,16 +324,16 @@ def amplified(
             if np.shape(part) == reference.shape:
                 apart = float(np.max(np.abs(wide(part) - wide(reference)), initial=0.0))
             effects[at] = max(effects[at], apart if apart == apart else np.inf)
-    return [_relative(*each, size) for each in zip(findings, pairs, effects)]
+    return [_relative(*each, ample / size) for each in zip(findings, pairs, effects)]
 
 
-def _relative(finding: Finding, pair: tuple[Any, Any], effect: float, size: float) -> Finding:
+def _relative(finding: Finding, pair: tuple[Any, Any], effect: float, factor: float) -> Finding:
     known = largest((pair[1],))
     if not finding.beyond or effect > known * _NO_DIGITS:
         return finding._replace(error=min(finding.error, finding.tolerance))
     if not np.isfinite(finding.error):
         return finding
-    return finding._replace(error=finding.error / max(1.0, _AMPLE * effect / (size * (known or 1.0))))
+    return finding._replace(error=finding.error / max(1.0, factor * effect / (known or 1.0)))
 
 
 def _shaken(x: Any, size: float, rng: np.random.Generator) -> Any:
