@@ -73,62 +73,6 @@ class Unsupported(LeftToNumPy):
 
 _NO_SCOPE = nullcontext()
 
-LEFT_FROM = 1 << 14
-"""Number of elements from which NumPy runs what a backend leaves to it."""
-
-_SELECTS = "in host memory NumPy selects, where libraries sort"
-_SETS = "in host memory NumPy finds unique elements in a table, or by a faster sort"
-LEFT_ON_CPUS: dict[Any, str] = {
-    **dict.fromkeys((np.median, np.percentile, np.quantile, np.nanmedian, np.nanpercentile, np.nanquantile), _SELECTS),
-    **dict.fromkeys((np.partition, np.argpartition), _SELECTS),
-    **dict.fromkeys((np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values), _SETS),
-    **dict.fromkeys((np.intersect1d, np.setdiff1d, np.setxor1d, np.union1d), _SETS),
-    **dict.fromkeys(
-        (np.argmax, np.argmin, np.nanargmax, np.nanargmin), "in host memory NumPy finds extrema five times as fast"
-    ),
-    **dict.fromkeys((np.nanmax, np.nanmin), "in host memory NumPy finds extrema beside NaN in one pass"),
-    **dict.fromkeys((np.packbits, np.unpackbits), "in host memory NumPy packs many bits at once"),
-    **dict.fromkeys(
-        (np.convolve, np.correlate),
-        "in host memory NumPy adds up shifted products five times as fast as libraries convolve",
-    ),
-    np.array_equal: "in host memory NumPy compares many elements at once",
-    **dict.fromkeys(
-        (np.cov, np.corrcoef),
-        "in host memory NumPy multiplies a matrix by its own transpose, of which it computes one half",
-    ),
-    **dict.fromkeys(
-        [f"scipy.fft.{inverse}d{kind}t{many}" for inverse in ("", "i") for kind in "cs" for many in ("", "n")],
-        "in host memory SciPy transforms real numbers, where libraries transform twice as many complex ones",
-    ),
-    **dict.fromkeys(
-        ("scipy.signal.lfilter", "scipy.signal.sosfilt"),
-        "in host memory SciPy goes from element to element in compiled code",
-    ),
-    **dict.fromkeys(
-        [
-            f"scipy.ndimage.{name}"
-            for name in ("affine_transform", "geometric_transform", "map_coordinates", "rotate", "shift", "zoom")
-        ],
-        "in host memory SciPy weighs neighbours in compiled code, where libraries gather them one by one",
-    ),
-    **dict.fromkeys(
-        [f"scipy.ndimage.{name}" for name in ("uniform_filter", "uniform_filter1d", "gaussian_gradient_magnitude")],
-        "in host memory SciPy needs half of a library's time",
-    ),
-    "scipy.ndimage.label": "in host memory SciPy labels in one pass",
-    **dict.fromkeys(
-        [
-            f"scipy.special.{name}"
-            for name in "betainc betaln binom chdtr ellipk ellipkm1 gdtr pdtr pdtrc poch stdtr zetac".split()
-        ],
-        "in host memory SciPy chooses a formula for each element, where libraries compute all of them",
-    ),
-}
-"""NumPy function, or public name of a function or ufunc of SciPy's -> reason why NumPy or SciPy runs all of it on large arrays in host memory: JAX,
-PyTorch and TensorFlow take up to twenty times as long on a core, and most of these at least twice (measured with 300,000 elements)."""
-
-
 PRIMITIVES: dict[str, str] = {
     # -- creation and conversion --------------------------------------------------------------------------------
     "full": "(shape, value, dtype, device) -> array filled with a Python or NumPy scalar",
@@ -253,11 +197,6 @@ TRANSFORMS: dict[str, str] = {
 """Name -> signature and meaning of the functions in ``backends/<name>/transforms.py``. A test checks every backend
 against it.
 """
-
-
-def places(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the places of elements that are not zero, a row for each axis."""
-    return np.array(np.nonzero(x), np.int64)
 
 
 def _own_of_numpy(dtype: np.dtype[Any]) -> np.dtype[Any]:

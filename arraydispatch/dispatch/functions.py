@@ -10,7 +10,8 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..backends import loader
-from ..backends.base import LEFT_FROM, Backend, Unsupported
+from ..backends.base import Backend, Unsupported
+from ..backends.host_kernels import LEFT_FROM
 from ..backends.kinds import Kind
 from ..common import events, tracing
 from ..common.arguments import PLAIN

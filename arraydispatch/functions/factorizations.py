@@ -109,7 +109,7 @@ def is_true(xp: XP, condition: Any) -> bool:
 # -- factorizations ----------------------------------------------------------------------------------------------------
 
 
-@factorization(np.linalg.cholesky, defined="cholesky")
+@factorization(np.linalg.cholesky, defined="conditioned")
 def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
     """`numpy.linalg.cholesky`."""
     a, to, shape = square(xp, a)

@@ -44,7 +44,7 @@ scalars = family(min_bits=32, returns="scalar")
 # -- equations and inverses ----------------------------------------------------------------------------------------------
 
 
-@matrices(np.linalg.solve, defined="solve")
+@matrices(np.linalg.solve, defined="conditioned")
 def solve(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.linalg.solve`."""
     a, b = arrays(xp, a, b)
@@ -76,14 +76,14 @@ def solve(xp: XP, a: Any, b: Any) -> Any:
     return xp.prim.reshape(x, final) if vector else x
 
 
-@matrices(np.linalg.inv, defined="inverse")
+@matrices(np.linalg.inv, defined="conditioned")
 def inv(xp: XP, a: Any) -> Any:
     """`numpy.linalg.inv`."""
     a, to, shape = square(xp, a)
     return xp.prim.astype(xp.prim.inv(a), to) if 0 not in shape else filled(xp, shape, 0, to, a)
 
 
-@matrices(np.linalg.tensorsolve, defined="tensor solve")
+@matrices(np.linalg.tensorsolve, defined="conditioned")
 def tensorsolve(xp: XP, a: Any, b: Any, axes: Any = None) -> Any:
     """`numpy.linalg.tensorsolve`."""
     a, b = arrays(xp, a, b)
@@ -103,7 +103,7 @@ def tensorsolve(xp: XP, a: Any, b: Any, axes: Any = None) -> Any:
     return xp.prim.reshape(x, wanted)
 
 
-@matrices(np.linalg.tensorinv, defined="tensor inverse")
+@matrices(np.linalg.tensorinv, defined="conditioned")
 def tensorinv(xp: XP, a: Any, ind: int = 2) -> Any:
     """`numpy.linalg.tensorinv`."""
     a = xp.asarray(a)
@@ -117,7 +117,7 @@ def tensorinv(xp: XP, a: Any, ind: int = 2) -> Any:
     return xp.prim.reshape(inv(xp, xp.prim.reshape(a, (n, size // n))), shape[ind:] + shape[:ind])
 
 
-@matrices(np.linalg.pinv, defined="pseudo-inverse")
+@matrices(np.linalg.pinv, defined="conditioned")
 def pinv(xp: XP, a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue) -> Any:
     """`numpy.linalg.pinv`."""
     a = xp.asarray(a)
@@ -162,7 +162,7 @@ def _per_matrix(xp: XP, tolerance: Any, like: Any) -> Any:
     return xp.prim.reshape(tolerance, (*xp.shape_of(tolerance), 1))
 
 
-@matrices(np.linalg.lstsq, pure=False, defined="least squares", returns="scalar")
+@matrices(np.linalg.lstsq, pure=False, defined="conditioned", returns="scalar")
 def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
     """`numpy.linalg.lstsq`."""
     prim = xp.prim
@@ -219,7 +219,7 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
 # -- determinants, norms and ranks ---------------------------------------------------------------------------------------
 
 
-@scalars(np.linalg.det, defined="determinant")
+@scalars(np.linalg.det, defined="conditioned")
 def det(xp: XP, a: Any) -> Any:
     """`numpy.linalg.det`."""
     a, to, shape = square(xp, a)
@@ -350,7 +350,7 @@ def vector_norm(xp: XP, x: Any, /, *, axis: Any = None, keepdims: bool = False, 
     return result
 
 
-@scalars(np.linalg.cond, defined="condition")
+@scalars(np.linalg.cond, defined="conditioned")
 def cond(xp: XP, x: Any, p: Any = None) -> Any:
     """`numpy.linalg.cond`."""
     x = xp.asarray(x)
@@ -423,7 +423,7 @@ def matrix_rank(xp: XP, A: Any, tol: Any = None, hermitian: bool = False, *, rto
     layout=layouts.power,
     keeps=lambda made, a, n: itself(n == 1, made, a),
     error="sum",
-    defined="power",
+    defined="conditioned",
 )
 def matrix_power(xp: XP, a: Any, n: Any) -> Any:
     """`numpy.linalg.matrix_power`."""

@@ -431,51 +431,40 @@ def vecdot(
     return result
 
 
-def matvec(
-    xp: XP, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
-) -> Any:
-    """``np.matvec``."""
-    a, b = _loop_operands(xp, np.matvec, a, b, dtype)
-    _no_axis_no_keepdims(np.matvec, axis, keepdims)
-    _check_ndim(np.matvec, 0, xp.shape_of(a), 2)
-    _check_ndim(np.matvec, 1, xp.shape_of(b), 1)
-    out = None
-    if axes is not None:
-        a, b, out = _arranged(xp, np.matvec, a, b, (2, 1, 1), axes)
-    left, right = xp.shape_of(a), xp.shape_of(b)
-    _check_core(np.matvec, left[-1], right[-1])
-    if len(right) == 1:
-        return _core_back(xp, xp.prim.matmul(a, b), out)
-    batch = np.broadcast_shapes(left[:-2], right[:-1])
-    result = xp.prim.matmul(a, xp.prim.reshape(b, (*right, 1)))
-    return _core_back(xp, xp.prim.reshape(result, (*batch, left[-2])), out)
+def _with_vectors(ufunc: np.ufunc, vectors_first: bool) -> Any:
+    """Make ``np.matvec`` or ``np.vecmat``."""
+    cores = (1, 2, 1) if vectors_first else (2, 1, 1)
 
+    def product_of(
+        xp: XP, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
+    ) -> Any:
+        a, b = _loop_operands(xp, ufunc, a, b, dtype)
+        _no_axis_no_keepdims(ufunc, axis, keepdims)
+        _check_ndim(ufunc, 0, xp.shape_of(a), cores[0])
+        _check_ndim(ufunc, 1, xp.shape_of(b), cores[1])
+        out = None
+        if axes is not None:
+            a, b, out = _arranged(xp, ufunc, a, b, cores, axes)
+        left, right = xp.shape_of(a), xp.shape_of(b)
+        _check_core(ufunc, left[-1], right[-cores[1]])
+        if vectors_first:
+            a = conjugate(xp, a)
+        if len(left if vectors_first else right) == 1:
+            return _core_back(xp, xp.prim.matmul(a, b), out)
+        batch = np.broadcast_shapes(left[: -cores[0]], right[: -cores[1]])
+        if vectors_first:
+            a, kept = xp.prim.reshape(a, (*left[:-1], 1, left[-1])), right[-1]
+        else:
+            b, kept = xp.prim.reshape(b, (*right, 1)), left[-2]
+        return _core_back(xp, xp.prim.reshape(xp.prim.matmul(a, b), (*batch, kept)), out)
 
-def vecmat(
-    xp: XP, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
-) -> Any:
-    """``np.vecmat``."""
-    a, b = _loop_operands(xp, np.vecmat, a, b, dtype)
-    _no_axis_no_keepdims(np.vecmat, axis, keepdims)
-    _check_ndim(np.vecmat, 0, xp.shape_of(a), 1)
-    _check_ndim(np.vecmat, 1, xp.shape_of(b), 2)
-    out = None
-    if axes is not None:
-        a, b, out = _arranged(xp, np.vecmat, a, b, (1, 2, 1), axes)
-    left, right = xp.shape_of(a), xp.shape_of(b)
-    _check_core(np.vecmat, left[-1], right[-2])
-    a = conjugate(xp, a)
-    if len(left) == 1:
-        return _core_back(xp, xp.prim.matmul(a, b), out)
-    batch = np.broadcast_shapes(left[:-1], right[:-2])
-    result = xp.prim.matmul(xp.prim.reshape(a, (*left[:-1], 1, left[-1])), b)
-    return _core_back(xp, xp.prim.reshape(result, (*batch, right[-1])), out)
+    return product_of
 
 
 GUFUNCS.update({np.matmul: matmul, np.vecdot: vecdot})
 if hasattr(np, "matvec"):  # NumPy 2.2
-    GUFUNCS[np.matvec] = matvec
-    GUFUNCS[np.vecmat] = vecmat
+    GUFUNCS[np.matvec] = _with_vectors(np.matvec, False)
+    GUFUNCS[np.vecmat] = _with_vectors(np.vecmat, True)
 
 
 @product(np.linalg.matmul)

@@ -44,7 +44,8 @@ class Checks(NamedTuple):
     jumps : {"unit", "exact", "operand"} or None
         Size of discontinuities of the result: about 1 or a digit, arbitrary, or about an operand.
     defined : str
-        Check of a result that is not unique against its definition.
+        Check of a result that is not unique against its definition; ``conditioned``: it is unique, and the problem amplifies
+        rounding.
     """
 
     raw: bool = False

@@ -46,16 +46,7 @@ def method(exchange: Exchange) -> Callable[..., Any]:
             found = _by_parts(real, *args, f"{exchange.holder.__name__}.{exchange.name}")
             if found is not DECLINED:
                 return found
-        found = real(*args, **kwargs)
-        users = process.users
-        if (
-            not exchange.on
-            or users is None
-            or type(found) in _ATOMS
-            or not users.owns_frame(callers.beyond(sys._getframe(1), _ON_BEHALF))
-        ):
-            return found
-        return _brought(found, {}, f"{exchange.holder.__name__}.{exchange.name}")
+        return _for_program(exchange, real(*args, **kwargs), f"{exchange.holder.__name__}.{exchange.name}")
 
     return load
 
@@ -69,15 +60,7 @@ def unpickler(exchange: Exchange) -> type:
         __module__ = real.__module__
 
         def load(self) -> Any:
-            found, users = super().load(), process.users
-            if (
-                not exchange.on
-                or users is None
-                or type(found) in _ATOMS
-                or not users.owns_frame(callers.beyond(sys._getframe(1), _ON_BEHALF))
-            ):
-                return found
-            return _brought(found, {}, "pickle.Unpickler.load")
+            return _for_program(exchange, super().load(), "pickle.Unpickler.load")
 
     Unpickler.__qualname__ = Unpickler.__name__ = real.__name__
     return Unpickler
@@ -85,6 +68,19 @@ def unpickler(exchange: Exchange) -> type:
 
 _ON_BEHALF = frozenset({"collections.abc", "_collections_abc", "pickle", "shelve"})
 """Modules through which a program reads what another module loads."""
+
+
+def _for_program(exchange: Exchange, found: Any, what: str) -> Any:
+    """Return what a function has loaded, with arrays of the program's in it if the program asked for it."""
+    users = process.users
+    if (
+        not exchange.on
+        or users is None
+        or type(found) in _ATOMS
+        or not users.owns_frame(callers.beyond(sys._getframe(2), _ON_BEHALF))
+    ):
+        return found
+    return _brought(found, {}, what)
 
 
 def _asked_by_program() -> bool:

@@ -62,9 +62,7 @@ def _building(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> An
             bases, inherited = _of_numpy(bases, keywords.get("metaclass"))
         made = real(body, name, *bases, **keywords)
         if exchange.on:
-            for stand_in in inherited:
-                type(stand_in).inherited(stand_in, made)
-            _have_method(users, twins, made, body, sys._getframe(1))
+            _made(users, twins, made, inherited, body, sys._getframe(1))
         return made
 
     return __build_class__
@@ -79,9 +77,7 @@ def _new_class(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> A
             bases, inherited = _of_numpy(tuple(bases), (kwds or {}).get("metaclass"))
         made = real(name, bases, kwds, exec_body)
         if exchange.on:
-            for stand_in in inherited:
-                type(stand_in).inherited(stand_in, made)
-            _have_method(users, twins, made, exec_body, sys._getframe(1))
+            _made(users, twins, made, inherited, exec_body, sys._getframe(1))
         return made
 
     return new_class
@@ -121,8 +117,12 @@ def _of_numpy(bases: tuple[Any, ...], metaclass: Any) -> tuple[tuple[Any, ...], 
     return bases, inherited
 
 
-def _have_method(users: UserFiles, twins: dict[Any, Any], made: Any, body: Any, frame: FrameType) -> None:
-    """Replace the methods in a new class. ``frame`` made the class, and the function ``body`` filled its namespace."""
+def _made(
+    users: UserFiles, twins: dict[Any, Any], made: Any, inherited: list[Any], body: Any, frame: FrameType
+) -> None:
+    """Tell stand-ins of a new class that inherits from NumPy's own, and replace its methods. ``frame`` made it, ``body`` filled its namespace."""
+    for stand_in in inherited:
+        type(stand_in).inherited(stand_in, made)
     if not isinstance(made, type):
         return
     found = vars(made).get(_NAME)

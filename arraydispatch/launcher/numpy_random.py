@@ -23,7 +23,6 @@ import arraydispatch as ad
 
 from .. import fastpath
 from .._core import handles
-from ..api import creation
 from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..dispatch import split_arrays
@@ -343,14 +342,5 @@ def _device_draw(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
         return None
     if shape is None or shape == ():
         return None
-    shape = tuple(int(n) for n in shape) if isinstance(shape, (tuple, list)) else (int(shape),)
-    backend = ad.default_backend()
-    normal = name in ("randn", "normal", "standard_normal")
-    empty: Any = creation.empty(0)  # this array has the dtype and device that a float gets under the settings in force
-    device = backend.device_of(empty.native)
-    drawn: Any = ad.wrap(backend.random("normal" if normal else "uniform", shape, empty.dtype, device))
-    if name == "normal":
-        return low + drawn * high
-    if name == "uniform":
-        return low + drawn * (high - low)
-    return drawn
+    draw = ad.random.normal if name in ("randn", "normal", "standard_normal") else ad.random.uniform
+    return draw(low, high, shape)

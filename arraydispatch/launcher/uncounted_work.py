@@ -7,11 +7,12 @@ At the end of a program, the ndarrays among its globals that never came to the b
 from __future__ import annotations
 
 import ast
+import dis
 import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
         return []
     try:
         source = inspect.getsource(module)
-        found = _operations(ast.parse(source))
+        found = list(_operations(source))
     except (OSError, TypeError, SyntaxError):  # the module comes from standard input, or is compiled
         return []
     lines: dict[tuple[int, str], list[str]] = {}
@@ -86,58 +87,31 @@ def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]]
     ]
 
 
-def _operations(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    """Yield (name, line) for each operator and method that is applied to a name of the module."""
-    return _operations_of(tree, frozenset())
+def _operations(source: str) -> Iterator[tuple[str, int]]:
+    """Yield (name, line) for each operator and method that is applied to a global name."""
+    known = set(_global_places(compile(source, "", "exec")))
+    for node in ast.walk(ast.parse(source)):
+        operands: list[ast.AST] = []
+        if isinstance(node, ast.BinOp):
+            operands = [node.left, node.right]
+        elif isinstance(node, ast.Compare):
+            operands = [node.left, *node.comparators]
+        elif isinstance(node, ast.UnaryOp):
+            operands = [node.operand]
+        elif isinstance(node, ast.AugAssign):
+            operands = [node.target]
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            operands = [node.func.value]
+        for operand in operands:
+            if isinstance(operand, ast.Name) and (operand.lineno, operand.col_offset) in known:
+                yield operand.id, operand.lineno
 
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-def _operations_of(node: ast.AST, others: frozenset[str]) -> Iterator[tuple[str, int]]:
-    """Yield as :func:`_operations` does, without names that are local to enclosing functions."""
-    if isinstance(node, _SCOPES):
-        others = (others | _bound(node)) - _declared_global(node)
-    operands: list[ast.AST] = []
-    if isinstance(node, ast.BinOp):
-        operands = [node.left, node.right]
-    elif isinstance(node, ast.Compare):
-        operands = [node.left, *node.comparators]
-    elif isinstance(node, ast.UnaryOp):
-        operands = [node.operand]
-    elif isinstance(node, ast.AugAssign):
-        operands = [node.target]
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        operands = [node.func.value]
-    for operand in operands:
-        if isinstance(operand, ast.Name) and operand.id not in others:
-            yield operand.id, operand.lineno
-    for child in ast.iter_child_nodes(node):
-        yield from _operations_of(child, others)
-
-
-def _in_scope(scope: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a function, without those of nested functions."""
-    for child in ast.iter_child_nodes(scope):
-        yield child
-        if not isinstance(child, _SCOPES):
-            yield from _in_scope(child)
-
-
-def _bound(scope: ast.AST) -> set[str]:
-    """Return the local names of a function or comprehension: its parameters, and the names assigned, imported or defined in it."""
-    found = set()
-    for node in _in_scope(scope):
-        if isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.alias):
-            found.add((node.asname or node.name).partition(".")[0])
-    return found
-
-
-def _declared_global(scope: ast.AST) -> set[str]:
-    return {name for node in _in_scope(scope) if isinstance(node, ast.Global) for name in node.names}
+def _global_places(code: CodeType) -> Iterator[tuple[int | None, int | None]]:
+    """Yield the line and the column of each place at which code, with the functions in it, reads a global name."""
+    for step in dis.get_instructions(code):
+        if step.opname in ("LOAD_NAME", "LOAD_GLOBAL") and step.positions is not None:
+            yield step.positions.lineno, step.positions.col_offset
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _global_places(each)

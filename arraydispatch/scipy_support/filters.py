@@ -419,76 +419,7 @@ def sosfilt(xp: XP, sos: Any, x: Any, axis: Any = -1, zi: Any = None) -> Any:
     return out if zi is None else (out, xp.prim.astype(xp.prim.concatenate(ends, 0), to))
 
 
-def _on_a_line(xp: XP, rows: Any, taps: int, by_ends: bool) -> Any:
-    """Extend rows along the line through the first and last element, or at each end along the line through its two elements."""
-    n, dtype, device = xp.shape_of(rows)[1], xp.dtype_of(rows), xp.backend.device_of(rows)
-    first, last = along(xp, rows, 1, 0, 1), along(xp, rows, 1, n - 1, n)
-    slope = xp.divide(xp.subtract(last, first), n - 1)
-    slopes = (slope, slope)
-    if by_ends:
-        second, previous = along(xp, rows, 1, 1, 2), along(xp, rows, 1, n - 2, n - 1)
-        slopes = (xp.subtract(second, first), xp.subtract(last, previous))
-    steps = [np.arange(-taps, 0), np.arange(1, taps + 1)]
-    ends = [
-        xp.add(end, xp.multiply(slope, xp.backend.from_numpy(step.astype(dtype)[None], device)))
-        for end, slope, step in zip((first, last), slopes, steps)
-    ]
-    return xp.prim.concatenate([ends[0], rows, ends[1]], 1)
-
-
-def _turned(xp: XP, rows: Any, taps: int) -> Any:
-    """Extend rows by point reflection about their ends, then about the new ends, and so on."""
-    n, dtype, device = xp.shape_of(rows)[1], xp.dtype_of(rows), xp.backend.device_of(rows)
-    if n == 1:  # SciPy divides by zero, which ends the process
-        places = np.zeros(1 + 2 * taps, np.int64)
-        return xp.prim.take(rows, xp.backend.from_numpy(places, device), 1)
-    first, last = along(xp, rows, 1, 0, 1), along(xp, rows, 1, n - 1, n)
-
-    ends = xp.prim.concatenate([first, last], 1)
-
-    def chosen(values: Any, places: Any) -> Any:
-        return xp.prim.take(values, xp.backend.from_numpy(places.astype(np.int64), device), 1)
-
-    def beyond(start: Any, stop: Any, mirrored: bool) -> list[Any]:
-        """Return the elements next to the end ``start``, ordered by distance, and those farther away."""
-        steps = np.arange(taps)
-        times, within = steps // (n - 1), steps % (n - 1)
-        odd = times % 2 == 1
-        places = np.where(odd, n - 2 - within, within + 1)
-        part = chosen(rows, n - 1 - places if mirrored else places)
-        near = min(taps, n - 1)
-        found = [xp.subtract(start, xp.subtract(along(xp, part, 1, 0, near), start))]
-        if taps > near:
-            turns = xp.backend.from_numpy(times[near:].astype(dtype)[None], device)
-            level = xp.add(start, xp.multiply(xp.subtract(start, stop), turns))
-            rise = xp.subtract(along(xp, part, 1, near, taps), chosen(ends, odd[near:] ^ mirrored))
-            falls = xp.backend.from_numpy(~odd[None, near:], device)
-            found.append(xp.add(level, xp.where(falls, xp.negative(rise), rise)))
-        return found
-
-    before = [xp.prim.flip(part, (1,)) for part in reversed(beyond(first, last, False))]
-    return xp.prim.concatenate([*before, rows, *beyond(last, first, True)], 1)
-
-
-def _of_changing_sign(xp: XP, rows: Any, taps: int) -> Any:
-    """Extend rows by alternating mirrored copies of opposite sign and unchanged copies."""
-    n, device = xp.shape_of(rows)[1], xp.backend.device_of(rows)
-    at = np.arange(-taps, n + taps)
-    copies, within = at // n, at % n
-    odd = copies % 2 == 1
-    places = np.where(odd, n - 1 - within, within).astype(np.int64)
-    moved = xp.prim.take(rows, xp.backend.from_numpy(places, device), 1)
-    return xp.where(xp.backend.from_numpy(odd[None], device), xp.negative(moved), moved)
-
-
 _EXTENDED = {"wrap": "wrap", "symmetric": "symmetric", "reflect": "reflect", "edge": "edge"}
-_BEYOND = {
-    "line": lambda xp, rows, taps: _on_a_line(xp, rows, taps, False),
-    "smooth": lambda xp, rows, taps: _on_a_line(xp, rows, taps, True),
-    "antireflect": _turned,
-    "antisymmetric": _of_changing_sign,
-}
-"""Mode -> function that extends rows beyond their ends."""
 
 
 @implements("scipy.signal.upfirdn", error="sum")
@@ -508,9 +439,7 @@ def upfirdn(
     shape = xp.shape_of(x)
     only(bool(shape) and 0 not in shape and to.char in "fdFD", "no data, or of another dtype")
     mode = mode.lower() if isinstance(mode, str) else mode
-    if mode != "constant" and mode not in _EXTENDED and mode not in _BEYOND:
-        raise ValueError(f"Unknown mode: {mode}")
-    only(shape[axis] > 1 or mode not in ("line", "smooth"), "a line through one element")
+    only(mode == "constant" or mode in _EXTENDED, f"mode={mode!r}")
     axis = normalize_axis_index(axis, len(shape))
     n, size = shape[axis], len(weights)
     length = ((n - 1) * up + size - 1) // down + 1
@@ -522,11 +451,9 @@ def upfirdn(
     rows = _rows(xp, xp.prim.astype(x, to), axis)
     if mode == "constant":
         rows = xp.prim.pad(rows, [(0, 0), (taps, taps)], to.type(cval).item())
-    elif mode in _EXTENDED:
+    else:
         known = np.pad(np.arange(n), taps, mode=_EXTENDED[mode])  # type: ignore[call-overload]
         rows = xp.prim.take(rows, xp.backend.from_numpy(known.astype(np.int64), device), 1)
-    else:
-        rows = _BEYOND[mode](xp, rows, taps)
     which = newest[:, None] - np.arange(taps)[None, :] + taps  # the element that each coefficient applies to
     factor = grid[phase[:, None] + up * np.arange(taps)[None, :]]
     total: Any = None

@@ -441,25 +441,3 @@ def rotate(
         made.append(xp.prim.reshape(one, (*xp.shape_of(one), 1)))
     whole = xp.prim.reshape(xp.prim.concatenate(made, 2), (*wanted.tolist(), *rest))
     return xp.moveaxis(whole, (0, 1), axes)
-
-
-@resampling("scipy.ndimage.geometric_transform")
-def geometric_transform(
-    xp: XP, input: Any, mapping: Any, output_shape: Any = None, output: Any = None, order: Any = 3,
-    mode: Any = "constant", cval: Any = 0.0, prefilter: Any = True, extra_arguments: Any = (),
-    extra_keywords: Any = None,
-) -> Any:  # fmt: skip
-    _known(mode, order)
-    x = array(xp, input)
-    wanted = xp.shape_of(x) if output_shape is None else tuple(int(n) for n in plain(xp, output_shape))
-    if xp.ndim_of(x) < 1 or len(wanted) < 1:
-        raise RuntimeError("input and output rank must be > 0")
-    only(callable(mapping), "a function in C")
-    only(0 not in wanted, "nothing is asked for")
-    found = [mapping(place, *extra_arguments, **(extra_keywords or {})) for place in np.ndindex(wanted)]
-    places = np.array(found, dtype=np.float64).reshape(len(found), -1)
-    if places.shape[1] != xp.ndim_of(x):
-        raise TypeError("the mapping gives another number of coordinates than the input has axes")
-    device = xp.backend.device_of(x)
-    rows = [xp.backend.from_numpy(np.ascontiguousarray(row).reshape(wanted), device) for row in places.T]
-    return _interpolated(xp, x, rows, wanted, output, order, mode, cval, prefilter)

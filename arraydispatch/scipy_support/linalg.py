@@ -61,7 +61,7 @@ def _warn_of_condition(xp: XP, a: Any, inverse: Any) -> None:
 # -- equations -----------------------------------------------------------------------------------------------------------
 
 
-@linear_algebra("scipy.linalg.inv", defined="SciPy's inverse")
+@linear_algebra("scipy.linalg.inv", defined="conditioned")
 def inv(
     xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True, *, assume_a: Any = None, lower: Any = False
 ) -> Any:
@@ -77,7 +77,7 @@ def inv(
     return made
 
 
-@linear_algebra("scipy.linalg.solve", defined="SciPy's solve")
+@linear_algebra("scipy.linalg.solve", defined="conditioned")
 def solve(
     xp: XP, a: Any, b: Any, lower: Any = False, overwrite_a: Any = False, overwrite_b: Any = False,
     check_finite: Any = True, assume_a: Any = None, transposed: Any = False,
@@ -112,7 +112,7 @@ def diagonal(xp: XP, a: Any) -> Any:
     return xp.diagonal(a, axis1=-2, axis2=-1)
 
 
-@linear_algebra("scipy.linalg.det", defined="determinant", returns="scalar")
+@linear_algebra("scipy.linalg.det", defined="conditioned", returns="scalar")
 def det(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Any:
     a = checked(xp, a, check_finite)
     shape = xp.shape_of(a)
@@ -127,7 +127,7 @@ def det(xp: XP, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> A
     return xp.prim.astype(xp.prim.det(xp.prim.astype(a, to)), to)
 
 
-@linear_algebra("scipy.linalg.lstsq", pure=False, defined="SciPy's least squares", returns="scalar")
+@linear_algebra("scipy.linalg.lstsq", pure=False, defined="conditioned", returns="scalar")
 def lstsq(
     xp: XP, a: Any, b: Any, cond: Any = None, overwrite_a: Any = False, overwrite_b: Any = False,
     check_finite: Any = True, lapack_driver: Any = None,
@@ -148,7 +148,7 @@ def lstsq(
     return x, residuals, int(rank), s
 
 
-@linear_algebra("scipy.linalg.pinv", pure=False, defined="pseudo-inverse", returns="scalar")
+@linear_algebra("scipy.linalg.pinv", pure=False, defined="conditioned", returns="scalar")
 def pinv(
     xp: XP, a: Any, *, atol: Any = None, rtol: Any = None, return_rank: Any = False, check_finite: Any = True
 ) -> Any:
@@ -293,7 +293,7 @@ def eigvals(
     return xp.prim.eigvals(a)
 
 
-@linear_algebra("scipy.linalg.polar", defined="polar")
+@linear_algebra("scipy.linalg.polar", defined="conditioned")
 def polar(xp: XP, a: Any, side: Any = "right") -> Any:
     if side not in ("right", "left"):
         raise ValueError("`side` must be either 'right' or 'left'")
@@ -305,7 +305,7 @@ def polar(xp: XP, a: Any, side: Any = "right") -> Any:
     return xp.prim.matmul(w, vh), xp.prim.matmul(xp.multiply(side_of, row), adjoint(xp, side_of))
 
 
-@linear_algebra("scipy.linalg.orthogonal_procrustes", defined="procrustes", returns="scalar")
+@linear_algebra("scipy.linalg.orthogonal_procrustes", defined="conditioned", returns="scalar")
 def orthogonal_procrustes(xp: XP, A: Any, B: Any, check_finite: Any = True) -> Any:
     a, b = lapack(xp, checked(xp, A, check_finite, B), checked(xp, B, check_finite, A))
     only(max(xp.ndim_of(a), xp.ndim_of(b)) < 3, "a batch of this function")
@@ -408,57 +408,3 @@ def expm(xp: XP, A: Any) -> Any:
         one = math.prod(shape[:-2]) == 1 and known
         r = squared if one else xp.where(xp.greater(steps, k), squared, r)
     return xp.prim.astype(r, dtype)
-
-
-def _functions_checked(xp: XP, A: Any) -> Any:
-    a = xp.asarray(A)
-    shape = xp.shape_of(a)
-    if len(shape) < 2 or shape[-1] != shape[-2]:
-        raise ValueError(f"expected square array_like input, but got shape {shape}")
-    only(0 not in shape, "an empty matrix")
-    return floats(xp, a)[0]
-
-
-def _of_circle(xp: XP, A: Any, sine: bool) -> Any:
-    a = _functions_checked(xp, A)
-    plus = expm(xp, xp.multiply(a, 1j))
-    if xp.dtype_of(a).kind != "c":
-        return xp.prim.imag(plus) if sine else xp.prim.real(plus)
-    minus = expm(xp, xp.multiply(a, -1j))
-    return xp.multiply(xp.subtract(plus, minus), -0.5j) if sine else xp.multiply(xp.add(plus, minus), 0.5)
-
-
-def _of_hyperbola(xp: XP, A: Any, sine: bool) -> Any:
-    a = _functions_checked(xp, A)
-    plus, minus = expm(xp, a), expm(xp, xp.negative(a))
-    return xp.multiply(xp.subtract(plus, minus) if sine else xp.add(plus, minus), 0.5)
-
-
-@linear_algebra("scipy.linalg.cosm")
-def cosm(xp: XP, A: Any) -> Any:
-    return _of_circle(xp, A, False)
-
-
-@linear_algebra("scipy.linalg.sinm")
-def sinm(xp: XP, A: Any) -> Any:
-    return _of_circle(xp, A, True)
-
-
-@linear_algebra("scipy.linalg.tanm")
-def tanm(xp: XP, A: Any) -> Any:
-    return xp.prim.solve(cosm(xp, A), sinm(xp, A))
-
-
-@linear_algebra("scipy.linalg.coshm")
-def coshm(xp: XP, A: Any) -> Any:
-    return _of_hyperbola(xp, A, False)
-
-
-@linear_algebra("scipy.linalg.sinhm")
-def sinhm(xp: XP, A: Any) -> Any:
-    return _of_hyperbola(xp, A, True)
-
-
-@linear_algebra("scipy.linalg.tanhm")
-def tanhm(xp: XP, A: Any) -> Any:
-    return xp.prim.solve(coshm(xp, A), sinhm(xp, A))

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from .._core.handles import Handle
 from ..common.user_warnings import warn
 from ..functions.operands import along
 from ..functions.registry import SCIENTIFIC, XP, bind, family, spec_of
@@ -180,89 +179,3 @@ def generic_filter(
     made = bind(known, xp.backend)(_stacked(xp, _parts(xp, x, wanted, origins, mode, cval)), axis=0)
     only(xp.shape_of(made) == xp.shape_of(x), "the function does not make a number of a window")
     return stored(xp, xp.prim.astype(made, dtypes.FLOAT64), to)
-
-
-_PADDED = {
-    "reflect": "symmetric", "constant": "constant", "nearest": "edge", "mirror": "reflect", "wrap": "wrap",
-    "grid-mirror": "reflect", "grid-constant": "constant", "grid-wrap": "wrap", "valid": "valid",
-}  # fmt: skip
-
-
-def _whole(values: Any) -> bool:
-    return all(np.asarray(v).dtype.kind in "iu" for v in values)
-
-
-def _spread(value: Any, count: int) -> tuple[Any, ...]:
-    return (value,) * count if np.isscalar(value) else tuple(value)
-
-
-@implements("scipy.ndimage.vectorized_filter", mode="arrays", pure=False, returns="any")
-def vectorized_filter(
-    xp: XP, input: Any, function: Any, *, size: Any = None, footprint: Any = None, output: Any = None,
-    mode: Any = "reflect", cval: Any = None, origin: Any = None, axes: Any = None, batch_memory: Any = 2**30,
-) -> Any:  # fmt: skip
-    only(isinstance(input, Handle), "the array to filter is none of ours")
-    if not callable(function):
-        raise ValueError("`function` must be a callable.")
-    if size is None and footprint is None:
-        raise ValueError("Either `size` or `footprint` must be provided.")
-    if size is not None and footprint is not None:
-        raise ValueError("Either `size` or `footprint` may be provided, not both.")
-    axes = tuple(range(-input.ndim, 0)) if axes is None else (axes,) if np.isscalar(axes) else tuple(axes)
-    count = len(axes)
-    if count > input.ndim:
-        raise ValueError("The length of `axes` may not exceed the dimensionality of `input`(`input.ndim`).")
-    only(count > 0 and 0 not in input.shape, "nothing is filtered")
-    if size is not None:
-        size = _spread(size, count)
-        if not (_whole(size) and all(n > 0 for n in size)):
-            raise ValueError("All elements of `size` must be positive integers.")
-        compute = function
-    else:
-        mask = np.asarray(footprint).astype(bool)
-        size = mask.shape
-
-        def compute(view: Any, **_: Any) -> Any:
-            return function(view[..., mask], axis=-1)
-
-    if count != len(size):
-        raise ValueError(
-            "`axes` must be compatible with the dimensionality of the window specified by `size` or `footprint`."
-        )
-    origin = (0,) * count if origin is None else _spread(origin, count)
-    if not _whole(origin):
-        raise ValueError("All elements of `origin` must be integers.")
-    if len(origin) != count:
-        raise ValueError("`origin` must be an integer or tuple of integers with length equal to the number of axes.")
-    if mode not in _PADDED:
-        raise ValueError(f"`mode` must be one of {set(_PADDED)}.")
-    mode = _PADDED[mode]
-    if mode == "valid" and any(origin):
-        raise ValueError("`mode='valid'` is incompatible with use of `origin`.")
-    if cval is not None and mode != "constant":
-        raise ValueError("Use of `cval` is compatible only with `mode='constant'`.")
-    cval = np.asarray(0.0 if cval is None else cval)
-    if cval.dtype.kind not in "iufc":
-        raise ValueError("`cval` must include only numbers.")
-    memory = np.asarray(batch_memory)
-    if memory.ndim or memory.dtype.kind not in "iuf" or memory <= 0:
-        raise ValueError("`batch_memory` must be positive number.")
-    last = tuple(range(-count, 0))
-    x: Any = np.moveaxis(input, axes, last)
-    out = None if output is None else np.moveaxis(output, axes, last)
-    if mode != "valid":
-        borders = [(n // 2 + o, (n - 1) // 2 - o) for n, o in zip(size, origin)]
-        options = {"constant_values": cval[()]} if mode == "constant" else {}
-        x = np.pad(x, [(0, 0)] * (x.ndim - count) + borders, mode=mode, **options)
-    view: Any = np.lib.stride_tricks.sliding_window_view(x, size, last)
-    rows = view.shape[0]
-    at_once = min(rows, batch_memory // (math.prod(view.shape[1:]) * view.dtype.itemsize))
-    if at_once < 1:
-        raise ValueError("`batch_memory` is insufficient for minimum chunk size.")
-    at_once = int(at_once)
-    made = [compute(view[i : i + at_once], axis=last) for i in range(0, rows, at_once)]
-    found: Any = made[0] if len(made) == 1 else np.concatenate(made)
-    if out is not None:
-        out[...] = found
-        return output
-    return np.moveaxis(found, last, axes)

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import math
 import operator
-import timeit
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
-from .._core.handles import Handle
 from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import convolutions, fft as transforms
 from ..functions.contractions import conjugate
 from ..functions.operands import along
 from ..functions.registry import XP
-from ..memory.views import native
 from ..runtime import dtypes
-from . import implements, stand_in
+from . import implements
 from .neighbourhoods import median_filter
 from .operand_checks import array, only
 
@@ -157,38 +152,6 @@ def correlate(xp: XP, in1: Any, in2: Any, mode: Any = "full", method: Any = "aut
     if xp.ndim_of(a) != xp.ndim_of(v):
         raise ValueError("in1 and in2 should have the same dimensionality")
     return _convolved(xp, a, _reversed(xp, v), mode, method)
-
-
-def _seconds(run: Callable[[], Any]) -> float:
-    """Measure the time of a call, compiled beforehand."""
-    run()
-    timer = timeit.Timer(run)
-    number = max(1, int(5e-3 / max(timer.timeit(1), 1e-6)))
-    return min(timer.repeat(3, number)) / number
-
-
-@implements("scipy.signal.choose_conv_method", mode="arrays", pure=False, returns="any")
-def choose_conv_method(xp: XP, in1: Any, in2: Any, mode: Any = "full", measure: Any = False) -> Any:
-    """Choose by SciPy's table of shapes, kinds of numbers and the largest integers, or by measuring the time here."""
-    given: list[Any] = [x if isinstance(x, Handle) else np.asarray(x) for x in (in1, in2)]
-    if measure:
-        convolves = stand_in("scipy.signal.convolve")
-
-        def run(method: str) -> None:
-            xp.backend.synchronize(native(convolves(*given, mode=mode, method=method)))
-
-        times = {method: _seconds(partial(run, method)) for method in ("fft", "direct")}
-        return "fft" if times["fft"] < times["direct"] else "direct", times
-    kinds = [x.dtype.kind for x in given]
-    if any(kind in "ui" for kind in kinds):
-        volume, kernel = (int(np.max(np.abs(x))) for x in given)
-        largest = volume * kernel * min(x.size for x in given)
-        if largest > 2 ** np.finfo(float).nmant - 1:
-            return "direct"
-    alike = [np.zeros((), float if kind in "uifc" else x.dtype) for kind, x in zip(kinds, given)]
-    return stand_in("scipy.signal.choose_conv_method").__wrapped__(
-        *(np.broadcast_to(one, x.shape) for one, x in zip(alike, given)), mode=mode
-    )
 
 
 def _of_axes(xp: XP, in1: Any, in2: Any, mode: Any, axes: Any) -> Any:

@@ -1,4 +1,4 @@
-"""``scipy.linalg``: structured equations: triangular matrices, stored factors, Toeplitz and circulant matrices."""
+"""``scipy.linalg``: structured equations: triangular matrices and stored factors."""
 
 from __future__ import annotations
 
@@ -9,15 +9,12 @@ from numpy.linalg import LinAlgError
 
 from ..common.signal_safety import imported
 from ..common.user_warnings import warn
-from ..functions import fft as transforms
-from ..functions.contractions import conjugate
 from ..functions.factorizations import adjoint, identity, real_of
-from ..functions.operands import along, swapped
+from ..functions.operands import swapped
 from ..functions.registry import XP, family
-from ..runtime import dtypes
 from . import implements
 from .linalg import cholesky, diagonal, matrix
-from .operand_checks import array, checked, lapack, only
+from .operand_checks import checked, lapack, only
 
 linear_algebra = family(implements, min_bits=32, in_place=True)
 
@@ -195,61 +192,3 @@ def lu(
     kept = xp.dtype_of(factors) if shape[0] == 1 else real_of(xp.dtype_of(factors))
     real = identity(xp, shape, kept, factors)
     return xp.prim.take(real, place, 0), lower, upper
-
-
-def _circulant(xp: XP, c: Any, r: Any, check_finite: Any) -> tuple[Any, Any]:
-    """Return the first column and the first row of a Toeplitz matrix."""
-    c = checked(xp, c, check_finite, r)
-    return c, conjugate(xp, c) if r is None else checked(xp, r, check_finite, c)
-
-
-@linear_algebra("scipy.linalg.matmul_toeplitz", error="sum")
-def matmul_toeplitz(xp: XP, c_or_cr: Any, x: Any, check_finite: Any = False, workers: Any = None) -> Any:
-    column, row = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
-    like = next(v for v in (x, column, row) if xp.is_array(v))
-    c, r = _circulant(xp, array(xp, column, like), row, check_finite)
-    x = checked(xp, x, check_finite, like)
-    only(xp.ndim_of(c) == 1 and xp.ndim_of(r) == 1 and xp.ndim_of(x) in (1, 2), "a batch")
-    n, m = xp.shape_of(c)[0], xp.shape_of(r)[0]
-    if xp.shape_of(x)[0] != m:
-        raise ValueError(f"Incompatible dimensions: {m} columns, {xp.shape_of(x)[0]} rows")
-    only(n > 0 and m > 0 and 0 not in xp.shape_of(x), "nothing to multiply")
-    to = np.result_type(xp.dtype_of(c), xp.dtype_of(r), xp.dtype_of(x), dtypes.FLOAT64)  # always double precision
-    only(to.char in "dD", f"it is of dtype {to}")
-    wide = dtypes.COMPLEX128
-    length = n + m - 1
-    c, r = xp.prim.astype(c, wide), xp.prim.astype(r, wide)
-    around = xp.prim.concatenate([c, xp.prim.flip(along(xp, r, 0, 1, m), (0,))], 0)
-    columns = xp.prim.reshape(x, (m, -1))
-    spectrum = transforms.fft(xp, xp.prim.reshape(around, (length, 1)), length, 0)
-    made = transforms.ifft(
-        xp, xp.multiply(spectrum, transforms.fft(xp, xp.prim.astype(columns, wide), length, 0)), length, 0
-    )
-    made = along(xp, made if to.kind == "c" else xp.prim.real(made), 0, 0, n)
-    return xp.prim.astype(xp.prim.reshape(made, (n, *xp.shape_of(x)[1:])), to)
-
-
-@linear_algebra("scipy.linalg.solve_circulant", error="sum")
-def solve_circulant(
-    xp: XP, c: Any, b: Any, singular: Any = "raise", tol: Any = None, caxis: Any = -1, baxis: Any = 0, outaxis: Any = 0
-) -> Any:
-    like = next(v for v in (c, b) if xp.is_array(v))
-    c, b = array(xp, c, like), array(xp, b, like)
-    only(
-        (xp.ndim_of(c), caxis, baxis, outaxis, singular, tol) == (1, -1, 0, 0, "raise", None),
-        "other axes or a tolerance",
-    )
-    only(
-        xp.ndim_of(b) in (1, 2) and 0 not in xp.shape_of(b) and xp.backend.is_concrete(c),
-        "an empty system, or one not known yet",
-    )
-    n = xp.shape_of(c)[0]
-    if xp.shape_of(b)[0] != n:
-        raise ValueError(f"Shapes of c {xp.shape_of(c)} and b {xp.shape_of(b)} are incompatible")
-    spectrum = transforms.fft(xp, c)
-    sizes = xp.backend.to_numpy(xp.absolute(spectrum))
-    if np.any(sizes <= np.max(sizes) * n * np.finfo(sizes.dtype).eps):
-        raise LinAlgError("near singular circulant matrix.")
-    over = xp.prim.reshape(spectrum, (n, *(1 for _ in xp.shape_of(b)[1:])))
-    made = transforms.ifft(xp, xp.divide(transforms.fft(xp, b, n, 0), over), n, 0)
-    return made if "c" in (xp.dtype_of(c).kind, xp.dtype_of(b).kind) else xp.prim.real(made)

@@ -110,7 +110,6 @@ CALLS: dict[Any, Any] = {
         )
         for name, given in {
             "affine_transform": (np.eye(2) * 0.9,),
-            "geometric_transform": (lambda at: (at[0] * 0.9, at[1] + 0.5),),
             "map_coordinates": (np.arange(40.0).reshape(2, 20),),
             "rotate": (10,),
             "shift": (1.5,),

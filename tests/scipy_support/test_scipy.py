@@ -94,13 +94,12 @@ def test_values_dtypes_shapes_and_exceptions_are_scipys(
     assert wrong(library, drawn) == []
 
 
-@pytest.mark.parametrize("function", [linalg.khatri_rao, linalg.orthogonal_procrustes], ids=lambda f: f.__name__)
-def test_batches_that_scipy_takes(library: str, function: Any) -> None:
+def test_batches_that_scipy_takes(library: str) -> None:
     stack = np.arange(18.0).reshape(2, 3, 3) % 7 + np.eye(3)
     ours = ad.asarray(stack, backend=library)
     with ad.fallback("silent"):
-        made = function(ours, ours)
-    for got, wanted in zip(made, function(stack, stack), strict=True):
+        made = linalg.orthogonal_procrustes(ours, ours)
+    for got, wanted in zip(made, linalg.orthogonal_procrustes(stack, stack), strict=True):
         np.testing.assert_allclose(np.asarray(got), wanted)
 
 
@@ -143,13 +142,13 @@ def test_a_singular_matrix_has_factors(library: str) -> None:
 
 _OF_A_MATRIX: dict[str, Callable[[Any], Any]] = {
     **{name: getattr(linalg, name) for name in (
-        "inv det svdvals eigvalsh lu_factor lu pinv pinvh cholesky expm norm null_space polar cosm".split()
+        "inv det svdvals eigvalsh lu_factor lu pinv pinvh cholesky expm norm null_space polar".split()
     )},
     "eigh": lambda a: linalg.eigh(a, eigvals_only=True), "eigvals": lambda a: np.sort(linalg.eigvals(a)), "solve": lambda a: linalg.solve(a, a[0]),
     "lstsq": lambda a: linalg.lstsq(a, a[0]), "solve_triangular": lambda a: linalg.solve_triangular(a, a[0]),
     "lu_solve": lambda a: linalg.lu_solve(linalg.lu_factor(a), a[0]), "mixed": lambda a: linalg.solve(a, np.ones(3, "f4")),
     "cho_solve": lambda a: linalg.cho_solve(linalg.cho_factor(a), a[0]), "norm of rows": lambda a: linalg.norm(a, axis=1),
-    "matmul_toeplitz": lambda a: linalg.matmul_toeplitz(a[0], a), "2-norm": lambda a: linalg.norm(a, 2),
+    "2-norm": lambda a: linalg.norm(a, 2),
     "one equation in each row": lambda a: linalg.solve(a[:1, :1], a[0]),
 }  # fmt: skip
 
@@ -200,7 +199,7 @@ def test_there_are_many() -> None:
     for topic in set(scipy_support.MODULES.values()):
         scipy_support.load(topic)
     known = [func for func in registry.SCIENTIFIC if func in registry.SPECS]
-    assert len(known) >= 170
+    assert len(known) >= 150
     functions = {names.FULL[func].rpartition(".")[2] for func in known}
     without = {name for name in functions if f".{name}(" not in " ".join(EXPRESSIONS)}
     assert without <= {"freqz_sos", "__call__"}  # SciPy's name for sosfreqz; CZT's, which zoom_fft calls
@@ -286,21 +285,6 @@ def test_output_of_another_dtype_is_written_by_the_library(library: str) -> None
         ndimage.gaussian_filter(x, 1.0, output=ad.asarray(np.zeros((4, 4)), backend=library))
 
 
-def test_elements_beyond_the_ends_of_a_signal(library: str, drawn: Callable[..., list[Any]]) -> None:
-    """Turned and mirrored more than once, where the filter is longer than the signal, and of what is not finite."""
-    every = itertools.product((2, 3, 7), (1, 4, 25), (1, 3), (1, 2), ("antireflect", "antisymmetric"), "fD")
-    for n, taps, up, down, mode, dtype in drawn(every, library, 12):
-        x = np.random.default_rng(7).normal(size=(2, n)).astype(dtype)
-        x[1, n // 2] = np.inf
-        weights = np.arange(1.0, taps + 1)
-        with ad.fallback("error"):
-            made = signal.upfirdn(weights, ad.asarray(x, backend=library), up, down, mode=mode)
-        wanted = signal.upfirdn(weights, x, up, down, mode=mode)
-        assert (made.dtype, made.shape) == (wanted.dtype, wanted.shape)
-        np.testing.assert_allclose(made[0], wanted[0], rtol=1e-5, atol=1e-5 * np.abs(wanted[0]).max())
-        np.testing.assert_array_equal(np.isfinite(made[1]), np.isfinite(wanted[1]))
-
-
 def test_what_scipy_makes_of_dtypes_that_it_has_no_code_for(library: str) -> None:
     x, halves = np.arange(24.0).reshape(3, 8) + 2j, np.ones((3, 3), "f2")
     with ad.fallback("silent"):
@@ -309,23 +293,6 @@ def test_what_scipy_makes_of_dtypes_that_it_has_no_code_for(library: str) -> Non
         with pytest.raises(TypeError, match="signature"):
             ndimage.label(ad.asarray(halves, backend=library))
     np.testing.assert_allclose(made, signal.savgol_filter(x.real, 5, 2))
-
-
-def test_a_signal_of_one_element_is_turned_about_it(library: str) -> None:
-    """SciPy divides by zero here, which ends the process."""
-    made = signal.upfirdn([1.0, 2.0, 4.0], ad.asarray([3.0], backend=library), mode="antireflect")
-    np.testing.assert_array_equal(made, [21.0, 21.0, 21.0])
-
-
-def test_which_convolution_is_faster(library: str) -> None:
-    x, few = (ad.asarray(np.ones(n), backend=library) for n in (3000, 3))
-    with ad.fallback("error"):
-        assert [signal.choose_conv_method(x, y) for y in (x, few, [1.0])] == ["fft", "direct", "direct"]
-        chosen, times = signal.choose_conv_method(x, few, measure=True)
-        assert signal.choose_conv_method(ad.asarray([1 << 40], backend=library), x) == "direct"
-    assert chosen == min(times, key=times.get)
-    assert times.keys() == {"fft", "direct"}
-    assert all(0 < t < 60 for t in times.values())
 
 
 @pytest.mark.parametrize(

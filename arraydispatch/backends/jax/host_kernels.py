@@ -18,7 +18,7 @@ from jax import lax
 
 from ...common import events, tracing
 from ...common.process_state import process
-from ..base import LEFT_FROM, LEFT_ON_CPUS
+from ..host_kernels import COUNTED_FROM, LEFT_FROM, LEFT_ON_CPUS, SORTED_FROM, multiplies_faster
 from .jitted_kernels import is_concrete, kernel
 from .shardings import aligned_empty, distributed, gathered_for, is_split, spread_of
 
@@ -44,15 +44,6 @@ LEFT_TO_NUMPY: dict[Any, str] = {
 
 _COMPILE_AFTER = 32
 """Number of calls of a shape after which compiling a program for it pays."""
-_SORTED_FASTER = 512
-"""Number of elements below which a compiled sort is faster than NumPy's with the transfer back (measured: 10 µs against 60)."""
-
-_COUNTED_FASTER = 1 << 17
-"""Number of places from which NumPy counts faster (measured: 480,000 in 1.2 ms against 3.3)."""
-_MULTIPLIED_FASTER = 1 << 18
-"""Number of products from which NumPy multiplies complex matrices faster (measured: those of 600 x 800 in 17 ms against 96)."""
-_THICK = 64
-"""Number of rows and columns from which it does; to end a block for the product of others costs more."""
 
 _seen: dict[tuple[Any, ...], int] = {}
 
@@ -135,9 +126,9 @@ def _sorting(on_host: Callable[..., np.ndarray[Any, Any]], on_device: Callable[.
 
     def run(a: Array, axis: int, *how: bool) -> Array:
         known = a.dtype.kind in "?biufc"  # not bfloat16, which NumPy compares by calling Python
-        if known and a.size >= _SORTED_FASTER and isinstance(a, jax.core.Tracer):
+        if known and a.size >= SORTED_FROM and isinstance(a, jax.core.Tracer):
             tracing.is_quicker_on_host()
-        if known and in_host_memory(a) and (a.size >= _SORTED_FASTER or is_rare(run, a.shape, a.dtype, axis)):
+        if known and in_host_memory(a) and (a.size >= SORTED_FROM or is_rare(run, a.shape, a.dtype, axis)):
             _tell()
             return jax.device_put(on_host(np.asarray(a), axis, *how), a.sharding)
         return compiled(a, axis)
@@ -192,12 +183,7 @@ argmin = kernel(_arg_extremum(lax.argmin, jnp.min, np.inf), static=(1,))
 
 def are_complex_matrices(a: Array, b: Array) -> bool:
     """Whether the product of arrays is one of complex matrices, of a size at which NumPy is faster."""
-    return bool(
-        a.ndim > 1 < b.ndim
-        and jnp.issubdtype(a.dtype, np.complexfloating)
-        and a.size * b.shape[-1] >= _MULTIPLIED_FASTER
-        and min(*a.shape[-2:], b.shape[-1]) >= _THICK
-    )
+    return bool(a.dtype.kind == "c") and multiplies_faster(a.shape, b.shape)
 
 
 def are_many_doubles(a: Array, *others: Array) -> bool:
@@ -225,7 +211,7 @@ def are_divided_by_one(a: Array, b: Array) -> bool:
 
 def are_many_places(x: Array, weights: Array | None, length: int) -> bool:
     """Whether places are so many that NumPy counts them faster."""
-    return bool(x.size >= _COUNTED_FASTER)
+    return bool(x.size >= COUNTED_FROM)
 
 
 # -- positions of elements ---------------------------------------------------------------------------------------------

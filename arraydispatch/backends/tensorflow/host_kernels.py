@@ -17,19 +17,11 @@ import tensorflow as tf
 
 from ...common import events, tracing
 from ...common.process_state import process
-from ..base import LEFT_ON_CPUS, places
+from ..host_kernels import COUNTED_FROM, LEFT_ON_CPUS, SORTED_FROM, multiplies_faster, places
 from .core import COMPLEX, EagerTensor, dims, host, on_host, taped
 
 Tensor = Any
 
-_FASTER = 512
-"""Number of elements from which NumPy is used (measured: it sorts 512 in 12 µs, TensorFlow in 370; running sums take 24 and 31), and ends a block."""
-_COUNTED_FASTER = 1 << 17
-"""Number of places from which NumPy counts faster (measured: 480,000 in 1.2 ms against 2.8)."""
-_MULTIPLIED_FASTER = 1 << 18
-"""Number of products from which NumPy multiplies complex matrices faster (measured: those of 600 x 800 in 17 ms against 55)."""
-_THICK = 64
-"""Number of rows and columns from which it does; to end a block for the product of others costs more."""
 _DECOMPOSED_FASTER = 1 << 12
 """Number of elements of a matrix from which LAPACK decomposes it faster (measured, 300 x 300: eigenvectors in 9 ms against 23, QR in 5 to 23)."""
 _LAPACK = "in host memory NumPy's LAPACK decomposes in blocks, TensorFlow's Eigen does not"
@@ -103,9 +95,7 @@ def decomposed(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: An
 def product(a: Tensor, b: Tensor) -> Tensor | None:
     """Multiply large complex matrices in host memory; return None for others."""
     sa, sb = dims(a), dims(b)
-    if a.dtype not in COMPLEX or len(sa) < 2 or len(sb) < 2 or None in (*sa, *sb):
-        return None
-    if math.prod(sa) * sb[-1] < _MULTIPLIED_FASTER or min(*sa[-2:], sb[-1]) < _THICK or not _are_known(a, b):
+    if a.dtype not in COMPLEX or None in (*sa, *sb) or not multiplies_faster(sa, sb) or not _are_known(a, b):
         return None
     return on_numpy(np.matmul, a, memory_of(b)) if in_host_memory(b) else None
 
@@ -113,7 +103,7 @@ def product(a: Tensor, b: Tensor) -> Tensor | None:
 def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
     """Count many places in host memory; return None for few, and if TensorFlow must count them."""
     given = (x,) if weights is None else (x, weights)
-    if None in (shape := dims(x)) or math.prod(shape) < _COUNTED_FASTER or not _are_known(*given):
+    if None in (shape := dims(x)) or math.prod(shape) < COUNTED_FROM or not _are_known(*given):
         return None
     if weights is not None and not in_host_memory(weights):
         return None
@@ -122,7 +112,7 @@ def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
 
 def if_large(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
     """Do what :func:`on_numpy` does for a tensor of a size at which NumPy is faster."""
-    if a.dtype is tf.bfloat16 or None in (shape := dims(a)) or math.prod(shape) < _FASTER or not _are_known(a):
+    if a.dtype is tf.bfloat16 or None in (shape := dims(a)) or math.prod(shape) < SORTED_FROM or not _are_known(a):
         return None
     return on_numpy(function, a, *args, **kwargs)
 

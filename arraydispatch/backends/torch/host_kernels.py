@@ -19,7 +19,7 @@ from torch import Tensor
 
 from ...common import events, tracing
 from ...common.process_state import process
-from ..base import LEFT_FROM, LEFT_ON_CPUS, places
+from ..host_kernels import LEFT_FROM, LEFT_ON_CPUS, places
 from .dtype_tables import AS_IT_IS, BFLOAT16, concrete, out_of_transforms
 
 _ROUNDED = torch.backends.mkl.is_available()

@@ -41,7 +41,7 @@ from ...runtime import dtypes, settings
 from ..recorder import Profile, function_name
 from .comparison import Finding, compare
 from .host_inputs import Hosts, Unfit, to_host
-from .known_errors import check_for, raw, scale_for, unverified
+from .known_errors import amplified, check_for, raw, scale_for, unverified
 from .library_calls import library_computes
 from .magnitudes import largest
 from .rounding import Nearby, jump
@@ -313,7 +313,7 @@ class Verification:
                 self._skip(f"{_name(func)}: NumPy refuses the call ({type(refused).__name__})")
                 return result
             written = hosts.mutated() if writes else None
-            findings = self._findings(func, inputs, keywords, result, reference, scale, written, policy)
+            findings = self._findings(func, real, inputs, keywords, result, reference, scale, written, policy)
             if not writes and policy is None:
                 findings += self._decided(func, real, args, inputs, keywords, result, reference)
             if findings:
@@ -325,8 +325,8 @@ class Verification:
             self._inside.now = False
 
     def _findings(
-        self, func: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], result: Any, reference: Any, scale: Any,
-        written: Iterable[tuple[Any, Any]] | None, policy: Any,
+        self, func: Any, real: Callable[..., Any], inputs: tuple[Any, ...], keywords: dict[str, Any], result: Any,
+        reference: Any, scale: Any, written: Iterable[tuple[Any, Any]] | None, policy: Any,
     ) -> list[Finding]:  # fmt: skip
         if written is not None:
             # The result is what was written, or None; values outside of the written part must be unchanged.
@@ -340,7 +340,9 @@ class Verification:
         pairs: list[tuple[Any, Any]] = []
         if not _pair(ours, reference, pairs):
             return [Finding(np.inf, 0.0, (), None, None, f"gives {_kind(ours)} where NumPy gives {_kind(reference)}")]
-        return [self._leaf(a, b, scale, policy) for a, b in pairs]
+        found = [self._leaf(a, b, scale, policy) for a, b in pairs]
+        relative = _quietly(amplified, func, real, inputs, keywords, pairs, found)[0]
+        return found if relative is None else list(relative)
 
     def _decided(
         self, func: Any, real: Callable[..., Any], args: tuple[Any, ...], inputs: tuple[Any, ...],

@@ -220,7 +220,7 @@ class Affine:
         if out is None:
             return made
         if not isinstance(out[0], Affine):
-            raise self._not_into_numpys()
+            raise self.not_into_numpys()
         out[0][...] = made
         return out[0]
 
@@ -234,7 +234,7 @@ class Affine:
     def _added_at(self, ufunc: np.ufunc, target: Any, indices: Any, values: Any) -> None:
         """Evaluate ``np.add.at``: an element that is named several times gets each value."""
         if not isinstance(target, Affine):
-            raise self._not_into_numpys()
+            raise self.not_into_numpys()
         chosen = np.arange(target.size).reshape(target.shape)[_key(indices, target)]
         added = affine(values, self)
         flat = np.broadcast_to(added.places, chosen.shape).ravel()
@@ -243,7 +243,8 @@ class Affine:
         total = made_of(sums @ added.store.rows[flat], sums @ added.store.bias[flat], target.shape, self.store.run)
         target[...] = ufunc(target, total)
 
-    def _not_into_numpys(self) -> TraceError:
+    def not_into_numpys(self) -> TraceError:
+        """Return the error for a write to an ndarray."""
         return TraceError(
             f"what depends on the arguments of {self.store.run.name} would be written to an array of NumPy's, at "
             f"{tracing.user_line()}; make that with np.zeros_like of an argument, or join the parts by np.concatenate."

@@ -10,15 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from .affine import FUNCTIONS, METHODS, Affine, affine, follows
-from .functions import _constant, _moving
+from .affine import METHODS, Affine, affine, follows
+from .functions import _along, _constant, _moving
 from .numerics import _first, _known
-
-
-def _along(a: Any, axis: int, matrix: np.ndarray[Any, Any]) -> Any:
-    """Multiply each line along an axis by a matrix."""
-    return np.moveaxis(np.tensordot(matrix, a, axes=([1], [axis])), 0, axis)
-
 
 # -- Fourier transforms ----------------------------------------------------------------------------------------------------
 
@@ -93,16 +87,17 @@ def _solve(a: Any, b: Any) -> Any:
 
 # -- edges -------------------------------------------------------------------------------------------------------------------
 
-_plain_pad = FUNCTIONS[np.pad]
-
 
 @follows(np.pad)
 def _pad(array: Affine, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    odd = mode in ("reflect", "symmetric") and kwargs.get("reflect_type", "even") == "odd"
+    mode = "constant" if mode == "empty" else mode
+    odd = kwargs.get("reflect_type") == "odd"
+    if mode == "constant" and np.any(value := kwargs.pop("constant_values", 0)):
+        return np.pad(array, pad_width) + np.pad(np.zeros(array.shape), pad_width, constant_values=value)
+    if mode in ("constant", "edge", "wrap") or (mode in ("reflect", "symmetric") and not odd):
+        return _moving(np.pad)(array, pad_width, mode, **kwargs)
     if mode not in ("mean", "linear_ramp") and not odd:
-        if mode in ("reflect", "symmetric"):
-            kwargs.pop("reflect_type", None)
-        return _plain_pad(array, pad_width, mode, **kwargs)
+        raise array.store.run.refuse(f"np.pad with mode={mode!r}")
     widths = _pairs(pad_width, array.ndim)
     options = {
         key: _pairs(x, array.ndim)
@@ -192,40 +187,6 @@ def _polyint(p: Any, m: int = 1, k: Any = None) -> Any:
     for c in constants:
         p = np.append(p / np.arange(p.size, 0, -1), c)
     return p
-
-
-# -- writing ----------------------------------------------------------------------------------------------------------------------
-
-
-@follows(np.put)
-def _put(a: Any, ind: Any, v: Any, mode: Any = "raise") -> None:
-    like = _first(a, v)
-    if not isinstance(a, Affine):
-        raise like._not_into_numpys()
-    at = np.arange(a.size).take(_known(ind, like), mode=mode).ravel()
-    values = affine(v, like).reshape(-1)
-    Affine(a.store, a.places.reshape(-1)[at])[...] = values[np.arange(at.size) % values.size]
-
-
-def _put_where(a: Any, mask: Any, values: Any, at: Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]) -> None:
-    """Write values where a mask is true; ``at`` maps these positions, in C order, to the indices of their values."""
-    like = _first(a, values)
-    if not isinstance(a, Affine):
-        raise like._not_into_numpys()
-    given = affine(values, like).reshape(-1)
-    places = np.flatnonzero(_known(mask, like))
-    if places.size:
-        Affine(a.store, a.places.reshape(-1)[places])[...] = given[at(places) % given.size]
-
-
-@follows(np.putmask)
-def _putmask(a: Any, mask: Any, values: Any) -> None:
-    _put_where(a, mask, values, lambda places: places)
-
-
-@follows(np.place)
-def _place(arr: Any, mask: Any, vals: Any) -> None:
-    _put_where(arr, mask, vals, lambda places: np.arange(places.size))
 
 
 def _fill(a: Affine, value: Any) -> None:

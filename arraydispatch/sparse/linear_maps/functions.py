@@ -33,7 +33,7 @@ def _moving(func: Any, data: Sequence[int] = (0,), many: bool = False) -> Callab
     return run
 
 
-_DATA = frozenset({"a", "m", "x", "v", "ary", "arr", "array", "arrays", "tup", "values", "filt"})
+_DATA = frozenset("a m x v ary arr array arrays tup values filt vals val src choices choicelist default".split())
 """NumPy's names for arguments that hold elements."""
 
 
@@ -78,6 +78,22 @@ class _Pool:
         return made_of(rows[flat], bias[flat], np.shape(made), run)
 
 
+def _writing(func: Any, at: int) -> Callable[..., None]:
+    """Make the rule of a NumPy function that writes the elements of an argument into its first: it runs on their positions."""
+
+    def run(target: Any, *args: Any, **kwargs: Any) -> None:
+        if not isinstance(target, Affine):
+            raise next(x for x in tree_flatten((args, kwargs))[0] if isinstance(x, Affine)).not_into_numpys()
+        pool = _Pool(target)
+        written = pool.places(target)
+        given = [pool.places(x) if i == at else _constant(x, target) for i, x in enumerate(args, 1)]
+        named = {k: pool.places(x) if k in _DATA else _constant(x, target) for k, x in kwargs.items()}
+        func(written, *given, **named)
+        target[...] = pool.taken(written)
+
+    return run
+
+
 def _viewing(func: Any) -> Callable[..., Any]:
     """Make the rule of a NumPy function of one array that may return a view."""
 
@@ -86,16 +102,6 @@ def _viewing(func: Any) -> Callable[..., Any]:
         return mapped(lambda x: a._of(np.asarray(x)), made)
 
     return run
-
-
-@follows(np.pad)
-def _pad(array: Affine, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    if mode == "constant" and np.any(value := kwargs.pop("constant_values", 0)):
-        numbers = np.pad(np.zeros(array.shape), pad_width, constant_values=value)
-        return _moving(np.pad)(array, pad_width) + numbers
-    if mode not in ("constant", "edge", "wrap", "reflect", "symmetric", "empty") or "reflect_type" in kwargs:
-        raise array.store.run.refuse(f"np.pad with mode={mode!r}")
-    return _moving(np.pad)(array, pad_width, "constant" if mode == "empty" else mode)
 
 
 # -- sums ----------------------------------------------------------------------------------------------------------------
@@ -137,19 +143,16 @@ def _mean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims
     return total / np.sum(counted, axis, keepdims=keepdims is not np._NoValue and bool(keepdims))
 
 
+def _along(a: Any, axis: int, matrix: np.ndarray[Any, Any]) -> Any:
+    """Multiply each line along an axis by a matrix."""
+    return np.moveaxis(np.tensordot(matrix, a, axes=([1], [axis])), 0, axis)
+
+
 @follows(np.cumsum)
 def _cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     if axis is None:
         a, axis = a.reshape(-1), 0
-    axis = axis % a.ndim
-    n = a.shape[axis]
-    lines = np.moveaxis(a.places, axis, -1).reshape(-1, n)
-    count = len(lines)
-    whole = a._taken(lines).rows(), a._taken(lines).bias()
-    sums = sp.kron(sp.eye_array(count), sp.csr_array(np.tril(np.ones((n, n)))), format="csr")
-    made = made_of(sums @ whole[0], sums @ whole[1], (count, n), a.store.run)
-    moved = tuple(k for i, k in enumerate(a.shape) if i != axis)
-    return _moving(np.moveaxis)(made.reshape((*moved, n)), -1, axis)
+    return _along(a, axis % a.ndim, np.tril(np.ones((a.shape[axis],) * 2)))
 
 
 @follows(np.diff)
@@ -307,12 +310,22 @@ for _mover in (
     np.vstack, np.dstack, np.column_stack, np.block, np.diagflat, np.take_along_axis,
 ):  # fmt: skip
     follows(_mover)(_moving(_mover))
+for _writer, _at in (
+    (np.copyto, 1),
+    (np.fill_diagonal, 1),
+    (np.put, 2),
+    (np.putmask, 2),
+    (np.place, 2),
+    (np.put_along_axis, 2),
+):
+    follows(_writer)(_writing(_writer, _at))
 follows(np.append)(_moving(np.append, (0, 1)))
 follows(np.insert)(_moving(np.insert, (0, 2)))
 follows(np.compress)(_moving(np.compress, (1,)))
 follows(np.extract)(_moving(np.extract, (1,)))
 follows(np.broadcast_arrays)(_moving(np.broadcast_arrays, many=True))
 follows(np.meshgrid)(_moving(np.meshgrid, many=True))
+follows(np.select)(_moving(np.select, (1, 2)))
 
 
 @follows(np.shape)

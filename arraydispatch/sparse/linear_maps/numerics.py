@@ -224,27 +224,12 @@ def _vecmat(run: Run, x: Any, y: Any) -> Any:
     return _einsum("...i,...ij->...j", _conjugated(run, x), y)
 
 
-@follows(np.linalg.matmul)
-def _linalg_matmul(a: Any, b: Any) -> Any:
-    return np.matmul(a, b)
-
-
 @follows(np.linalg.vecdot)
 def _linalg_vecdot(a: Any, b: Any, *, axis: int = -1) -> Any:
     like = _first(a, b)
     one: Any = a if isinstance(a, Affine) else _known(a, like)
     two: Any = b if isinstance(b, Affine) else _known(b, like)
     return np.vecdot(np.moveaxis(one, axis, -1), np.moveaxis(two, axis, -1))
-
-
-@follows(np.linalg.outer)
-def _linalg_outer(a: Any, b: Any) -> Any:
-    return np.outer(a, b)
-
-
-@follows(np.linalg.tensordot)
-def _linalg_tensordot(a: Any, b: Any, *, axes: Any = 2) -> Any:
-    return np.tensordot(a, b, axes)
 
 
 @follows(np.linalg.trace)
@@ -261,14 +246,6 @@ def _multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Any:
 
 
 # -- selecting, counting, writing --------------------------------------------------------------------------------------
-
-
-@follows(np.select)
-def _select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Any:
-    made = default
-    for condition, choice in zip(reversed(condlist), reversed(choicelist)):
-        made = np.where(condition, choice, made)
-    return made
 
 
 @follows(np.bincount)
@@ -315,32 +292,7 @@ def _imag(val: Affine) -> Affine:
     return made
 
 
-@follows(np.copyto)
-def _copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    if not isinstance(dst, Affine):
-        raise _first(src, where)._not_into_numpys()
-    dst[...] = src if where is True else np.where(where, src, dst)
-
-
-@follows(np.put_along_axis)
-def _put_along_axis(arr: Any, indices: Any, values: Any, axis: Any) -> None:
-    like = _first(arr, values)
-    if not isinstance(arr, Affine):
-        raise like._not_into_numpys()
-    at = _known(indices, like)
-    places = np.take_along_axis(arr.places, at, axis)
-    Affine(arr.store, places)[...] = values
-
-
-@follows(np.fill_diagonal)
-def _fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
-    if not isinstance(a, Affine):
-        raise _first(val)._not_into_numpys()
-    places = np.arange(a.size).reshape(a.shape)
-    marked = np.zeros(a.shape, bool)
-    np.fill_diagonal(marked, True, wrap)
-    a[np.unravel_index(places[marked], a.shape)] = val
-
-
 follows(np.lib.stride_tricks.sliding_window_view)(_viewing(np.lib.stride_tricks.sliding_window_view))
 follows(np.choose)(_moving(np.choose, (1,)))
+for _alias, _func in ((np.linalg.matmul, np.matmul), (np.linalg.outer, np.outer), (np.linalg.tensordot, np.tensordot)):
+    follows(_alias)(_func)

@@ -2,8 +2,8 @@
 
 They reach ``__array_ufunc__`` as NumPy's do, and are registered when the first of them is called, so nothing here
 imports SciPy. For each (ufunc, backend) :func:`learn` decides once: the library's own kernel if it is accurate (the
-table ``SPECIAL`` in ``backends/<library>/special.py``), else a formula over ``xp`` (in the modules of this package; for
-complex numbers in ``complexes`` and ``faddeeva``), else the host, with a reason for each.
+table ``SPECIAL`` in ``backends/<library>/special.py``), else a formula over ``xp`` (in the modules of this package),
+else the host, with a reason for each. Of complex numbers SciPy alone has them.
 """
 
 from __future__ import annotations
@@ -17,19 +17,17 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.base import LEFT_FROM, Backend, LeftToNumPy
+from ...backends.base import Backend, LeftToNumPy
+from ...backends.host_kernels import LEFT_FROM
 from ...common.signal_safety import imported
 from ...runtime import dtypes, settings
 from ..composed import COMPOSED
-from .formula import BODIES, COMPLEX, LOOKS, OF_COMPLEX, UFUNCS
+from .formula import BODIES, OF_COMPLEX, UFUNCS
 
-__all__ = ["BODIES", "COMPLEX", "NAMES", "UFUNCS", "is_composed", "kernel", "learn", "name_of", "reason_of", "refusal"]
+__all__ = ["BODIES", "NAMES", "UFUNCS", "is_composed", "kernel", "learn", "name_of", "reason_of", "refusal"]
 
 _MODULE = "scipy.special._ufuncs"
-_TOPICS = (
-    "exponentials", "gammas", "error_functions", "bessel", "bessel_orders", "integrals", "incomplete", "orthogonal",
-    "complexes", "faddeeva",
-)  # fmt: skip
+_TOPICS = ("exponentials", "gammas", "error_functions", "bessel", "bessel_orders", "integrals", "incomplete")
 
 NAMES: dict[np.ufunc, str] = {}
 """SciPy ufunc -> its name."""
@@ -68,8 +66,8 @@ def learn(ufunc: np.ufunc, backend: Backend) -> bool:
         backend.UFUNCS[ufunc] = ufunc
     elif name in backend.special:
         backend.UFUNCS[ufunc] = backend.special[name]
-    elif name in BODIES or name in COMPLEX:
-        COMPOSED[ufunc] = BODIES.get(name) or COMPLEX[name]
+    elif name in BODIES:
+        COMPOSED[ufunc] = BODIES[name]
     return True
 
 
@@ -100,8 +98,7 @@ def _of_complex(loop: tuple[np.dtype[Any], ...]) -> bool:
 
 def kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> Callable[..., Any]:
     """Return the formula of a SciPy ufunc as a kernel of a backend."""
-    body = COMPLEX[NAMES[ufunc]] if _of_complex(loop) else COMPOSED[ufunc]
-    made = partial(body, backend.xp) if body in LOOKS else backend.fused(body)
+    made = backend.fused(COMPOSED[ufunc])
     reason = backend.LEFT_TO_NUMPY.get(f"scipy.special.{NAMES[ufunc]}")
     return partial(_unless_left, made, dtypes.FasterOnHost(reason), backend) if reason else made
 
@@ -122,6 +119,6 @@ def is_composed(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backe
 
 def refusal(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> str | None:
     """Return why a known SciPy ufunc does not run in this loop; None if it does."""
-    if backend.native_is_ndarray or not _of_complex(loop) or NAMES[ufunc] in COMPLEX:
+    if backend.native_is_ndarray or not _of_complex(loop):
         return None
     return OF_COMPLEX

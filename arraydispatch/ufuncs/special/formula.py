@@ -1,9 +1,8 @@
 """Language of the formulas: :class:`Real`, an array of real numbers with operators, over ``xp``.
 
 A formula takes Reals in double precision and returns one (or a tuple). :func:`formula` registers it under SciPy's name
-and handles the rest: SciPy's loops for float32 compute in float64 and round once, and so do these. SciPy has separate
-loops for complex numbers: :func:`of_complex` registers a formula of the two parts; functions without one refuse complex
-numbers.
+and handles the rest: SciPy's loops for float32 compute in float64 and round once, and so do these. SciPy's separate
+loops for complex numbers are refused.
 
 Formulas differ from interval to interval. :func:`pieces` computes each where it holds: for known values it selects the
 elements, so that nothing is computed twice; under a trace it computes all of them and chooses.
@@ -27,9 +26,6 @@ Body = Callable[..., Any]
 
 BODIES: dict[str, Body] = {}
 """SciPy's name -> body over ``xp`` and native arrays."""
-
-COMPLEX: dict[str, Body] = {}
-"""The same for SciPy's loops of complex numbers."""
 
 OF_COMPLEX = "of complex numbers, SciPy alone has it"
 
@@ -71,9 +67,6 @@ class Real:
 
     def __pow__(self, other: Any) -> Real:
         return Real(self.xp, self.xp.power(self.v, _raw(other)))
-
-    def __rpow__(self, other: Any) -> Real:
-        return Real(self.xp, self.xp.power(_raw(other), self.v))
 
     def __mod__(self, other: Any) -> Real:
         return Real(self.xp, self.xp.remainder(self.v, _raw(other)))
@@ -151,7 +144,7 @@ def _test(name: str) -> Callable[[Real], Truth]:
     return function
 
 
-isnan, isinf, isfinite, signbit = (_test(name) for name in "isnan isinf isfinite signbit".split())
+isnan, isinf, signbit = (_test(name) for name in "isnan isinf signbit".split())
 
 
 def minimum(x: Real, y: Any) -> Real:
@@ -172,11 +165,6 @@ def copysign(x: Real, y: Any) -> Real:
 def hypot(x: Real, y: Real) -> Real:
     """Compute the length of a vector."""
     return Real(x.xp, x.xp.hypot(x.v, y.v))
-
-
-def arctan2(y: Real, x: Real) -> Real:
-    """Compute the angle of a vector."""
-    return Real(x.xp, x.xp.arctan2(y.v, x.v))
 
 
 def power(x: Any, y: Any) -> Real:
@@ -266,34 +254,19 @@ def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float =
     A case is (condition, formula, operands for which the formula has a value). If elements cannot be selected, these
     operands replace those of elements that belong to other cases, so that no gradient is NaN.
     """
-
-    def alone(formula: Callable[..., Real]) -> Callable[..., tuple[Real]]:
-        return lambda *inside: (formula(*inside),)
-
-    return _pieces(operands, [(condition, alone(formula), safe) for condition, formula, safe in cases], otherwise, 1)[0]
-
-
-def pairs(operands: tuple[Real, ...], cases: Sequence[Case]) -> tuple[Real, Real]:
-    """Evaluate formulas of two results as :func:`pieces`, with NaN elsewhere."""
-    first, second = _pieces(operands, cases, NAN, 2)
-    return first, second
-
-
-def _pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float, outputs: int) -> tuple[Real, ...]:
     xp = operands[0].xp
     operands = broadcast(*operands)
     if not all(is_known(condition) for condition, _, _ in cases) or not is_known(operands[0]):
-        results: tuple[Any, ...] = (otherwise,) * outputs
+        result: Any = otherwise
         for condition, formula, safe in reversed(cases):
-            values = formula(*(where(condition, x, s) for x, s in zip(operands, safe)))
-            results = tuple(where(condition, new, old) for new, old in zip(values, results))
-        return results
+            result = where(condition, formula(*(where(condition, x, s) for x, s in zip(operands, safe))), result)
+        return result
     shape = xp.shape_of(operands[0].v)
     size = math.prod(shape)
     if size == 0:
-        return operands[:1] * outputs
+        return operands[0]
     flat = [xp.prim.reshape(x.v, (size,)) for x in operands]
-    made: list[Native] | None = None
+    made: Native = None
     left: Truth | None = None
     for condition, formula, _ in cases:
         mine = Truth(xp, xp.prim.reshape(xp.prim.broadcast_to(condition.v, shape), (size,)))
@@ -305,21 +278,20 @@ def _pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float,
         if count == 0:
             continue
         if count == size:
-            made = [x.v for x in formula(*(Real(xp, x) for x in flat))]
+            made = formula(*(Real(xp, x) for x in flat)).v
             break
-        values = formula(*(Real(xp, xp.prim.gather(x, (picked,))) for x in flat))
+        value = formula(*(Real(xp, xp.prim.gather(x, (picked,))) for x in flat))
         if made is None:
-            made = _filled(flat[0], xp, otherwise, outputs)
-        made = [xp.prim.scatter(old, (picked,), new.v, "set") for old, new in zip(made, values)]
+            made = _filled(flat[0], xp, otherwise)
+        made = xp.prim.scatter(made, (picked,), value.v, "set")
     if made is None:
-        made = _filled(flat[0], xp, otherwise, outputs)
-    return tuple(Real(xp, xp.prim.reshape(x, shape)) for x in made)
+        made = _filled(flat[0], xp, otherwise)
+    return Real(xp, xp.prim.reshape(made, shape))
 
 
-def _filled(like: Native, xp: Any, value: float, count: int) -> list[Native]:
-    """Return ``count`` arrays filled with one number, each with its own memory."""
-    dtype, device = xp.dtype_of(like), xp.backend.device_of(like)
-    return [xp.prim.full(xp.shape_of(like), value, dtype, device) for _ in range(count)]
+def _filled(like: Native, xp: Any, value: float) -> Native:
+    """Return an array filled with one number."""
+    return xp.prim.full(xp.shape_of(like), value, xp.dtype_of(like), xp.backend.device_of(like))
 
 
 _LOOK_EVERY = 8
@@ -354,15 +326,8 @@ def repeat(
 # -- registration ----------------------------------------------------------------------------------------------------------
 
 
-LOOKS: set[Body] = set()
-"""Bodies that read values, and so cannot be compiled."""
-
-
-def formula(*names: str, looks: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a formula under SciPy's names; the formula itself is returned unchanged, for other formulas to call.
-
-    ``looks``: it reads the values of its operands, and takes integers unconverted.
-    """
+def formula(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a formula under SciPy's name; the formula itself is returned unchanged, for other formulas to call."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -372,33 +337,12 @@ def formula(*names: str, looks: bool = False) -> Callable[[Callable[..., Any]], 
                 raise Unsupported(OF_COMPLEX)
             floats = [t for t in have if dtypes.category(t) == "float"]
             to = floats[0] if floats else dtypes.FLOAT64
-            kept = [looks and t.kind in "iu" for t in have]
-            made = function(*(Real(xp, x if k else xp.prim.astype(x, dtypes.FLOAT64)) for x, k in zip(operands, kept)))
+            made = function(*(Real(xp, xp.prim.astype(x, dtypes.FLOAT64)) for x in operands))
             if isinstance(made, tuple):
                 return tuple(xp.prim.astype(x.v, to) for x in made)
             return xp.prim.astype(made.v, to)
 
-        for name in names:
-            BODIES[name] = body
-        if looks:
-            LOOKS.add(body)
-        return function
-
-    return register
-
-
-def of_complex(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a formula of the two parts of a complex number under SciPy's names; it returns the two parts of the result."""
-
-    def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(function)
-        def body(xp: Any, z: Native) -> Native:
-            wide = xp.prim.astype(z, dtypes.COMPLEX128)
-            x, y = function(Real(xp, xp.prim.real(wide)), Real(xp, xp.prim.imag(wide)))
-            return xp.prim.astype(xp.prim.complex(x.v, y.v), xp.dtype_of(z))
-
-        for name in names:
-            COMPLEX[name] = body
+        BODIES[name] = body
         return function
 
     return register

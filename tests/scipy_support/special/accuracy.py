@@ -61,16 +61,6 @@ def run(backend: str, name: str, dtype: str, some: slice = slice(None)) -> list[
     return arguments.distances(name, operands, tuple(np.asarray(x) for x in made), want, units)
 
 
-def run_in_plane(backend: str, name: str) -> list[Any]:
-    """The distances of one function of complex numbers."""
-    z = arguments.plane()
-    with np.errstate(all="ignore"):
-        with ad.fallback("error"):
-            made = UFUNCS[name](ad.asarray(z, backend=backend))
-        assert isinstance(made, ad.Array) and made.backend.name == backend and made.dtype == np.complex128
-        return arguments.distances_in_plane(name, z, np.asarray(made))
-
-
 def _rounded(distance: float) -> float:
     return math.ceil(distance) if distance < 1000 else float(f"{distance * 1.05:.1e}")
 
@@ -80,10 +70,6 @@ def measure(backend: str, names: list[str]) -> None:
     held = dict(data())
     table = held.setdefault("units", {}).setdefault(backend, {})
     held.setdefault("versions", {})[backend] = loader.load(backend).version
-    for name in names or arguments.COMPLEX:
-        if name in arguments.COMPLEX:
-            worst = max(float(np.max(d)) for d in run_in_plane(backend, name))
-            table.setdefault(name, {})["D"] = _rounded(worst)
     for name in names or arguments.on_devices(loader.load(backend)):
         if name not in arguments.on_devices(loader.load(backend)):
             continue
@@ -183,9 +169,7 @@ def page() -> str:
         "message names. `arraydispatch coverage` lists them with NumPy's.",
         "",
         "Formulas compute in double precision, also for `float32` (as SciPy does), and round once. Of complex numbers SciPy alone",
-        "has most of these functions (below are those that run on every backend), as it has the `eval_*` of orders that are not whole or are not",
-        "known yet. Of whole numbers the `eval_*` have infinities and NaN as SciPy's recurrences have",
-        "them; of orders of a floating dtype SciPy has series, and a call that meets an infinity or NaN is left to it.",
+        "has these functions.",
         "",
         "`legendre_p`, `sph_legendre_p` and `sph_harm_y`, which are objects of SciPy's that choose a ufunc, compute on the library by SciPy's",
         "recurrences. Degrees and orders need values: in a program (`ad.jit`) they are Python's whole numbers or NumPy's own arrays. Of degrees",
@@ -216,17 +200,6 @@ def page() -> str:
         lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
     lines += [
         "",
-        "Of complex numbers, the real and the imaginary part each in units of its own, over the plane with its infinities and the",
-        "sides of cuts, in double precision. Where the distance is in the hundreds it is SciPy's: its values have twelve digits there.",
-        "",
-        "| function | " + " | ".join(BACKENDS) + " |",
-        "|---|" + "---|" * len(BACKENDS),
-    ]
-    for name in arguments.COMPLEX:
-        cells = [f"formula {held['units'][backend][name]['D']:g}" for backend in BACKENDS]
-        lines.append(f"| `{name}` | " + " | ".join(cells) + " |")
-    lines += [
-        "",
         "Departures, by intent:",
         "",
         *(f"- `{name}`: {why}." for name, (why, _) in arguments.DEPARTURES.items()),
@@ -250,7 +223,7 @@ def page() -> str:
     lines += ["", "## On the host", "", "| functions | why |", "|---|---|"]
     reasons: dict[str, list[str]] = {}
     for name, ufunc in UFUNCS.items():
-        if name not in names and name not in arguments.COMPLEX and not name.startswith("_"):
+        if name not in names and not name.startswith("_"):
             reasons.setdefault(describe(ufunc, backends[0])[1], []).append(name)
     for reason, held_names in reasons.items():
         lines.append(f"| {', '.join(f'`{n}`' for n in sorted(held_names))} | {reason} |")

@@ -55,46 +55,6 @@ def _over_the_whole_domain(backend: str, name: str, dtypes: Sequence[str], some:
             assert distance[worst] <= 1.5 * allowed + 3, f"{name}{tuple(operands)} in {dtype}: {distance[worst]} units"
 
 
-@each("backend, name", {backend: [(backend, name) for name in arguments.COMPLEX] for backend in LIBRARIES})
-def test_values_over_the_complex_plane(backend: str, name: str) -> None:
-    allowed = accuracy.figure(backend, name, "D")
-    for distance in accuracy.run_in_plane(backend, name):
-        worst = int(np.argmax(distance))
-        assert distance[worst] <= 1.5 * allowed + 3, f"{name}({arguments.plane()[worst]}): {distance[worst]} units"
-
-
-TRUE_IN_PLANE = {
-    "erf": (0.006304114907682319 - 0.007887361051176028j, 0.007113780222326401 - 0.008899764738347325j),
-    "wofz": (0.0007559361074288512 - 0.010165264248593422j, 1.0115738158163998 + 0.0008685286840896126j),
-}
-"""Where SciPy's values, or those of plain formulas, have lost digits: by mpmath with 60 digits."""
-
-
-@pytest.mark.parametrize("name", TRUE_IN_PLANE)
-def test_nothing_cancels_in_the_complex_plane(library: str, name: str) -> None:
-    z, true = TRUE_IN_PLANE[name]
-    with ad.fallback("error"):
-        made = getattr(scipy.special, name)(ad.asarray(np.array([z]), backend=library))
-    made = np.asarray(made)[0]
-    np.testing.assert_allclose([made.real, made.imag], [true.real, true.imag], rtol=3e-14)
-
-
-@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_complex_dtypes_shapes_and_options(library: str, dtype: str) -> None:
-    host = (np.linspace(-2, 2, 6) + 1j * np.linspace(3, -1, 6)).astype(dtype).reshape(2, 3)
-    z = ad.asarray(host, backend=library)
-    with ad.fallback("error"):
-        for ufunc in (scipy.special.wofz, scipy.special.erf, scipy.special.log1p, scipy.special.expm1):
-            made, want = ufunc(z), ufunc(host)
-            assert (made.dtype, made.shape) == (want.dtype, want.shape)
-            np.testing.assert_allclose(np.asarray(made), want, rtol=2e-6 if dtype == "complex64" else 1e-13)
-        assert scipy.special.erf(z[:0]).shape == (0, 3)
-        assert isinstance(scipy.special.erf(z[0, 0]), np.dtype(dtype).type)
-        real = scipy.special.wofz(ad.asarray(np.array([0.5, 1.5]), backend=library))
-    assert real.dtype == np.complex128  # SciPy has loops of complex numbers alone
-    np.testing.assert_allclose(np.asarray(real), scipy.special.wofz(np.array([0.5, 1.5])), rtol=1e-14)
-
-
 BESSEL = {
     (100.0, 1.0): 8.47367400813808e-189,
     (100.0, 3.3): 6.167310608171165e-137,
@@ -111,41 +71,6 @@ def test_large_orders_have_all_digits(library: str) -> None:
         operands = (np.repeat(x, 16) for x in np.array(list(BESSEL)).T)
         made = scipy.special.iv(*(ad.asarray(x, backend=library) for x in operands))
     np.testing.assert_allclose(np.asarray(made), np.repeat(list(BESSEL.values()), 16), rtol=5e-15)
-
-
-EDGES = np.array([0.0, 1e-9, 0.3, 1.0, 2.5, 40.0, 1e30, 1e160, 1.7e308, np.inf])
-EDGES = np.concatenate([EDGES, -EDGES, [np.nan]])
-PARAMETERS = np.array([0.0, 0.5, 1.0, 2.5, 1e3, np.inf, np.nan])
-POLYNOMIALS = sorted(name for name in arguments.FORMULAS if name.startswith("eval_"))
-
-
-@pytest.mark.parametrize("name", POLYNOMIALS)
-def test_polynomials_are_infinite_and_nan_where_scipys_are(library: str, name: str) -> None:
-    """Of whole orders, which SciPy computes by a recurrence, negative ones too; what there is depends on its terms."""
-    ufunc = UFUNCS[name]
-    orders = np.array([0, 1, 2, 3, 4, 7, 20, 200] + ([] if "jacobi" in name else [-1, -2, -4, -30]))
-    grid = np.meshgrid(orders, *[PARAMETERS] * (ufunc.nin - 2), EDGES, indexing="ij")
-    want = ufunc(*grid)
-    with ad.fallback("error"):
-        got = np.asarray(ufunc(*(ad.asarray(x, backend=library) for x in grid)))
-    left = np.zeros(want.shape, bool)
-    if name == "eval_gegenbauer":  # the page says so: next to the middle, SciPy's series
-        left = (np.abs(grid[-1]) < 1e-5) & ~np.isfinite(grid[1]) | (grid[1] == 0)
-    np.testing.assert_array_equal(np.isnan(got)[~left], np.isnan(want)[~left])
-    infinite = np.isinf(want) | np.isinf(got)
-    np.testing.assert_array_equal(got[infinite & ~left], want[infinite & ~left])
-    some = np.isfinite(want) & (np.abs(want) > 1e-3) & ~left & (np.abs(grid[0]) < 5)
-    np.testing.assert_allclose(got[some], want[some], rtol=1e-9)
-
-
-@pytest.mark.parametrize("name", [n for n in POLYNOMIALS if "hermite" not in n])
-def test_polynomials_of_orders_in_floating_point_at_infinities_are_scipys(library: str, name: str) -> None:
-    ufunc = UFUNCS[name]
-    orders = np.array([0.0, 1.0, 2.0, 3.0, 7.0])[:, None]
-    operands = [orders, *[np.array(0.5)] * (ufunc.nin - 2), EDGES]
-    with pytest.warns(ad.HostFallbackWarning, match="of a floating dtype"):
-        got = ufunc(*(ad.asarray(x, backend=library) for x in operands))
-    np.testing.assert_array_equal(np.asarray(got), ufunc(*operands))
 
 
 @pytest.mark.parametrize("name", ["stdtr", "fdtr", "fdtrc", "betainc"])
@@ -176,19 +101,13 @@ def test_beta_functions_of_two_large_parameters_and_of_next_to_none(library: str
         np.testing.assert_array_less(np.abs(made - want) / units, 90.0)
 
 
-def test_distributions_at_the_ends_of_their_operands(library: str, request: pytest.FixtureRequest) -> None:
-    grid = np.meshgrid(
-        [0.0, 0.5, 3.7, -0.5, -1.0, 1e30], [0.5, 2.9, -0.5, 1e30, np.inf, -np.inf, 4.0, np.nan], [0.0, 0.3, 1.0]
-    )
+def test_distributions_at_the_ends_of_their_operands(library: str) -> None:
     far = np.array([3.0, 1e-300, 1e30]), np.array([[1e200], [-1e200], [np.inf], [-np.inf]])
     ends = np.array([0.5, 3.0])[:, None], np.array([2.0, 1e30]), np.array(np.inf)
-    cases = [(name, grid) for name in ("bdtr", "bdtrc", "nbdtr", "nbdtrc")]
-    for name, operands in drawn(request, [*cases, ("stdtr", far), ("fdtr", ends), ("fdtrc", ends)], library, 7):
-        with ad.fallback("error"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # counts that are not whole
+    for name, operands in (("stdtr", far), ("fdtr", ends), ("fdtrc", ends)):
+        with ad.fallback("error"):
             made = np.asarray(UFUNCS[name](*(ad.asarray(np.asarray(x), backend=library) for x in operands)))
-            want = UFUNCS[name](*operands)
-        np.testing.assert_allclose(made, want, rtol=1e-13, atol=1e-300, err_msg=name)
+        np.testing.assert_allclose(made, UFUNCS[name](*operands), rtol=1e-13, atol=1e-300, err_msg=name)
 
 
 def test_signs_of_zeros(library: str) -> None:
@@ -239,9 +158,9 @@ def test_waves_far_out(library: str, name: str) -> None:
 
 
 def test_there_are_many() -> None:
-    assert len(arguments.FORMULAS) > 80
+    assert len(arguments.FORMULAS) > 65
     for backend in LIBRARIES:
-        assert len(arguments.on_devices(loader.load(backend))) >= 95
+        assert len(arguments.on_devices(loader.load(backend))) >= 80
 
 
 def test_values_on_numpy_are_scipys_own() -> None:
@@ -350,7 +269,7 @@ def test_bad_input_is_scipys_error(library: str) -> None:
 
 def test_every_ufunc_of_scipys_has_one_class_and_a_reason(library: str) -> None:
     backend = loader.load(library)
-    mine = {*arguments.on_devices(backend), *arguments.COMPLEX}
+    mine = arguments.on_devices(backend)
     for name, ufunc in UFUNCS.items():
         kind, reason = describe(ufunc, backend)
         assert kind == ("host" if name not in mine else "native" if name in backend.special else "composed"), name
@@ -376,13 +295,6 @@ def test_complex_numbers_are_scipys(library: str) -> None:
         made = scipy.special.gamma(ad.asarray(host, backend=library))
     assert made.backend.name == library
     np.testing.assert_array_equal(np.asarray(made), scipy.special.gamma(host))
-
-
-def test_orders_that_are_not_whole_are_scipys(library: str) -> None:
-    x = ad.asarray(np.array([0.5]), backend=library)
-    with pytest.warns(ad.HostFallbackWarning, match=r"scipy\.special\.eval_legendre .*orders"):
-        made = scipy.special.eval_legendre(1.5, x)
-    np.testing.assert_array_equal(np.asarray(made), scipy.special.eval_legendre(1.5, np.array([0.5])))
 
 
 def test_reports_name_them_as_scipy_does(library: str) -> None:

@@ -1,0 +1,81 @@
+"""Work that NumPy does on the memory of several libraries' arrays, because it is faster there than they are, and the sizes from which on it is."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+LEFT_FROM = 1 << 14
+"""Number of elements from which NumPy runs what a backend leaves to it."""
+
+_SELECTS = "in host memory NumPy selects, where libraries sort"
+_SETS = "in host memory NumPy finds unique elements in a table, or by a faster sort"
+LEFT_ON_CPUS: dict[Any, str] = {
+    **dict.fromkeys((np.median, np.percentile, np.quantile, np.nanmedian, np.nanpercentile, np.nanquantile), _SELECTS),
+    **dict.fromkeys((np.partition, np.argpartition), _SELECTS),
+    **dict.fromkeys((np.unique, np.unique_all, np.unique_counts, np.unique_inverse, np.unique_values), _SETS),
+    **dict.fromkeys((np.intersect1d, np.setdiff1d, np.setxor1d, np.union1d), _SETS),
+    **dict.fromkeys(
+        (np.argmax, np.argmin, np.nanargmax, np.nanargmin), "in host memory NumPy finds extrema five times as fast"
+    ),
+    **dict.fromkeys((np.nanmax, np.nanmin), "in host memory NumPy finds extrema beside NaN in one pass"),
+    **dict.fromkeys((np.packbits, np.unpackbits), "in host memory NumPy packs many bits at once"),
+    **dict.fromkeys(
+        (np.convolve, np.correlate),
+        "in host memory NumPy adds up shifted products five times as fast as libraries convolve",
+    ),
+    np.array_equal: "in host memory NumPy compares many elements at once",
+    **dict.fromkeys(
+        (np.cov, np.corrcoef),
+        "in host memory NumPy multiplies a matrix by its own transpose, of which it computes one half",
+    ),
+    **dict.fromkeys(
+        [f"scipy.fft.{inverse}d{kind}t{many}" for inverse in ("", "i") for kind in "cs" for many in ("", "n")],
+        "in host memory SciPy transforms real numbers, where libraries transform twice as many complex ones",
+    ),
+    **dict.fromkeys(
+        ("scipy.signal.lfilter", "scipy.signal.sosfilt"),
+        "in host memory SciPy goes from element to element in compiled code",
+    ),
+    **dict.fromkeys(
+        [f"scipy.ndimage.{name}" for name in ("affine_transform", "map_coordinates", "rotate", "shift", "zoom")],
+        "in host memory SciPy weighs neighbours in compiled code, where libraries gather them one by one",
+    ),
+    **dict.fromkeys(
+        [f"scipy.ndimage.{name}" for name in ("uniform_filter", "uniform_filter1d", "gaussian_gradient_magnitude")],
+        "in host memory SciPy needs half of a library's time",
+    ),
+    "scipy.ndimage.label": "in host memory SciPy labels in one pass",
+    **dict.fromkeys(
+        [
+            f"scipy.special.{name}"
+            for name in "betainc betaln binom chdtr ellipk ellipkm1 gdtr pdtr pdtrc poch stdtr zetac".split()
+        ],
+        "in host memory SciPy chooses a formula for each element, where libraries compute all of them",
+    ),
+}
+"""NumPy function, or public name of a function or ufunc of SciPy's -> reason why NumPy or SciPy runs all of it on large arrays in host memory: JAX,
+PyTorch and TensorFlow take up to twenty times as long on a core, and most of these at least twice (measured with 300,000 elements)."""
+
+SORTED_FROM = 512
+"""Number of elements from which NumPy sorts faster (measured: 512 in 12 µs, TensorFlow in 370; JAX's compiled sort takes 10, NumPy's with the
+transfer back 60), and a sort ends a block."""
+COUNTED_FROM = 1 << 17
+"""Number of places from which NumPy counts faster (measured: 480,000 in 1.2 ms against 2.8 by TensorFlow and 3.3 by JAX)."""
+_MULTIPLIED_FROM = 1 << 18
+"""Number of products from which NumPy multiplies complex matrices faster (measured: those of 600 x 800 in 17 ms against 55 by TensorFlow and 96
+by JAX)."""
+_THICK = 64
+"""Number of rows and columns from which it does; to end a block for the product of others costs more."""
+
+
+def multiplies_faster(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether NumPy multiplies complex matrices of these shapes faster."""
+    return len(a) > 1 < len(b) and math.prod(a) * b[-1] >= _MULTIPLIED_FROM and min(*a[-2:], b[-1]) >= _THICK
+
+
+def places(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the places of elements that are not zero, a row for each axis."""
+    return np.array(np.nonzero(x), np.int64)
