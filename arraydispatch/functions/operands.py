@@ -27,6 +27,24 @@ def first_native(xp: Any, xs: Iterable[Any]) -> Native | None:
     return first(xp.is_array, xs)
 
 
+def raise_for_shapes(func: Callable[..., Any], *shapes: tuple[int, ...]) -> None:
+    """Have NumPy raise its error for operands of these shapes; the memory of each is one element."""
+    func(*[np.broadcast_to(0.0, shape) for shape in shapes])
+
+
+def common_shape(func: Callable[..., Any], left: tuple[int, ...], right: tuple[int, ...], cores: tuple[int, int]) -> tuple[int, ...]:
+    """Broadcast the stacks of two operands of a function that reads the last ``cores`` axes of each as one element."""
+    stacks = [shape[: len(shape) - core] for shape, core in zip((left, right), cores)]
+    if stacks[0] == stacks[1]:
+        return stacks[0]
+    try:
+        return np.broadcast_shapes(*stacks)
+    except ValueError:
+        pass
+    raise_for_shapes(func, left, right)
+    raise ValueError("operands could not be broadcast together")
+
+
 def arrays(xp: Any, *xs: Any) -> list[Native]:
     """Return every operand as a native array on the device of the first native array."""
     if all(map(xp.is_array, xs)):

@@ -18,7 +18,7 @@ from . import (
     layouts,
 )
 from .contractions import common_operands, conjugate
-from .operands import along, arrays, swapped
+from .operands import along, arrays, common_shape, swapped
 from .registry import GUFUNCS, XP, family, implements
 
 Shape = tuple[int, ...]
@@ -397,7 +397,7 @@ def matmul(
         _check_ndim(np.matmul, int(bool(left)), (), 1)
     _check_core(np.matmul, left[-1], right[-2] if len(right) > 1 else right[0])
     if len(left) > 2 and len(right) > 2 and left[:-2] != right[:-2]:
-        np.broadcast_shapes(left[:-2], right[:-2])
+        common_shape(np.matmul, left, right, (2, 2))
     return _core_back(xp, xp.prim.matmul(a, b), out)
 
 
@@ -422,7 +422,7 @@ def vecdot(
         result = xp.prim.matmul(a, b)
         batch: Shape = ()
     else:
-        batch = np.broadcast_shapes(left[:-1], right[:-1])
+        batch = common_shape(np.vecdot, left, right, (1, 1))
         first = xp.prim.reshape(a, (*left[:-1], 1, left[-1]))
         second = xp.prim.reshape(b, (*right, 1))
         result = xp.prim.reshape(xp.prim.matmul(first, second), batch)
@@ -446,7 +446,7 @@ def matvec(
     _check_core(np.matvec, left[-1], right[-1])
     if len(right) == 1:
         return _core_back(xp, xp.prim.matmul(a, b), out)
-    batch = np.broadcast_shapes(left[:-2], right[:-1])
+    batch = common_shape(np.matvec, left, right, (2, 1))
     result = xp.prim.matmul(a, xp.prim.reshape(b, (*right, 1)))
     return _core_back(xp, xp.prim.reshape(result, (*batch, left[-2])), out)
 
@@ -467,7 +467,7 @@ def vecmat(
     a = conjugate(xp, a)
     if len(left) == 1:
         return _core_back(xp, xp.prim.matmul(a, b), out)
-    batch = np.broadcast_shapes(left[:-1], right[:-2])
+    batch = common_shape(np.vecmat, left, right, (1, 2))
     result = xp.prim.matmul(xp.prim.reshape(a, (*left[:-1], 1, left[-1])), b)
     return _core_back(xp, xp.prim.reshape(result, (*batch, right[-1])), out)
 

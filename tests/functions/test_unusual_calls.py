@@ -140,6 +140,16 @@ PROGRAMS: list[str] = [
     "r=np.sort(new(np.arange(32.).reshape((2,1)*4+(2,))[::-1]))",
     "x=new(np.arange(32.).reshape((2,1)*4+(2,))); r=x//3, np.where(x>3,1,2), np.diff(x,axis=0), np.nonzero(x)[0]",
     "r=np.pad(new(np.ones((1,)*7)),1).sum()",
+    "r=(new([1.,2])==[None,1]).tolist()",
+    "r=np.equal([None,2],new([1.,2])).tolist()",
+    "r=np.add(new([1.,2]),[None,None])",
+    "r=np.add(new([1.,2]),[2**70,1]).tolist()",
+    "r=(new([1,2])*(2**70,1)).tolist()",
+    "r=np.add(['x','y'],new([1.,2]))",
+    "r=np.maximum(new([1.,2]),['x','y'])",
+    "r=np.add(new([1,2]),[np.timedelta64(1,'s')]*2).tolist()",
+    "r=np.digitize(new([1.,np.nan]),[np.nan]).tolist()",
+    "r=np.digitize(new([1.,np.nan]),new([np.nan]),True).tolist()",
 ]
 
 
