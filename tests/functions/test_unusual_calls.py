@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .. import differential
+import numpy as np
+import pytest
+
+from .. import differential, oracle
 from ..rows import each
 
 PROGRAMS: list[str] = [
@@ -156,3 +159,13 @@ PROGRAMS: list[str] = [
 @each("program", PROGRAMS)
 def test_program(backend: str, program: str) -> None:
     differential.check(program, backend)
+
+
+@pytest.mark.parametrize("exponent", [1, 3, -1, -2, 5.0, 64, -99, 100, 2.5, 4 + 0j, 3 + 1j, np.int64(3), 0])
+def test_one_exponent_of_complex_numbers_is_as_an_array_of_it(backend: str, exponent: complex) -> None:
+    z = np.array([0, 1j, -2 + 1j, 0.5 - 3j])
+    x = oracle.wrapped(backend, z)
+    with np.errstate(all="ignore"):
+        one, each_one = np.asarray(x**exponent), np.asarray(x ** np.full(4, exponent, complex))
+        np.testing.assert_allclose(one, each_one, rtol=1e-12)
+        np.testing.assert_allclose(one, z ** exponent, rtol=1e-12)
