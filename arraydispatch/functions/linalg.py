@@ -29,7 +29,16 @@ from .factorizations import (
     svd,
 )
 from .operands import (
-    arrays, common_shape, filled, is_concrete, is_recorded, itself, raise_for_shapes, to_host, unshared, valued,
+    arrays,
+    common_shape,
+    filled,
+    is_concrete,
+    is_recorded,
+    itself,
+    raise_for_shapes,
+    to_host,
+    unshared,
+    valued,
 )
 from .reductions import known_any
 from .registry import XP, family

@@ -32,7 +32,9 @@ def raise_for_shapes(func: Callable[..., Any], *shapes: tuple[int, ...]) -> None
     func(*[np.broadcast_to(0.0, shape) for shape in shapes])
 
 
-def common_shape(func: Callable[..., Any], left: tuple[int, ...], right: tuple[int, ...], cores: tuple[int, int]) -> tuple[int, ...]:
+def common_shape(
+    func: Callable[..., Any], left: tuple[int, ...], right: tuple[int, ...], cores: tuple[int, int]
+) -> tuple[int, ...]:
     """Broadcast the stacks of two operands of a function that reads the last ``cores`` axes of each as one element."""
     stacks = [shape[: len(shape) - core] for shape, core in zip((left, right), cores)]
     if stacks[0] == stacks[1]:

@@ -168,4 +168,4 @@ def test_one_exponent_of_complex_numbers_is_as_an_array_of_it(backend: str, expo
     with np.errstate(all="ignore"):
         one, each_one = np.asarray(x**exponent), np.asarray(x ** np.full(4, exponent, complex))
         np.testing.assert_allclose(one, each_one, rtol=1e-12)
-        np.testing.assert_allclose(one, z ** exponent, rtol=1e-12)
+        np.testing.assert_allclose(one, z**exponent, rtol=1e-12)

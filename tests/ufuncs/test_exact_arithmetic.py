@@ -127,7 +127,9 @@ def test_doubles_cast_to_float16_are_rounded_once(name: str) -> None:
         ours, theirs = ad.convert(ad.wrap(np.zeros(x.size, "f2")), name), np.zeros(x.size, "f2")
         ours[:], theirs[:] = a, x
         check_bits("assignment", ours, theirs)
-        check_bits("sqrt", np.sqrt(np.abs(a), dtype="f2", casting="unsafe"), np.sqrt(np.abs(x), dtype="f2", casting="unsafe"))
+        check_bits(
+            "sqrt", np.sqrt(np.abs(a), dtype="f2", casting="unsafe"), np.sqrt(np.abs(x), dtype="f2", casting="unsafe")
+        )
 
 
 @pytest.mark.parametrize("name", ["jax", "torch", "tensorflow"])

@@ -79,7 +79,9 @@ def astype(a: Tensor, dtype: DType) -> Tensor:
         if native is torch.bool:
             return a != 0
         a = a.real
-        return rounded_once(a).to(native) if native is torch.float16 else a.to(native, copy=True)  # the real part aliases
+        return (
+            rounded_once(a).to(native) if native is torch.float16 else a.to(native, copy=True)
+        )  # the real part aliases
     return (rounded_once(a) if native is torch.float16 else a).to(native)
 
 
