@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from .._core import handles
 from ..common import errors, tracing
 from ..common.pytrees import first
-from ..common.user_warnings import warn_of_cast
+from ..common.user_warnings import warn, warn_of_cast
 from ..memory import views
 from ..runtime import dtypes
 
@@ -61,6 +61,15 @@ look_at_cast: Callable[[Native, DType, Any], None] | None = None
 
 listened: Callable[[], bool] = lambda: False
 """Whether the program listens to warnings; set by the dispatch, which knows its filters."""
+
+strict: Callable[[], bool] = lambda: False
+"""Whether a floating-point error is to be more than a warning; set by the dispatch, which then has NumPy run functions whose results are NaN."""
+
+
+def warn_of_nan(xp: Any, message: str) -> None:
+    """Warn of a result that is NaN, unless NumPy runs the library's call again and does."""
+    if xp.backend.native_is_ndarray or not strict():
+        warn(message)
 
 
 def cast_into(xp: Any, value: Native, dtype: DType) -> Native:
