@@ -227,7 +227,7 @@ def _wrapped(made: Any, backend: Backend) -> Any:
 
 @fastpath.at_once(np.arange)
 def arange(
-    start_or_stop: Any = None, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None,
+    start_or_stop: Any = None, /, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None,
     like: Any = None, **kwargs: Any,
 ) -> Any:  # fmt: skip
     """Implement :func:`numpy.arange` on the default backend."""

@@ -272,6 +272,7 @@ def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend, name: str 
 
 
 operands.look_at_cast, operands.listened = look_at_cast, listened
+operands.strict = lambda: rule().strict
 
 
 def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:

@@ -70,7 +70,10 @@ def operands_of(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], l
 def _from_sequence(x: Any, backend: Backend, device: Any) -> Any:
     if wrapping.find_backend(x) is not None:
         return backend.xp.asarray(wrapping.to_native(x, backend, device))
-    return wrapping.to_native(np.asarray(x), backend, device)
+    made = np.asarray(x)
+    if dtypes.category(made.dtype) == "other":
+        raise Unsupported(dtypes.only_on_host(made.dtype))
+    return wrapping.to_native(made, backend, device)
 
 
 def elementwise(

@@ -10,11 +10,11 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..backends.base import Native
 from ..backends.kinds import Kind
-from ..common.user_warnings import reporting, warn
+from ..common.user_warnings import reporting
 from ..runtime import dtypes
 from ..ufuncs.plans import WholePlan
-from . import layouts
-from .operands import unshared
+from . import layouts, operands
+from .operands import unshared, warn_of_nan
 from .reductions import ALL_AXES, NoValue, known_any, nans_replaced, native_of, reduced, reduction
 from .registry import XP
 
@@ -55,25 +55,27 @@ def _report(xp: XP, total: Native, count: Any) -> None:
         report(xp, np.true_divide, "divide" if backend.shape_of(total) else "scalar divide", total, count)
 
 
-def report(xp: XP, ufunc: np.ufunc, name: str, *operands: Any) -> None:
+def report(xp: XP, ufunc: np.ufunc, name: str, *given: Any) -> None:
     """Report the floating-point errors of a step of NumPy's function by running the step in NumPy; called for steps that have errors."""
     backend = xp.backend
-    if not backend.native_is_ndarray and all(backend.is_concrete(x) for x in operands if backend.is_native(x)):
-        hosts = [backend.to_numpy(x) if backend.is_native(x) else x for x in operands]
+    if operands.strict() or backend.native_is_ndarray:
+        return  # under strict rules NumPy runs the whole function again
+    if all(backend.is_concrete(x) for x in given if backend.is_native(x)):
+        hosts = [backend.to_numpy(x) if backend.is_native(x) else x for x in given]
         reporting(lambda: ufunc(*hosts), name)
 
 
 def warn_if(xp: XP, condition: Any, message: str) -> None:
     """Warn depending on values, if reading them costs nothing."""
     if known_any(xp, condition, wait=False):
-        warn(message)
+        warn_of_nan(xp, message)
 
 
 def warn_all_nan(xp: XP, lost: Any) -> None:
     """Warn once for each slice that holds nothing but NaN, as NumPy does in functions that work slice by slice."""
     if known_any(xp, lost, wait=False):
         for _ in range(int(np.count_nonzero(xp.backend.to_numpy(lost)))):
-            warn("All-NaN slice encountered")
+            warn_of_nan(xp, "All-NaN slice encountered")
 
 
 # -- mean, variance ----------------------------------------------------------------------------------------------------
@@ -124,7 +126,7 @@ def mean(
     count = _count(xp, a, axis, keepdims is not NoValue and bool(keepdims), where)
     if isinstance(count, int):
         if not count:
-            warn("Mean of empty slice")
+            warn_of_nan(xp, "Mean of empty slice")
     else:
         warn_if(xp, xp.equal(count, 0), "Mean of empty slice")
     given = xp.dtype_of(a)
@@ -176,7 +178,7 @@ def var(
     count = _count(xp, a, axis, True, where)
     if isinstance(count, int):
         if ddof >= count:
-            warn("Degrees of freedom <= 0 for slice")
+            warn_of_nan(xp, "Degrees of freedom <= 0 for slice")
     else:
         warn_if(xp, xp.less_equal(count, ddof), "Degrees of freedom <= 0 for slice")
     if mean is NoValue or mean is None:

@@ -402,7 +402,7 @@ def digitize(xp: Any, x: Any, bins: Any, right: bool = False) -> Native:
     bins, x = xp.prim.astype(bins, to), xp.prim.astype(x, to)
     if is_concrete(xp, bins):
         host = to_host(xp, bins).astype(np.float64)
-        others = host[host != host[0]]
+        others = host[1:][host[1:] != host[0]]
         down = bool(others.size and not host[0] < others[0])
         if (host[:-1] < host[1:]).any() if down else (host[:-1] > host[1:]).any():
             raise ValueError("bins must be monotonically increasing or decreasing")

@@ -28,7 +28,18 @@ from .factorizations import (
     square,
     svd,
 )
-from .operands import arrays, filled, is_concrete, is_recorded, itself, to_host, unshared, valued
+from .operands import (
+    arrays,
+    common_shape,
+    filled,
+    is_concrete,
+    is_recorded,
+    itself,
+    raise_for_shapes,
+    to_host,
+    unshared,
+    valued,
+)
 from .reductions import known_any
 from .registry import XP, family
 
@@ -52,14 +63,10 @@ def solve(xp: XP, a: Any, b: Any) -> Any:
     check_square(left)
     to = result_dtype(xp.dtype_of(a), xp.dtype_of(b))
     vector = len(right) == 1
-    if not right:
-        raise ValueError("solve: Input operand 1 does not have enough dimensions (has 0, gufunc core requires 2)")
-    n = right[0] if vector else right[-2]
-    if n != left[-1]:
-        raise ValueError(
-            f"solve: Input operand 1 has a mismatch in its core dimension 0 (size {n} is different from {left[-1]})"
-        )
-    batch = left[:-2] if vector else np.broadcast_shapes(left[:-2], right[:-2])
+    n = right[0] if vector else right[-2] if right else 0
+    if not right or n != left[-1]:
+        raise_for_shapes(np.linalg.solve, left, right)
+    batch = left[:-2] if vector else common_shape(np.linalg.solve, left, right, (2, 2))
     core = (n, 1) if vector else right[-2:]
     final = (*batch, n) if vector else (*batch, *core)
     if 0 in batch or 0 in core:
@@ -98,7 +105,7 @@ def tensorsolve(xp: XP, a: Any, b: Any, axes: Any = None) -> Any:
     wanted = shape[-(ndim - xp.ndim_of(b)) :]
     n = math.prod(wanted)
     if math.prod(shape) != n**2:
-        raise LinAlgError("Input arrays must satisfy the requirement prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])")
+        raise_for_shapes(np.linalg.tensorsolve, shape, xp.shape_of(b))
     x = solve(xp, xp.prim.reshape(a, (n, n)), xp.prim.reshape(b, (math.prod(xp.shape_of(b)),)))
     return xp.prim.reshape(x, wanted)
 
@@ -186,7 +193,10 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
         x = filled(xp, (n, columns), 0, to, a)
     else:
         by_twin = is_followed(xp, a) and derivative_forms.leaves_nothing_out(rcond)
-        u, s, vh = prim.svd(xp.backend.transforms.stop_gradient(a) if by_twin else a, False)
+        try:
+            u, s, vh = prim.svd(xp.backend.transforms.stop_gradient(a) if by_twin else a, False)
+        except LinAlgError:
+            raise LinAlgError("SVD did not converge in Linear Least Squares") from None
         if not is_recorded(xp, s):
             raise tracing.refusal(tracing.RANK)
         host = to_host(xp, s if is_concrete(xp, s) else xp.backend.transforms.stop_gradient(s))

@@ -103,8 +103,9 @@ def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: An
     if where is True:
         return value
     mask = mask_of(where, xp.backend, dst)
-    if np.broadcast_shapes(xp.shape_of(mask), shape) != shape:
-        raise ValueError(f"could not broadcast where mask from shape {xp.shape_of(mask)} into shape {shape}")
+    given = xp.shape_of(mask)
+    if not (len(given) <= len(shape) and all(n in (1, m) for n, m in zip(given[::-1], shape[::-1]))):
+        raise ValueError(f"could not broadcast where mask from shape {listed(given)} into shape {listed(shape)}")
     return xp.prim.where(mask, value, dst)
 
 
@@ -379,7 +380,7 @@ def repeat(xp: Any, a: Any, repeats: Any, axis: Any = None) -> Native:
     if counts.size == 1 and counts.dtype.kind in "iub" and counts.ndim <= 1:
         r = int(counts.reshape(()))
         if r < 0:
-            raise ValueError("repeats may not contain negative values.")
+            raise ValueError("negative dimensions are not allowed")
         final = (*shape[:axis], n * r, *shape[axis + 1 :])
         apart = [*shape[: axis + 1], 1, *shape[axis + 1 :]]
         wide = [*shape[: axis + 1], r, *shape[axis + 1 :]]

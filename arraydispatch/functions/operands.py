@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from .._core import handles
 from ..common import errors, tracing
 from ..common.pytrees import first
-from ..common.user_warnings import warn_of_cast
+from ..common.user_warnings import warn, warn_of_cast
 from ..memory import views
 from ..runtime import dtypes
 
@@ -25,6 +25,26 @@ BOOL = dtypes.BOOL
 def first_native(xp: Any, xs: Iterable[Any]) -> Native | None:
     """Return the first native array among the values and the sequences of values; it decides the device."""
     return first(xp.is_array, xs)
+
+
+def raise_for_shapes(func: Callable[..., Any], *shapes: tuple[int, ...]) -> None:
+    """Have NumPy raise its error for operands of these shapes; the memory of each is one element."""
+    func(*[np.broadcast_to(0.0, shape) for shape in shapes])
+
+
+def common_shape(
+    func: Callable[..., Any], left: tuple[int, ...], right: tuple[int, ...], cores: tuple[int, int]
+) -> tuple[int, ...]:
+    """Broadcast the stacks of two operands of a function that reads the last ``cores`` axes of each as one element."""
+    stacks = [shape[: len(shape) - core] for shape, core in zip((left, right), cores)]
+    if stacks[0] == stacks[1]:
+        return stacks[0]
+    try:
+        return np.broadcast_shapes(*stacks)
+    except ValueError:
+        pass
+    raise_for_shapes(func, left, right)
+    raise ValueError("operands could not be broadcast together")
 
 
 def arrays(xp: Any, *xs: Any) -> list[Native]:
@@ -41,6 +61,15 @@ look_at_cast: Callable[[Native, DType, Any], None] | None = None
 
 listened: Callable[[], bool] = lambda: False
 """Whether the program listens to warnings; set by the dispatch, which knows its filters."""
+
+strict: Callable[[], bool] = lambda: False
+"""Whether a floating-point error is to be more than a warning; set by the dispatch, which then has NumPy run functions whose results are NaN."""
+
+
+def warn_of_nan(xp: Any, message: str) -> None:
+    """Warn of a result that is NaN, unless NumPy runs the library's call again and does."""
+    if xp.backend.native_is_ndarray or not strict():
+        warn(message)
 
 
 def cast_into(xp: Any, value: Native, dtype: DType) -> Native:

@@ -18,7 +18,7 @@ from . import (
     layouts,
 )
 from .contractions import common_operands, conjugate
-from .operands import along, arrays, swapped
+from .operands import along, arrays, common_shape, swapped
 from .registry import GUFUNCS, XP, family, implements
 
 Shape = tuple[int, ...]
@@ -397,7 +397,7 @@ def matmul(
         _check_ndim(np.matmul, int(bool(left)), (), 1)
     _check_core(np.matmul, left[-1], right[-2] if len(right) > 1 else right[0])
     if len(left) > 2 and len(right) > 2 and left[:-2] != right[:-2]:
-        np.broadcast_shapes(left[:-2], right[:-2])
+        common_shape(np.matmul, left, right, (2, 2))
     return _core_back(xp, xp.prim.matmul(a, b), out)
 
 
@@ -422,7 +422,7 @@ def vecdot(
         result = xp.prim.matmul(a, b)
         batch: Shape = ()
     else:
-        batch = np.broadcast_shapes(left[:-1], right[:-1])
+        batch = common_shape(np.vecdot, left, right, (1, 1))
         first = xp.prim.reshape(a, (*left[:-1], 1, left[-1]))
         second = xp.prim.reshape(b, (*right, 1))
         result = xp.prim.reshape(xp.prim.matmul(first, second), batch)
@@ -451,7 +451,7 @@ def _with_vectors(ufunc: np.ufunc, vectors_first: bool) -> Any:
             a = conjugate(xp, a)
         if len(left if vectors_first else right) == 1:
             return _core_back(xp, xp.prim.matmul(a, b), out)
-        batch = np.broadcast_shapes(left[: -cores[0]], right[: -cores[1]])
+        batch = common_shape(ufunc, left, right, cores[:2])
         if vectors_first:
             a, kept = xp.prim.reshape(a, (*left[:-1], 1, left[-1])), right[-1]
         else:

@@ -13,7 +13,6 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from ..backends.base import Native
 from ..common import arguments
-from ..common.user_warnings import warn
 from ..runtime import dtypes
 from . import layouts, operands
 from .registry import XP, family
@@ -206,7 +205,7 @@ def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial:
         nans = xp.logical_or(nans, xp.logical_not(xp.asarray(where, like=a)))
     lost = reduced(xp, xp.logical_and, nans, axis, None, keepdims)
     if known_any(xp, lost, wait=False):
-        warn("All-NaN slice encountered")
+        operands.warn_of_nan(xp, "All-NaN slice encountered")
     if xp.dtype_of(result).kind == "c" and where is NoValue:  # one part of a complex NaN may be a number
         nan = reduced(xp, ufunc, given, axis, None, keepdims)
     else:

@@ -83,7 +83,7 @@ def _check_kth(xp: Any, kth: Any, shape: tuple[int, ...], axis: int) -> None:
         if not isinstance(k, np.integer):
             raise TypeError("Partition index must be integer")
         if not -n <= k < n and 0 not in shape:
-            raise ValueError(f"kth(={k}) out of bounds ({n})")
+            raise ValueError(f"kth(={k + n if k < 0 else k}) out of bounds ({n})")
 
 
 def _check_partition_kind(kind: Any, order: Any) -> None:
@@ -153,7 +153,7 @@ def searchsorted(xp: Any, a: Any, v: Any, side: str = "left", sorter: Any = None
     if not isinstance(side, str):
         raise TypeError(f"search side must be str, not {type(side).__name__}")
     if side not in ("left", "right"):
-        raise ValueError(f"search side must be one of 'left' or 'right' (got {side!r})")
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     a, v = arrays(xp, a, v)
     shape = xp.shape_of(a)
     if len(shape) != 1:

@@ -15,10 +15,10 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..backends.base import Native
 from ..common import tracing
-from ..common.user_warnings import warn
 from ..runtime import dtypes
 from . import layouts
 from .averages import average, checked_weights, mean, nanmean, report, warn_all_nan, warn_if
+from .operands import warn_of_nan
 from .quantile_methods import Method, method_named
 from .reductions import NoValue, known_any, native_of, reduced
 from .registry import XP, implements
@@ -475,7 +475,7 @@ def _centre_and_factor(xp: XP, x: Native, w: Native | None, aweights: Native | N
     if w is None:
         free = xp.shape_of(x)[1] - ddof
         if free <= 0:
-            warn("Degrees of freedom <= 0 for slice")
+            warn_of_nan(xp, "Degrees of freedom <= 0 for slice")
         return mean(xp, x, 1), 1 / free if free > 0 else math.inf
     centre, scale = average(xp, x, 1, w, returned=True)
     total = _element(xp, scale, 0)

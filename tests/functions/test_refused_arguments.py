@@ -99,6 +99,28 @@ def test_read_only_arrays_are_not_overwritten(backend: str, program: str) -> Non
         differential.check(program, backend)
 
 
+WORDS: list[str] = [
+    "np.linalg.solve(s, v)", "np.linalg.solve(s, x.T)", "np.linalg.solve(s, 3.0)", "np.linalg.solve(many, more)",
+    "np.linalg.solve(many, np.ones((2, 4)))", "np.linalg.tensorsolve(s, v)", "np.linalg.tensorsolve(x, np.ones(3))",
+    "np.linalg.lstsq(s * np.nan, np.ones(3))", "many @ more", "np.matvec(many, more[..., 0])", "np.vecmat(many[0], more)",
+    "np.vecdot(x, x.T)", "np.vecdot(many, more)", "np.partition(v, -9)", "np.argpartition(v, 9)", "np.searchsorted(v, 1, side='x')",
+    "np.repeat(v, -1)", "np.repeat(v, [-1])", "np.repeat(v, [1, 2, 3])", "np.copyto(v, 1, where=[True, False, True])",
+    "np.copyto(v, 1, where=[[True, False, True]])", "np.fft.rfft(v * 1j)",
+]  # fmt: skip
+"""Calls whose errors programs and tests recognize by NumPy's words."""
+
+
+@each("call", WORDS)
+def test_errors_have_numpys_words(backend: str, call: str) -> None:
+    rng = np.random.default_rng(4)
+    shapes = {"s": (3, 3), "v": (2,), "x": (3, 2), "many": (2, 3, 3), "more": (4, 3, 3)}
+    given = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    theirs = oracle.evaluate(call, given)
+    ours = oracle.evaluate(call, {name: oracle.wrapped(backend, value) for name, value in given.items()})
+    assert isinstance(theirs, Exception)
+    assert (type(ours), str(ours)) == (type(theirs), str(theirs))
+
+
 @asked_for_a_dtype
 @each("program", AS_DTYPES)
 def test_no_array_is_a_dtype(backend: str, program: str) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .. import differential
+import numpy as np
+import pytest
+
+from .. import differential, oracle
 from ..rows import each
 
 PROGRAMS: list[str] = [
@@ -140,9 +143,29 @@ PROGRAMS: list[str] = [
     "r=np.sort(new(np.arange(32.).reshape((2,1)*4+(2,))[::-1]))",
     "x=new(np.arange(32.).reshape((2,1)*4+(2,))); r=x//3, np.where(x>3,1,2), np.diff(x,axis=0), np.nonzero(x)[0]",
     "r=np.pad(new(np.ones((1,)*7)),1).sum()",
+    "r=(new([1.,2])==[None,1]).tolist()",
+    "r=np.equal([None,2],new([1.,2])).tolist()",
+    "r=np.add(new([1.,2]),[None,None])",
+    "r=np.add(new([1.,2]),[2**70,1]).tolist()",
+    "r=(new([1,2])*(2**70,1)).tolist()",
+    "r=np.add(['x','y'],new([1.,2]))",
+    "r=np.maximum(new([1.,2]),['x','y'])",
+    "r=np.add(new([1,2]),[np.timedelta64(1,'s')]*2).tolist()",
+    "r=np.digitize(new([1.,np.nan]),[np.nan]).tolist()",
+    "r=np.digitize(new([1.,np.nan]),new([np.nan]),True).tolist()",
 ]
 
 
 @each("program", PROGRAMS)
 def test_program(backend: str, program: str) -> None:
     differential.check(program, backend)
+
+
+@pytest.mark.parametrize("exponent", [1, 3, -1, -2, 5.0, 64, -99, 100, 2.5, 4 + 0j, 3 + 1j, np.int64(3), 0])
+def test_one_exponent_of_complex_numbers_is_as_an_array_of_it(backend: str, exponent: complex) -> None:
+    z = np.array([0, 1j, -2 + 1j, 0.5 - 3j])
+    x = oracle.wrapped(backend, z)
+    with np.errstate(all="ignore"):
+        one, each_one = np.asarray(x**exponent), np.asarray(x ** np.full(4, exponent, complex))
+        np.testing.assert_allclose(one, each_one, rtol=1e-12)
+        np.testing.assert_allclose(one, z**exponent, rtol=1e-12)

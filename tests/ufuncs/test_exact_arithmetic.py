@@ -115,6 +115,32 @@ def test_integers_divided(name: str, drawn: Drawn) -> None:
 
 
 @pytest.mark.parametrize("name", LIBRARIES)
+def test_doubles_cast_to_float16_are_rounded_once(name: str) -> None:
+    rng = np.random.default_rng(12)
+    halfway = (rng.integers(0, 2048, 3000) + 0.5) / 1024 * (1 + 1e-12 * rng.integers(-1, 2, 3000))
+    others = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e300, -65519.999999, 65520.0, 2.9802322387695313e-08, 5.96e-8]
+    x = np.concatenate([halfway, -halfway * 2.0**-24, rng.normal(size=1000) * 1e4, others])
+    a = ad.convert(ad.wrap(x), name)
+    with np.errstate(all="ignore"):
+        check_bits("astype", a.astype("f2"), x.astype("f2"))
+        check_bits("astype of a complex", (a + 0j).real.astype("f2"), (x + 0j).real.astype("f2"))
+        ours, theirs = ad.convert(ad.wrap(np.zeros(x.size, "f2")), name), np.zeros(x.size, "f2")
+        ours[:], theirs[:] = a, x
+        check_bits("assignment", ours, theirs)
+        check_bits(
+            "sqrt", np.sqrt(np.abs(a), dtype="f2", casting="unsafe"), np.sqrt(np.abs(x), dtype="f2", casting="unsafe")
+        )
+
+
+@pytest.mark.parametrize("name", ["jax", "torch", "tensorflow"])
+def test_casts_to_float16_have_a_derivative(name: str) -> None:
+    need(name)
+    x = ad.asarray(np.array([0.3, 1.7, -2.1]), backend=name)
+    slope = ad.grad(lambda v: (v.astype("f2").astype("f8") * 3).sum())(x)
+    np.testing.assert_array_equal(np.asarray(slope), [3.0, 3.0, 3.0])
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
 def test_complex_by_a_real_number(name: str) -> None:
     rng = np.random.default_rng(10)
     for dtype in ("complex64", "complex128"):

@@ -257,3 +257,36 @@ def test_what_an_integer_does_not_hold_is_told(expression: str, backend: str) ->
         return [(w.category.__name__, str(w.message)) for w in caught]
 
     assert told(lambda x: ad.asarray(x, backend=backend)) == told(np.array)
+
+
+NAN_RESULTS = """
+    x[:0].mean(); np.var(x[:1], ddof=1); np.std(m[:1], axis=0, ddof=1); np.nanmean(n); np.nanmax(n); np.nanmedian(n); np.cov(x[:1])
+    m[:0].mean(axis=0); np.nanstd(n); np.nanmin(n.reshape(2, 2), axis=0); np.corrcoef(x[:1], x[:1])
+"""
+"""Calls of which NumPy gives a warning of its own and floating-point errors."""
+
+
+@each("mode", ["call", "log", "raise", "warn", "ignore"])
+@each("call", [call.strip() for line in NAN_RESULTS.strip().splitlines() for call in line.split(";")])
+def test_a_result_that_is_nan_is_reported_once(backend: str, mode: str, call: str) -> None:
+    given = {"x": np.zeros(4), "m": np.zeros((4, 3)), "n": np.full(4, np.nan)}
+    heard = []
+    for arrays in (given, {name: ad.asarray(x, backend=backend) for name, x in given.items()}):
+        told: list[Any] = []
+
+        class Log:
+            def write(self, message: str, told: list[Any] = told) -> None:
+                told.append(message)
+
+        def listener(kind: str, flag: int, told: list[Any] = told) -> None:
+            told.append((kind, flag))
+
+        answer: Any = Log() if mode == "log" else listener
+        with warnings.catch_warnings(record=True) as seen, np.errstate(all=mode, call=answer):  # type: ignore[call-overload]
+            warnings.simplefilter("always")
+            try:
+                eval(call, {"np": np, **arrays})
+            except FloatingPointError as error:
+                told.append(str(error))
+        heard.append((told, [str(w.message) for w in seen]))
+    assert heard[0] == heard[1]

@@ -103,7 +103,20 @@ def _astype(a: Array, dtype: DType) -> Array:
     # XLA treats a product with a truth value as a choice between the other factor and zero, and so loses NaN.
     if a.dtype == np.bool_:
         a = apart(a.astype(np.finfo(dtype).dtype if dtype.kind == "c" else dtype))
-    return a.astype(dtype)
+    return (_rounded_once(a) if a.dtype == np.float64 and dtype == np.float16 else a).astype(dtype)
+
+
+_BELOW_FLOAT32 = np.uint64(2**29 - 1)  # the bits of a double's significand that a float32 has not
+
+
+def _rounded_once(a: Array) -> Array:
+    # XLA casts doubles to float16 through float32 on a CPU. What float32 cannot hold is cut off, and shown by the last bit that is
+    # kept, so that no number lies halfway between two by chance.
+    bits = lax.bitcast_convert_type(lax.stop_gradient(a), np.uint64)
+    lost = (bits & _BELOW_FLOAT32) != 0
+    odd = lax.bitcast_convert_type((bits & ~_BELOW_FLOAT32) | lost.astype(np.uint64) << np.uint64(29), np.float64)
+    near = lost & jnp.isfinite(odd) & (lax.abs(a) > 2.0**-40)  # smaller ones become zeros of their sign
+    return jnp.where(near, a + (odd - lax.stop_gradient(a)), a)  # which has a derivative
 
 
 _astype_compiled = kernel(_astype, static=(1,))

@@ -121,7 +121,28 @@ def astype(a: Tensor, dtype: DType) -> Tensor:
     if current is BOOL and dtype.kind in "fc" and not tf.executing_eagerly():
         # XLA treats a product with a cast bool as a choice between the other factor and zero, and so loses NaN.
         return _select(a, tf.ones((), dtype), tf.zeros((), dtype))
+    if number == _FLOAT16 and current in _DOUBLES and not taped():
+        a = _rounded_once(a if current is tf.float64 else _real(a, tf.float64))
     return _cast(a, number)
+
+
+_FLOAT16 = ENUM[np.dtype(np.float16)]
+_DOUBLES = frozenset({tf.float64, tf.complex128})
+
+
+def _rounded_once(a: Tensor) -> Tensor:
+    """Return doubles to be cast to float16, through float32 in TensorFlow, so that the second rounding gives the result of one.
+
+    What float32 cannot hold is cut off, and shown by the last bit that is kept, so that no number lies halfway between two by chance.
+    """
+    bits = _bitcast(a, tf.int64)
+    lost = _cast(_not_equal(tf.bitwise.bitwise_and(bits, _BELOW_FLOAT32), 0), INT64_ENUM)
+    kept = tf.bitwise.bitwise_and(bits, ~_BELOW_FLOAT32)
+    return _bitcast(tf.bitwise.bitwise_or(kept, lost * (_BELOW_FLOAT32 + 1)), tf.float64)
+
+
+_BELOW_FLOAT32 = 2**29 - 1
+"""Bits of a double's significand that a float32 has not."""
 
 
 def _truncated(a: Tensor, number: int) -> Tensor:

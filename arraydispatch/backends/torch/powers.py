@@ -65,23 +65,6 @@ def float_power(a: Any, b: Any) -> Tensor:
     return power(a, b)
 
 
-_SMALL = frozenset([*range(-99, 0), *range(1, 100)])
-"""The whole exponents of which NumPy computes a complex power by multiplication (npy_cpow, below)."""
-
-
-def _small_power(a: Tensor, exponent: int) -> Tensor:
-    """Compute a complex power of a small whole exponent; 0 to the power of a negative one is not a number."""
-    n, factor = abs(exponent), a
-    whole: Any = a * (a * a) if exponent == 3 else None
-    while n and exponent != 3:
-        if n & 1:
-            whole = factor if whole is None else whole * factor
-        n >>= 1
-        factor = factor * factor if n else factor
-    made = whole if exponent > 0 else 1 / whole
-    return torch.where(a == 0, 0.0 if exponent > 0 else complex("nan+nanj"), made)
-
-
 def _of_complex(a: Any, b: Any) -> Tensor:
     """Compute NumPy's special cases: small integer powers by multiplication, 0**0 is 1, 0 to a power with positive real
     part is 0.
@@ -89,8 +72,8 @@ def _of_complex(a: Any, b: Any) -> Tensor:
     if not isinstance(b, Tensor):
         if b == 2:
             return a * a
-        if b in _SMALL and not derived(a):
-            return _small_power(a, int(complex(b).real))
+        if b.imag == 0 and float(b.real).is_integer() and 0 < abs(b.real) < 100 and not derived(a):
+            return _by_multiplication(a, int(b.real))
         b = torch.as_tensor(b, dtype=a.dtype, device=a.device)
     a = torch.as_tensor(a, dtype=b.dtype, device=b.device)
     # numpy/_core/src/npymath/npy_math_complex.c.src: npy_cpow
@@ -110,3 +93,19 @@ def _of_complex(a: Any, b: Any) -> Tensor:
     out = torch.where(n > 0, whole, torch.pow(torch.where(zero, 1.0, a) if lost is not zero else a, b))
     out = torch.where(lost, torch.where(b.real > 0, 0.0, complex("nan+nanj")), out)
     return torch.where(b == 0, 1.0, out)
+
+
+def _by_multiplication(a: Tensor, n: int) -> Tensor:
+    """Compute the power of complex numbers by one small integer that is not 0, by NumPy's multiplications."""
+    if n in (1, 3):
+        whole = a if n == 1 else a * (a * a)
+    else:
+        whole, factor = torch.ones((), dtype=a.dtype, device=a.device), a
+        for bit in range(abs(n).bit_length()):
+            if bit:
+                factor = factor * factor
+            if abs(n) >> bit & 1:
+                whole = whole * factor
+        if n < 0:
+            whole = 1 / whole
+    return torch.where(a == 0, 0.0 if n > 0 else complex("nan+nanj"), whole)

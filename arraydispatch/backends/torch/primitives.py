@@ -76,8 +76,29 @@ def astype(a: Tensor, dtype: DType) -> Tensor:
     if a.dtype is native:
         return a
     if a.dtype.is_complex and not native.is_complex:
-        return a != 0 if native is torch.bool else a.real.to(native, copy=True)  # the real part aliases
-    return a.to(native)
+        if native is torch.bool:
+            return a != 0
+        a = a.real
+        return (
+            rounded_once(a).to(native) if native is torch.float16 else a.to(native, copy=True)
+        )  # the real part aliases
+    return (rounded_once(a) if native is torch.float16 else a).to(native)
+
+
+_BELOW_FLOAT32 = 2**29 - 1
+"""Bits of a double's significand that a float32 has not."""
+
+
+def rounded_once(a: Tensor) -> Tensor:
+    """Return doubles to be cast to float16, through float32 in torch, so that the second rounding gives the result of one.
+
+    What float32 cannot hold is cut off, and shown by the last bit that is kept, so that no number lies halfway between two by chance.
+    """
+    if a.dtype is not torch.float64 or a.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(a):
+        return a
+    bits = a.resolve_neg().view(torch.int64)
+    lost = (bits & _BELOW_FLOAT32) != 0
+    return ((bits & ~_BELOW_FLOAT32) | lost.to(torch.int64) << 29).view(torch.float64)
 
 
 def copy(a: Tensor) -> Tensor:
