@@ -676,3 +676,10 @@ def test_arrays_of_many_axes(call: Callable[[Any], Any], axes: int, library: str
     """TensorFlow refuses some of these when they run, too late for NumPy to take the call over."""
     a = np.arange(2.0**axes).reshape((2,) * axes)
     _same(call(ad.asarray(a)), call(a.copy()))
+
+
+def test_sums_of_16_bit_products_are_rounded_once(library: str) -> None:
+    """NumPy's loop rounds each partial sum where the transposed matrix lies in another order than the program's."""
+    a, b = np.arange(48, dtype="e").reshape(4, 12), np.arange(12, dtype="e")
+    for _ in range(4):
+        _same(np.einsum("ji,j", ad.asarray(a).T, ad.asarray(b)), np.einsum("ji,j", a.T, b))
