@@ -176,7 +176,7 @@ def broadcast_to(a: Tensor, shape: Shape) -> Tensor:
 
 
 MOST_AXES = 8
-"""Of an array that TensorFlow slices, reverses and writes slices of; longer keys go one axis after the other."""
+"""Number of axes up to which TensorFlow slices and reverses arrays; arrays of more are moved one axis after the other."""
 
 
 def flip(a: Tensor, axes: Shape) -> Tensor:
