@@ -232,6 +232,10 @@ class Backend:
     """Number of the occurrence at which a block of compiled execution is compiled: 1 for a library that compiles
     each call by itself anyway.
     """
+    most_axes: ClassVar[int] = 64
+    """Number of dimensions of arrays up to which calls are recorded in blocks: beyond, operations of the library fail when they run,
+    too late for NumPy to take the call over.
+    """
     donates: ClassVar[bool] = False
     """Whether a program can write its results over operands that it is told nobody needs."""
 

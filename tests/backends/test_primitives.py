@@ -166,6 +166,9 @@ def test_view_dtype(backend: Any, source: str, target: str) -> None:
 
 # -- shape -------------------------------------------------------------------------------------------------------------
 
+MANY_AXES = (3, 2, 3, 1, 1, 1, 1, 1, 1, 2)
+"""More than TensorFlow's own operations take."""
+
 SHAPED = [
     ("reshape", (2, 6), ((3, 4),)),
     ("reshape", (1,), ((),)),
@@ -182,6 +185,7 @@ SHAPED = [
     ("flip", (3, 4), ((),)),
     ("flip", (0, 4), ((0, 1),)),
     ("flip", (), ((),)),
+    ("flip", MANY_AXES, ((0, 3, 9),)),
 ]
 
 
@@ -222,6 +226,7 @@ KEYS: list[tuple[tuple[int, ...], tuple[slice, ...]]] = [
     ((3, 4), (slice(0, 3, 1), slice(0, 4, 1))),
     ((3, 4), (slice(1, 1, 1), slice(0, 4, 3))),
     ((0, 4), (slice(0, 0, 1), slice(0, 4, 1))),
+    (MANY_AXES, (slice(1, 3, 1), slice(0, 2, 1), slice(0, 3, 2), *[slice(0, 1, 1)] * 6, slice(1, 2, 1))),
 ]
 
 

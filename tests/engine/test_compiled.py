@@ -654,3 +654,32 @@ def test_a_program_that_listens_hears_each_warning(library: str, monkeypatch: py
         with pytest.raises(RuntimeWarning, match="divide by zero encountered in log"):
             np.log(x)
         assert np.exp(x).tolist() == np.exp(x).tolist()
+
+
+@pytest.mark.filterwarnings("ignore::arraydispatch.HostFallbackWarning")
+@pytest.mark.parametrize("axes", [7, 8, 10])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda a: a[..., ::2] * 2,
+        lambda a: np.where(a > 3, a, a[0]),
+        lambda a: np.pad(a, 1),
+        lambda a: np.argmax(a, axis=1),
+        lambda a: np.median(a, axis=1),
+        lambda a: np.diff(a[::-1]),
+        lambda a: np.fft.fft(a).real,
+        lambda a: a.__setitem__((Ellipsis, 0), 3) or a,
+        lambda a: a[(np.array([0, 1]),) * 2],
+    ],
+)
+def test_arrays_of_many_axes(call: Callable[[Any], Any], axes: int, library: str) -> None:
+    """TensorFlow refuses some of these when they run, too late for NumPy to take the call over."""
+    a = np.arange(2.0**axes).reshape((2,) * axes)
+    _same(call(ad.asarray(a)), call(a.copy()))
+
+
+def test_sums_of_16_bit_products_are_rounded_once(library: str) -> None:
+    """NumPy's loop rounds each partial sum where the transposed matrix lies in another order than the program's."""
+    a, b = np.arange(48, dtype="e").reshape(4, 12), np.arange(12, dtype="e")
+    for _ in range(4):
+        _same(np.einsum("ji,j", ad.asarray(a).T, ad.asarray(b)), np.einsum("ji,j", a.T, b))

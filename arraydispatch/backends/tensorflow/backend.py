@@ -73,7 +73,8 @@ class TensorFlowBackend(Backend):
     """Backend of TensorFlow: immutable eager tensors, symbolic ones inside ``tf.function``, variables."""
 
     name = "tensorflow"
-    # Most operations support at most 8 dimensions, some fewer.
+    # Most operations support at most 8 dimensions, some (PadV2) 6.
+    most_axes = 6
     REFUSALS = (LeftToNumPy, tf.errors.UnimplementedError, tf.errors.InvalidArgumentError)
     library = "tensorflow"
     install = "pip install 'tensorflow>=2.21'"

@@ -9,8 +9,9 @@ from __future__ import annotations
 import builtins
 import math
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -195,8 +196,24 @@ def broadcast_to(a: Tensor, shape: Shape) -> Tensor:
         return a
 
 
+MOST_AXES = 8
+"""Number of axes up to which TensorFlow slices and reverses arrays; arrays of more are moved one axis after the other."""
+
+
 def flip(a: Tensor, axes: Shape) -> Tensor:
+    if len(a.shape) > MOST_AXES:
+        for axis in axes:
+            a = _with_one_axis(axis, a, lambda three: _reverse(three, ints((1,))))
+        return a
     return _reverse(a, ints(tuple(axes))) if axes else fresh(a)
+
+
+def _with_one_axis(axis: int, a: Tensor, move: Callable[[Tensor], Tensor]) -> Tensor:
+    """Return an array of any number of axes with ``move`` done along one; ``move`` is given the axes before and behind it as one each."""
+    shape = dims(a)
+    before, behind = shape[:axis], shape[axis + 1 :]
+    moved = move(_reshape(a, ints((math.prod(before), shape[axis], math.prod(behind)))))
+    return _reshape(moved, ints((*before, dims(moved)[1], *behind)))
 
 
 def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
@@ -222,6 +239,11 @@ def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
 
 def slice(a: Tensor, key: Key) -> Tensor:
     """Slice; unit steps by ``Slice``, which costs two thirds of ``StridedSlice``."""
+    if len(key) > MOST_AXES:
+        for axis, part in enumerate(key):
+            if range(part.start, part.stop, part.step or 1) != range(dims(a)[axis]):
+                a = _with_one_axis(axis, a, partial(_middle, part=part))
+        return a
     starts, sizes = [], []
     for part in key:
         if part.step != 1 and part.step is not None:
@@ -232,6 +254,12 @@ def slice(a: Tensor, key: Key) -> Tensor:
         starts.append(start)
         sizes.append(size)
     return _slice(a, ints(tuple(starts)), ints(tuple(sizes)))
+
+
+def _middle(three: Tensor, part: builtins.slice) -> Tensor:
+    """Return a slice of the second of three axes."""
+    first, _, last = dims(three)
+    return slice(three, (builtins.slice(0, first, 1), part, builtins.slice(0, last, 1)))
 
 
 def _bounds(key: Key) -> tuple[Tensor, Tensor, Tensor]:
@@ -246,6 +274,11 @@ def _stepped(a: Tensor, key: Key) -> Tensor:
 
 def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
     """Write a slice; the operation broadcasts and takes steps, but neither its gradient nor XLA's version does."""
+    if len(key) > MOST_AXES:
+        places = np.arange(math.prod(dims(a))).reshape(dims(a))[key]
+        flat = _reshape(broadcast_to(value, places.shape), ints((-1,)))
+        written = _SCATTER["set"](_reshape(a, ints((-1,))), EagerTensor(places.reshape(-1, 1), host(), None), flat)
+        return _reshape(written, ints(dims(a)))
     if type(a) is not EagerTensor or taped():
         ranges = [range(part.start, part.stop, part.step or 1) for part in key]
         shape = tuple(map(len, ranges))

@@ -150,6 +150,8 @@ class Unit:
         device = ins[0].device
         if any(x.device != device for x in ins):
             return None  # the library says what is wrong with that
+        if any(x.ndim > self.backend.most_axes for x in ins):
+            return None
         slots: list[Any] = []
         given = [_with_slots(x, slots) for x in args]
         named = {name: _with_slots(kwargs[name], slots) for name in sorted(kwargs)}
@@ -186,6 +188,8 @@ class Unit:
             return None
         if not self.primitive and settings.on_cpu(backend.name):
             self._check_shapes([tuple(shape) for shape, _ in made])
+        if any(len(shape) > backend.most_axes for shape, _ in made):
+            return None
         outs = tuple([aval_of(tuple(shape), np.dtype(dtype), device) for shape, dtype in made])
         return Form(self, run, outs, None if type(structure) is _Slot else structure, ins)
 
