@@ -72,10 +72,11 @@ _SMALL = frozenset([*range(-99, 0), *range(1, 100)])
 def _small_power(a: Tensor, exponent: int) -> Tensor:
     """Compute a complex power of a small whole exponent; 0 to the power of a negative one is not a number."""
     n, factor = abs(exponent), a
-    whole: Any = a * (a * a) if exponent == 3 else None
-    while n and exponent != 3:
-        if n & 1:
-            whole = factor if whole is None else whole * factor
+    direct = exponent in (1, 3)
+    whole = torch.ones((), dtype=a.dtype, device=a.device) if not direct else a if exponent == 1 else a * (a * a)
+    while n and not direct:
+        if n & 1:  # of one, too: 1 times an overflow may be not a number
+            whole = whole * factor
         n >>= 1
         factor = factor * factor if n else factor
     made = whole if exponent > 0 else 1 / whole
