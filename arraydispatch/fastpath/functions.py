@@ -281,7 +281,8 @@ def _finished(result: Any, value: ndarray, a: Handle, kind: Kind, b: Any = None)
     """Wrap what NumPy returned for the value of one array or two, and count the call if it computed; ``value`` is the last one's."""
     if type(result) is ndarray:
         new: ndarray = result
-        if (new.base is None and new is not value and new is not a._v) or machine.is_only_view(new, 0):
+        given = new is value or new is a._v  # np.squeeze returns what it got; that may be such a view too
+        if not given and (new.base is None or machine.is_only_view(new, 0)):
             path.calls += 1
             return array_of(new, kind)
     elif type(result) in PLAIN:

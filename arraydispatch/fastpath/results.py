@@ -257,6 +257,10 @@ def _operand(x: Any, kind: Kind) -> Any:
     return None
 
 
+_OUTSPOKEN = frozenset({np.maximum, np.minimum})
+"""The ufuncs of which NumPy warns where they are given an output by position."""
+
+
 def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     """Compute a ufunc of two operands, or of one, into an array, and say whether it was done.
 
@@ -285,7 +289,8 @@ def into_its_memory(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     large = _are_large(left, right)
     start = perf_counter() if large else 0.0
     before_write(out, place)
-    if place.ndim > 1 and (in_rows(left, right) or in_rows(place, 0)):
+    outspoken = operator and op in _OUTSPOKEN
+    if place.ndim > 1 and not outspoken and (in_rows(left, right) or in_rows(place, 0)):
         if right is None:
             rows.call(op, left, out=place)
         else:

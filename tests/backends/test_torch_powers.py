@@ -21,3 +21,16 @@ def test_complex_powers_of_numbers(exponent: object) -> None:
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected, rtol=1e-13)
     assert np.signbit(found.real[:3]).tolist() == np.signbit(expected.real[:3]).tolist() or np.isnan(expected[0])
+
+
+@pytest.mark.parametrize("exponent", [1, 3, 4, 5, 8, 64, -1, -2, -4])
+def test_complex_powers_that_overflow(exponent: int) -> None:
+    pytest.importorskip("torch", reason="inapplicable: torch is not installed")
+    parts = [0.0, 1.0, -2.0, 1e200, -1e160, np.inf, np.nan]
+    x = np.array([complex(a, b) for a in parts for b in parts])
+    with np.errstate(all="ignore"):
+        expected = np.power(x, exponent)
+        with ad.backend("torch"):
+            found = np.asarray(np.power(ad.asarray(x), exponent))
+    np.testing.assert_allclose(found.real, expected.real, rtol=1e-13)
+    np.testing.assert_allclose(found.imag, expected.imag, rtol=1e-13)

@@ -109,6 +109,12 @@ for line in "np.roll(a, 2)", "np.reshape(a, (2, 3))", "np.ravel(a)", "np.squeeze
     made[(0,) * made.ndim] = 9  # a view writes the array, a result does not
     print(line, a.tolist(), made.tolist(), np.shares_memory(a, made))
     a[:] = range(6)
+rows, turned = np.ones((3, 200000)), np.ones((200000, 3)).T
+run("large out by position", lambda: np.maximum(turned, rows, rows).sum())
+run("large out by name", lambda: np.maximum(turned, rows, out=rows).sum())
+reshaped, selected = np.arange(6.0).reshape(2, 3).T.reshape(6), np.arange(6.0).reshape(2, 3)[:, [0, 2]]
+for name in "squeeze atleast_1d real real_if_close ravel transpose positive".split():
+    print(name, [getattr(np, name)(each) is each for each in (reshaped, selected)])
 '''
 )
 
