@@ -257,10 +257,6 @@ def _operand(x: Any, kind: Kind) -> Any:
     return None
 
 
-_OUTSPOKEN = frozenset({np.maximum, np.minimum})
-"""The ufuncs of which NumPy warns where they are given an output by position."""
-
-
 def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     """Compute a ufunc of two operands, or of one, into an array, and say whether it was done.
 
@@ -289,10 +285,11 @@ def into_its_memory(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     large = _are_large(left, right)
     start = perf_counter() if large else 0.0
     before_write(out, place)
-    outspoken = operator and op in _OUTSPOKEN
-    if place.ndim > 1 and not outspoken and (in_rows(left, right) or in_rows(place, 0)):
+    if place.ndim > 1 and (in_rows(left, right) or in_rows(place, 0)):
         if right is None:
             rows.call(op, left, out=place)
+        elif operator:
+            rows.call(op, left, right, place)
         else:
             rows.call(op, left, right, out=place)
     elif right is None:
