@@ -11,7 +11,6 @@ cdef Path path
 cdef object _WHOLE, _BOOL
 cdef int _ALL, _NONEMPTY, _INTEGERS, _NONE
 cdef bint _may_stand(ndarray value, int holds) except -1
-cdef _small(x, Py_ssize_t few, list found)
 cdef bint _into_any(func, x, y, out, bint by_position) except -1
 cdef _told_as_one(result, list found)
 cdef list _beside_tables(args, list found, tables, bint large)

@@ -115,19 +115,18 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
         return call((x, y), {})
 
     def with_three(x: Any, y: Any, z: Any) -> Any:
-        few = path.recorded if recordable else path.least
-        if with_others and few:
+        given = x, y, z
+        if with_others and path.least and not (recordable and call_nodes.least and _are_recorded(given)):
             found: list[Any] = []
-            first, second, third = _small(x, few, found), _small(y, few, found), _small(z, few, found)
-            given = first is not DECLINED and second is not DECLINED and third is not DECLINED
-            if given and found and not (waiting and lends and _are_read(found)):
-                stands = type(first) is ndarray and _may_stand(first, holds)
-                result = (run_three if stands else run)(first, second, third)
+            hosts = values_of(given, found)
+            if hosts is not None and found and not (waiting and lends and _are_read(found)):
+                stands = type(hosts[0]) is ndarray and _may_stand(hosts[0], holds)
+                result = (run_three if stands else run)(*hosts)
                 a: Handle = found[0]
                 if type(result) is ndarray and len(found) == 1:
                     return _finished(result, a._v, a, a._kind)
                 return _told_as_one(result, found)
-        return call((x, y, z), {})
+        return call(given, {})
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not path.least or (recordable and call_nodes.least and _are_recorded(args)):
@@ -192,13 +191,10 @@ def _methods(func: Any, run: Any) -> tuple[Any, Any, Any, bool, int]:
         return run, run, run, by_axis, _NONE
     defaults = run.__defaults__ or ()
     required = code.co_argcount - len(defaults)
-    required += next(
-        (i for i, x in enumerate(defaults) if x is not np._NoValue), len(defaults)
-    )  # as of np.clip's bounds
-    method, most = (
-        getattr(np.ndarray, row.name),
-        3 if row.operand or required == 3 else 2,
-    )  # x.reshape(2, 3) is no np.reshape(x, 2, 3)
+    # np.clip's bounds have to be given, although they have a default.
+    required += next((i for i, x in enumerate(defaults) if x is not np._NoValue), len(defaults))
+    # x.reshape(2, 3) is not np.reshape(x, 2, 3).
+    method, most = getattr(np.ndarray, row.name), 3 if row.operand or required == 3 else 2
     taken = [method if required <= count <= min(code.co_argcount, most) else run for count in (1, 2, 3)]
     return *taken, by_axis, ("all", "nonempty", "integers").index(row.replaces)
 
@@ -211,22 +207,6 @@ def _may_stand(value: ndarray, holds: Any) -> bool:
     if holds == _INTEGERS:
         return value.dtype is _WHOLE or value.dtype is _BOOL
     return holds == _ALL or (holds == _NONEMPTY and bool(value.size))
-
-
-def _small(x: Any, few: Any, found: list[Any]) -> Any:
-    """Return an argument, the value of a small array, which it lists, or :data:`DECLINED`."""
-    value: ndarray | None = handles.held(x, path.array_class)
-    if value is None:
-        return x if type(x) in PLAIN else DECLINED
-    kind: Kind = handles.kind_of(x)
-    if value.size >= few or kind.standard:
-        return DECLINED
-    if found:
-        first: Kind = handles.kind_of(found[0])
-        if first is not kind and first.backend is not kind.backend:
-            return DECLINED
-    found.append(x)
-    return value
 
 
 def _are_recorded(args: tuple[Any, ...]) -> bool:
@@ -524,9 +504,8 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
         return call(x, y, out=out)
 
     def with_three(x: Any, y: Any, out: Any) -> Any:
-        if (
-            type(out) is path.array_class and func.nout == 1 and _into_any(func, x, y, out, True)
-        ):  # np.maximum warns of it
+        by_position = True  # np.maximum warns of it
+        if type(out) is path.array_class and func.nout == 1 and _into_any(func, x, y, out, by_position):
             return out
         return call(x, y, out)
 
