@@ -43,6 +43,7 @@ from .results import (
     onto,
     path,
     ufunc,
+    value_of,
     values_of,
     waiting,
     written,
@@ -115,18 +116,20 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
         return call((x, y), {})
 
     def with_three(x: Any, y: Any, z: Any) -> Any:
-        given = x, y, z
-        if with_others and path.least and not (recordable and call_nodes.least and _are_recorded(given)):
+        few = path.recorded if recordable else path.least
+        if with_others and few:
             found: list[Any] = []
-            hosts = values_of(given, found)
-            if hosts is not None and found and not (waiting and lends and _are_read(found)):
-                stands = type(hosts[0]) is ndarray and _may_stand(hosts[0], holds)
-                result = (run_three if stands else run)(*hosts)
+            first, second = value_of(x, found, few, False), value_of(y, found, few, False)
+            third = value_of(z, found, few, False)
+            given = first is not DECLINED and second is not DECLINED and third is not DECLINED
+            if given and found and not (waiting and lends and _are_read(found)):
+                stands = type(first) is ndarray and _may_stand(first, holds)
+                result = (run_three if stands else run)(first, second, third)
                 a: Handle = found[0]
                 if type(result) is ndarray and len(found) == 1:
                     return _finished(result, a._v, a, a._kind)
                 return _told_as_one(result, found)
-        return call(given, {})
+        return call((x, y, z), {})
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not path.least or (recordable and call_nodes.least and _are_recorded(args)):

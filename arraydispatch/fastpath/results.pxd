@@ -45,6 +45,7 @@ cpdef result_of(Handle a, result, Kind kind)
 cpdef made_of(result, list found)
 cdef _part(result, list found, Handle first)
 cpdef bint is_computed(made) except -1
+cpdef value_of(x, list found, Py_ssize_t few, bint of_any_size)
 cpdef values_of(args, list found, Py_ssize_t depth=*, bint of_any_size=*)
 cpdef dict keywords_of(dict kwargs, list found, names)
 cpdef computed_onto(run, list hosts, dict options, Handle out, list found)

@@ -28,7 +28,7 @@ from ..ufuncs.facts import INSTRUCTIONS
 
 __all__ = [
     "DEEPEST", "array_of", "at", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "into_its_memory", "is_computed", "is_numpys", "is_ours", "is_plain", "is_read", "keywords_of", "made_of",
-    "of_one", "of_two", "onto", "path", "result_of", "ufunc", "values_of", "view_of", "waiting", "written",
+    "of_one", "of_two", "onto", "path", "result_of", "ufunc", "value_of", "values_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
@@ -536,28 +536,34 @@ def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None, depth: Any = 
     return not kwargs or ("out" not in kwargs and is_plain(tuple(kwargs.values()), None))
 
 
+def value_of(x: Any, found: list[Any], few: Any, of_any_size: Any) -> Any:
+    """Return an argument, or the value of an array of fewer elements, which is listed in ``found``; else :data:`DECLINED`."""
+    if type(x) is not _path.array_class:
+        return x if type(x) in PLAIN else DECLINED
+    value: ndarray | None = handles.held(x, _path.array_class)
+    if value is None:
+        return DECLINED
+    kind: Kind = handles.kind_of(x)
+    if (value.size >= few and not of_any_size and not is_kept(x, value)) or kind.standard:
+        return DECLINED
+    if found:
+        first: Kind = handles.kind_of(found[0])
+        if first is not kind and first.backend is not kind.backend:
+            return DECLINED
+    found.append(x)
+    return value
+
+
 def values_of(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: Any = False) -> list[Any] | None:
     """Replace arrays in arguments by ndarrays, and list them in ``found``; None where the general path is needed."""
     if not depth:
         return None
     hosts = []
     for x in args:
+        value = value_of(x, found, _path.least, of_any_size)
         cls = type(x)
-        if cls is _path.array_class:
-            value: ndarray | None = handles.held(x, cls)
-            if value is None:
-                return None
-            kind: Kind = handles.kind_of(x)
-            if (value.size >= _path.least and not of_any_size and not is_kept(x, value)) or kind.standard:
-                return None
-            if found:
-                first: Kind = handles.kind_of(found[0])
-                if first is not kind and first.backend is not kind.backend:
-                    return None
-            found.append(x)
+        if value is not DECLINED:
             hosts.append(value)
-        elif cls in PLAIN:
-            hosts.append(x)
         elif cls is ndarray:
             if _waiting or not is_numpys(x):
                 return None
