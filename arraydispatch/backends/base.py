@@ -242,6 +242,9 @@ class Backend:
     copies_columns: ClassVar[bool] = False
     """Whether the product of a transposed matrix and a vector copies the matrix first, which takes longer than the product."""
 
+    writes_at_home: bool = False
+    """Whether arrays are in the host state and the library may write into their memory, by the ufuncs of its :attr:`INPLACE`."""
+
     native_views: ClassVar[bool] = False
     """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""
 

@@ -65,7 +65,8 @@ def large(values: Any) -> bool:
 def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
     """Whether a call repeats small arrays along axes of one another and makes a large one of them, as ``x[:, None] - x`` does.
 
-    Under compiled execution it is the library's: the block that reads the result need not make it. So is a result that is split over a mesh.
+    It is the library's, as other large results are: under compiled execution the block that reads it need not make it. So is a result that is
+    split over a mesh.
 
     Parameters
     ----------
@@ -75,9 +76,9 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
         Whether the result has the axes of all of them.
     """
     least = settings.default.min_size
-    compiles = bool(least) and not call_nodes.least and settings.default.execution == "compiled"
+    computes = bool(least) and not call_nodes.least
     splits = split_arrays.is_possible()
-    if not (compiles or splits):
+    if not (computes or splits):
         return False
     sizes: list[tuple[int, ...]] = []
     for x in inputs:
@@ -94,7 +95,9 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
         return False
     if splits and split_arrays.target(shape, dtypes.FLOAT64) is not None:
         return True
-    return compiles and prod(shape) >= least and shape not in shapes.kept and shapes.recurs(shape)
+    if not computes or prod(shape) < least:
+        return False
+    return settings.default.execution != "compiled" or (shape not in shapes.kept and shapes.recurs(shape))
 
 
 def product(func: Any, a: Any, b: Any) -> Any:

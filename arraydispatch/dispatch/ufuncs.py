@@ -34,6 +34,7 @@ from . import (
     host_fallback,
     host_results,
     host_values,
+    in_place,
     memory_order,
     outputs,
     parts,
@@ -246,6 +247,9 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         process.admit(inputs[0], inputs[1:])
     if backend.hosted or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.hosted):
         spread = method in ("__call__", "outer") and host_values.spreads(inputs, method == "outer")
+        alone = len(kwargs) == len(outs) == 1 and method == "__call__" and host_values.large(outs)
+        if alone and in_place.computed(ufunc, inputs, outs[0], backend.home):
+            return outs[0]
         if outs or method == "at" or not (spread or host_values.large((*inputs, where))):
             if not kwargs and method == "__call__":
                 made = host_values.computed(ufunc, inputs)

@@ -267,6 +267,8 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
         return False
     if place.size >= _path.recorded and call_nodes.least:
         return False  # it may be recorded
+    if place.size >= _path.least and handles.kind_of(out).backend.writes_at_home:
+        return False  # the library may write it
     return into_its_memory(op, x, y, out, operator)
 
 

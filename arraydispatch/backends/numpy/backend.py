@@ -11,6 +11,7 @@ import numpy as np
 
 from ...common.arguments import HELD
 from ...common.lazy_attributes import lazy
+from ...common.process_state import process
 from ...common.signal_safety import imported
 from ..base import PRIMITIVES, Backend
 from ..devices import Device, host_memory
@@ -216,6 +217,11 @@ class HostState(NumpyBackend):
         """Backend that users see."""
         found: Backend = self._load(self.name)
         return found
+
+    @property
+    def writes_at_home(self) -> bool:  # type: ignore[override]
+        """Whether the library may write into the memory of these arrays, which it reads call by call."""
+        return process.execution != "compiled" and bool(self.home.INPLACE)
 
     def holds(self, dtype: np.dtype[Any]) -> bool:
         """Whether the library may have a dtype: numbers and booleans of the sizes that all libraries have."""

@@ -1,0 +1,136 @@
+"""Ufuncs that write into arrays of a size at which the library computes: values, dtypes, errors, views and overlaps."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.launched import Zygotes, prints_as_plainly
+
+WRITES = """
+import operator, warnings
+from zlib import crc32
+import numpy as np
+
+ufuncs = [np.add, np.subtract, np.multiply, np.maximum, np.minimum, np.bitwise_and, np.bitwise_xor, np.left_shift]
+ufuncs += [np.logical_and, np.less, np.equal, np.not_equal, np.divide, np.floor_divide, np.copysign]
+of_one = [np.negative, np.absolute, np.floor, np.sign, np.square, np.invert, np.logical_not, np.reciprocal]
+dtypes = [np.float64, np.float32, np.int64, np.int32, np.int8, np.uint8, np.bool_, np.complex128, np.float16, ">f8"]
+numbers = [2, -3, 0.5, 300, 2**40, True, np.float64(1.25), np.float32(2.5), np.int64(7)]
+
+
+def made(dtype, shift=0):
+    return ((np.arange(400).reshape(20, 20) * 7 + shift) % 90 - (45 if np.dtype(dtype).kind in "ifc" else 0)).astype(dtype)
+
+
+def values(x):  # to as many digits as libraries compute; no sign of NaN
+    return [f"{value:.4g}" if x.dtype.kind in "fc" else value for value in x.ravel().tolist()]
+
+
+def write(label, call, *seen):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            result = call()
+            said = [result is x for x in seen]
+        except Exception as error:
+            said = type(error).__name__
+    heard = sorted({(each.category.__name__, str(each.message)) for each in told})
+    print(label, said, heard, [(x.dtype.str, x.shape, values(x)[:4], crc32(repr(values(x)).encode())) for x in seen])
+
+
+for dtype in dtypes:
+    for other in (dtype, np.float64, np.int64, np.bool_):
+        for func in ufuncs:
+            x, y, z = made(dtype), made(other, 11), made(dtype, 5)
+            write((func, dtype, other, "out"), lambda: func(x, y, out=z), z, x, y)
+            write((func, dtype, other, "left"), lambda: func(x, y, out=x), x, y)
+            write((func, dtype, other, "right"), lambda: func(x, y, out=y), x, y)
+            write((func, dtype, other, "mask"), lambda: func(z, y, out=(m,)), m := np.zeros((20, 20), bool))
+    for number in numbers:
+        for func in ufuncs:
+            x = made(dtype)
+            write((func, dtype, repr(number)), lambda: func(x, number, x), x)
+            write((func, repr(number), dtype), lambda: func(number, x, out=x), x)
+        for name in ("iadd", "isub", "imul", "itruediv", "ifloordiv", "ipow", "iand"):
+            x = made(dtype)
+            write((name, dtype, repr(number)), lambda: getattr(operator, name)(x, number), x)
+    for func in of_one:
+        x = made(dtype)
+        write((func, dtype), lambda: func(x, out=x), x)
+
+x, base = made(float), made(float, 3)
+view, turned, rows = x[1:, ::2], x.T, x[::-1]
+whole = x.reshape(-1)
+def step(a, b): a -= b; return a
+def plus(a, b): a += b; return a
+write("columns", lambda: step(x[:, 1:], base[:, :-1]), x)
+write("shifted", lambda: plus(x[1:], x[:-1]), x, view)
+write("shifted up", lambda: plus(x[:-1], x[1:]), x, view)
+write("turned", lambda: plus(x, turned), x, whole)
+write("backwards", lambda: plus(rows, base), x, view)
+write("read backwards", lambda: plus(x, base[::-1]), x, view)
+write("stretched", lambda: plus(x, base[0]), x)
+write("column", lambda: plus(x, base[:, :1]), x)
+write("too narrow", lambda: plus(x[0], base), x)
+write("huge", lambda: plus(x, 10**400), x)
+write("itself", lambda: plus(x, x), x, view)
+write("same place", lambda: np.multiply(x[2:], x[2:], out=x[2:]), x)
+write("flat", lambda: plus(whole, whole[::-1]), x)
+write("masked", lambda: np.add(x, 1.0, out=x, where=base > 0), x)
+write("dtype", lambda: np.add(x, base, out=x, dtype=np.float32, casting="unsafe"), x)
+write("casting", lambda: np.add(made(int), base, out=made(int), casting="unsafe"))
+sealed = x.copy(); sealed.flags.writeable = False
+write("read-only", lambda: plus(sealed, 1.0), sealed)
+write("repeated", lambda: plus(np.broadcast_to(x[0], (20, 20)), 1.0), x)
+write("of read-only", lambda: plus(x, sealed), x)
+window = np.lib.stride_tricks.sliding_window_view(whole, 300, writeable=True)
+write("windows", lambda: plus(window, 1.0), x)
+fields = np.zeros(400, "f4,f8"); inside = fields["f1"]
+write("fields", lambda: plus(inside, whole), inside)
+with np.errstate(all="raise"):
+    write("overflow", lambda: np.multiply(x, 1e308, out=x), whole[:0])
+    write("divided", lambda: np.divide(x, 0.0, out=x), whole[:0])
+write("spread", lambda: np.subtract(whole[:, None], base[0]), x)
+a = np.arange(300.0)
+print((a[:, None] - a[None, :]).sum(axis=0)[:5], (a[:, None] * a).shape, np.add.outer(a, a)[7, 8])
+"""
+
+STEPS = """
+import numpy as np
+x, y = np.ones((30, 40)), np.full((30, 40), 2.0)
+for _ in range(4):
+    x[1:] -= y[:-1]
+    np.add(x, y, out=x)
+    x *= 0.5
+    r = y[0][:, None] - y[1]
+"""
+
+
+COPYING = (
+    WRITES.partition("with np.errstate")[0].replace(" np.float16,", "").replace(" 2**40,", "").replace('"ipow", ', "")
+)
+"""What immutable libraries do alike: they look at results before they write, and at those of half precision less often than NumPy."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax", "tensorflow"])
+def test_writing_is_as_in_numpy(zygotes: Zygotes, backend: str, tmp_path: Path) -> None:
+    """Write by many ufuncs, dtypes and overlaps, and compare values, errors and warnings."""
+    script = WRITES if backend in ("numpy", "torch") else COPYING
+    prints_as_plainly(zygotes, backend, script, tmp_path, (), ("--min-size", "100"))
+
+
+def test_torch_computes_what_is_written(zygotes: Zygotes, tmp_path: Path) -> None:
+    """Hold that PyTorch writes into large arrays, and makes large results of small operands."""
+    (tmp_path / "script.py").write_text(STEPS)
+    ran = zygotes.of("torch").run(
+        "script.py", cwd=tmp_path, options=("--min-size", "1000", "--report", str(tmp_path / "said.json"))
+    )
+    assert ran.code == 0, ran.stderr
+    said = json.loads((tmp_path / "said.json").read_text())
+    calls = {(each["function"], each["class"]): each["count"] for each in said["functions"]}
+    assert calls["np.subtract", "native"] == 8, calls
+    assert calls["np.add", "native"] == calls["np.multiply", "native"] == 4, calls
