@@ -198,7 +198,7 @@ class Profile(events.Listener):
                 kind = "host kernel"
         elements = operands if type(operands) is int else elements_of(result, *operands)
         if kind == "hosted" and elements >= process.min_size:
-            reason = records.LARGE
+            reason = records.MOVED if _only_moves(func) else records.LARGE
         # id(), because hashing a code object hashes its bytecode; the row keeps the code object alive.
         key = (func, kind, id(code), frame.f_lasti, backend, reason)
         row = tables.calls.get(key)
@@ -591,6 +591,12 @@ class Profile(events.Listener):
         if self.retimed is not None:
             return self.retimed
         return ((perf_counter() if self.ended is None else self.ended) - self.began) / self.runs
+
+
+def _only_moves(func: Any) -> bool:
+    """Whether a call computes nothing: it takes elements from one place to another."""
+    spec = SPECS.get(func)
+    return func in ("__getitem__", "__setitem__") if spec is None else not spec.computes
 
 
 def elements_of(*arrays: Any) -> int:

@@ -8,8 +8,11 @@ from typing import Any, NamedTuple
 ON_BACKEND = frozenset({"override", "native", "composed"})
 """Classes of calls that the backend's library computes."""
 
-LARGE = "it moves, views or writes values, or no block holds it"
+LARGE = "it makes or writes values, or no block holds it"
 """Reason why NumPy runs a call on a large array immediately on the host."""
+
+MOVED = "it only moves elements"
+"""Reason why it runs another: nothing is computed, in host memory that the library shares or where the values are."""
 
 
 @dataclass(eq=False)

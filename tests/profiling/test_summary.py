@@ -11,7 +11,7 @@ import arraydispatch as ad
 from arraydispatch.common import events
 from arraydispatch.profiling.contexts import Profile
 from arraydispatch.profiling.recorder import elements_of
-from arraydispatch.profiling.records import LARGE, Call
+from arraydispatch.profiling.records import LARGE, MOVED, Call
 from arraydispatch.profiling.report import Run, as_dict
 from arraydispatch.profiling.report.summary import computed, summary, verified
 
@@ -52,6 +52,9 @@ SMALL = "calls on arrays of fewer than 65,536 elements"
         ([LIBRARY, _call("numpy", "fused", 25, 0)], {"execution": "fused"}, "torch computed everything: 10 calls"),
         ([_call("numpy", "fused", 25, 0)], {}, "nothing was computed: 25 calls recorded, and nothing used the results"),
         ([_call("torch", "hosted", 2, 900_000, LARGE)], {}, "NumPy computed everything: 2 calls at once"),
+        ([_call("torch", "hosted", 2, 900_000, MOVED)], {}, "NumPy computed everything: 2 calls that only move elements"),
+        ([LIBRARY, _call("torch", "hosted", 1, 900_000, MOVED)], {},
+         "torch computed 100 % of the elements; NumPy computed 1 call that only moves elements"),
         ([_call("numpy", "native", 2, 900)], {"backend": "numpy"}, "NumPy computed everything: 2 calls at once"),
         ([], {"backend": "numpy", "counted": 7}, f"NumPy computed everything: 7 {SMALL}"),
         ([], {}, "no NumPy call met an array, so there is nothing to list"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...common.process_state import process
-from ..records import LARGE, ON_BACKEND, Call
+from ..records import LARGE, MOVED, ON_BACKEND, Call
 
 _NUMPY = "numpy"
 
@@ -42,7 +42,7 @@ def computed(calls: Iterable[Call], counted: int) -> list[dict[str, Any]]:
         elif call.kind in ON_BACKEND:
             own = row(call.backend, "at once" if call.backend == _NUMPY else "library")
         elif call.kind == "hosted":
-            own = row(_NUMPY, "at once" if call.reason == LARGE else "small")
+            own = row(_NUMPY, {LARGE: "at once", MOVED: "moved"}.get(call.reason, "small"))
         else:
             own = row(_NUMPY, "block" if call.kind == "fused" else call.kind)
         own["blocks" if call.kind in ("block", "program") else "calls"] += call.count
@@ -75,6 +75,8 @@ def _part(row: dict[str, Any], data: dict[str, Any]) -> str:
         return f"{calls} on {f'arrays of fewer than {least:,} elements' if least else 'values that no device holds'}"
     if how == "host kernel":
         return f"{calls} on the library's own memory, where it is faster"
+    if how == "moved":
+        return f"{calls} that only {'moves' if row['calls'] == 1 else 'move'} elements"
     return f"{calls} that {data['backend']} cannot run" if how == "host" else f"{calls} at once"
 
 
@@ -110,8 +112,9 @@ def summary(data: dict[str, Any]) -> str:
     if not numpys and len(libraries) == 1:
         blocks = _blocks(libraries[0])
         return f"{libraries[0]['by']} computed everything: {number(libraries[0]['calls'], 'call')}{blocks}"
-    counts = "elements" if any(row["elements"] for row in rows) else "calls"
-    whole = sum(row[counts] for row in rows)
+    computed_rows = [row for row in rows if row["how"] != "moved"]
+    counts = "elements" if any(row["elements"] for row in computed_rows) else "calls"
+    whole = sum(row[counts] for row in computed_rows)
     shares = _joined([f"{row['by']} computed {_percent(row[counts] / whole)}" for row in libraries])
     blocks = f",{_blocks(libraries[0])}" if len(libraries) == 1 and libraries[0]["blocks"] else ""
     known = not data["calls_without_lines"] or counts == "calls"
