@@ -11,7 +11,7 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend, Unsupported
-from ..backends.host_kernels import LEFT_FROM
+from ..backends.host_kernels import LEFT_FROM, goes_along_short_lanes
 from ..backends.kinds import Kind
 from ..common import events, tracing
 from ..common.arguments import PLAIN
@@ -93,9 +93,9 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return _run(func, args, kwargs)
 
 
-def _is_left(reason: str, backend: Backend) -> bool:
+def _is_left(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str, backend: Backend) -> bool:
     """Whether NumPy runs all of a function, with a reason, on large arrays in host memory here."""
-    return bool(reason) and settings.leaves_to_numpy(backend.name)
+    return bool(reason) and settings.leaves_to_numpy(backend.name) and not goes_along_short_lanes(func, args, kwargs)
 
 
 def _lie_in_memory(values: Iterable[Any]) -> bool:
@@ -119,7 +119,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return made
     if backend.hosted:
         if not host_values.belongs_to_library(func, args, kwargs) or _is_left(
-            left_to_numpy(func, backend.home), backend
+            func, args, kwargs, left_to_numpy(func, backend.home), backend
         ):
             return host_values.call(func, args, kwargs)
         backend = backend.home
@@ -130,8 +130,9 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     spec = entry.spec
     if entry.run is None or spec is None:
         return host_fallback.call(func, args, kwargs, backend, entry.reason)
-    if entry.left and _is_left(entry.left, backend) and _lie_in_memory((*args, *kwargs.values())):
-        return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(entry.left))
+    left = entry.left
+    if left and _is_left(func, args, kwargs, left, backend) and _lie_in_memory((*args, *kwargs.values())):
+        return host_fallback.call(func, args, kwargs, backend, dtypes.FasterOnHost(left))
     if spec.tables and settings.default.min_size and _is_looked_up_on_host(spec, args, kwargs):
         return host_values.call(func, args, kwargs)
     perform = _MODES[spec.mode]
