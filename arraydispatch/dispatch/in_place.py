@@ -47,7 +47,7 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backen
         return False
     if not settings.on_cpu(backend.name):
         return False
-    if not (_is_shared(place) and out._writeable()) or writing.repeats(out) or place.dtype.char == "e":
+    if not (_is_shared(place) and views.writeable(out, True)) or writing.repeats(out) or place.dtype.char == "e":
         return False  # of half precision NumPy warns more often than the library's results are looked at
     operands = _operands(inputs, place, backend)
     if operands is None:

@@ -18,6 +18,7 @@ import numpy as np
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import of_handler
 from ..functions.registry import Spec, spec_of
+from ..ufuncs import lanes
 from .host_blocks import blocks
 from .recording import tape
 
@@ -31,6 +32,10 @@ _PART = 1 << 17
 def call(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a function, of which ``spec`` has the facts, on ndarrays in parts, if the call is large and can be divided."""
     func = spec.func
+    if args and type(args[0]) is _ndarray and args[0].ndim > 1 and (name := lanes.name_of(func)):
+        made = lanes.called(name, args[0], args[1:], kwargs)
+        if made is not None:
+            return made
     if not spec.parallel.apart:
         each = spec.parallel.each
         return DECLINED if each is None else _by_elements(func, args, kwargs, each)

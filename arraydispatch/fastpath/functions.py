@@ -22,6 +22,7 @@ from ..engine.recording import call_nodes, tape, writes
 from ..functions.registry import Written, spec_of
 from ..functions.specs import Parallel
 from ..runtime.execution_policy import shapes
+from ..ufuncs import lanes
 from ..ufuncs.facts import INSTRUCTIONS
 from .creation import wrapped_all
 from .results import (
@@ -83,6 +84,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
     light = large and spec is not None and spec.parallel.light
     with_others = before > 2 and not answers and not tables
     run_one, run_two, run_three, by_axis, holds = _methods(func, run)
+    by_lanes = lanes.name_of(func)
 
     def with_one(x: Any) -> Any:
         value: ndarray | None = handles.held(x, path.array_class)
@@ -106,6 +108,10 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
             if kind.standard or (waiting and lends and _are_read([x] if second is None else [x, y])):
                 pass
             elif second is None:
+                if by_lanes and by_axis and value.ndim > 1 and value.size >= lanes.LEAST:
+                    reduced = lanes.reduced(by_lanes, value, y)
+                    if reduced is not None:
+                        return _finished(reduced, value, x, kind)
                 if type(y) in PLAIN or (type(y) is tuple and is_plain(y, None)):
                     return _finished((run_two if _may_stand(value, holds) else run)(value, y), value, x, kind)
             elif second.size < path.least > value.size and not answers:
@@ -159,7 +165,11 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
         if light and type(hosts[0]) is ndarray and hosts[0].size >= 2 * tape.IN_THREADS:
             return DECLINED  # threads share it
         start = perf_counter() if any_size or _kept else 0.0
-        result = run(*hosts, **options) if options else run(*hosts)
+        result = None
+        if by_lanes and type(hosts[0]) is ndarray and hosts[0].ndim > 1:
+            result = lanes.called(by_lanes, hosts[0], tuple(hosts[1:]), options)
+        if result is None:
+            result = run(*hosts, **options) if options else run(*hosts)
         if answers:
             return result
         made = result if type(result) in PLAIN else made_of(result, found)

@@ -15,6 +15,7 @@ from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, with_scalar
 from ..common.sentinels import DECLINED
 from ..dispatch import host_values
+from ..ufuncs import lanes
 from ..ufuncs.facts import INSTRUCTIONS
 from .results import (
     array_of,
@@ -263,6 +264,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
     ``computes``: whether the library computes it on large values; ``operand``: whether its first argument may be an array;
     ``by_axis``: whether the first argument is the axis.
     """
+    by_lanes = lanes.name_of(numpys)
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
         value = self._v
@@ -275,6 +277,10 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                 made = of_kept(numpys, (self, *args)) if not kwargs and is_plain(args, kwargs) else DECLINED
                 return general(self, *args, **kwargs) if made is DECLINED else made
             if is_plain(args, kwargs):
+                if by_lanes and x.ndim > 1 and x.size >= lanes.LEAST:
+                    reduced = lanes.called(by_lanes, x, args, kwargs)
+                    if reduced is not None:
+                        return _answered(self, reduced, kind)
                 return _answered(self, numpys(x, *args, **kwargs) if kwargs else numpys(x, *args), kind)
             made = with_arrays(self, args, kwargs)
             if made is not DECLINED:
@@ -312,6 +318,10 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             x: ndarray = self._v
             kind: Kind = self._kind
             if not (kind.standard or (computes and x.size >= path.least)):
+                if by_lanes and x.ndim > 1 and x.size >= lanes.LEAST:
+                    reduced = lanes.reduced(by_lanes, x, given)
+                    if reduced is not None:
+                        return _answered(self, reduced, kind)
                 if _is_plain(given):
                     return _answered(self, numpys(x, given), kind)
                 if operand and is_numpys(given):

@@ -25,6 +25,7 @@ from ..engine.nodes import Node, PendingView
 from ..engine.recording import call_nodes, reductions, shifts, tape, updates, writes
 from ..engine.recording.call_nodes import record
 from ..memory import views
+from ..ufuncs import lanes
 from ..ufuncs.facts import CLIP, INSTRUCTIONS
 from . import results
 from .functions import of_large
@@ -232,7 +233,9 @@ def _reduced_at_once(name: str, reduce: Any, a: Any, args: Any, kwargs: Any) -> 
     if not call_nodes.least <= value.size < 2 * tape.IN_THREADS or not results.is_plain(args, kwargs):
         return None
     start = perf_counter()
-    result = reduce(value, *args, **kwargs)
+    result = lanes.called(name, value, args, kwargs) if value.ndim > 1 else None
+    if result is None:
+        result = reduce(value, *args, **kwargs)
     host_values.tell(getattr(np, name), [a], result, (value,), perf_counter() - start)
     return results.made_of(result, [a])
 

@@ -7,7 +7,8 @@ elements reads a value: the block runs, and the results of the pieces are combin
 from __future__ import annotations
 
 import weakref
-from functools import lru_cache, partial
+from collections.abc import Callable
+from functools import cache, lru_cache, partial
 from math import prod
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from ..._core.handles import Handle
 from ...common.sentinels import DECLINED
+from ...ufuncs import lanes
 from ...ufuncs.facts import ufunc_facts
 from ..host_blocks import column_sums
 from ..nodes import Form, Node, Whole
@@ -68,8 +70,9 @@ def _form_of_all(func: np.ufunc, kind: Any, span: tuple[int, ...], fortran: bool
 def _form_along(func: np.ufunc, kind: Any, span: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> Form:
     """Return the form of a reduction along axes."""
     shape = tuple(1 if i in axes else n for i, n in enumerate(span) if keepdims or i not in axes)
-    short = func is np.add and axes == (len(span) - 1,) and span[-1] * (2 if kind.dtype.kind == "c" else 1) < _SHORT
-    call: Any = _sum_of_few if short else partial(func.reduce, axis=axes, keepdims=keepdims)
+    n = span[-1] * (2 if kind.dtype.kind == "c" else 1)
+    by_columns = lanes.columns(func, kind.dtype, n) if axes == (len(span) - 1,) else None
+    call: Any = _into_lanes(by_columns) if by_columns else partial(func.reduce, axis=axes, keepdims=keepdims)
     if (
         func is np.add
         and axes == (1,)
@@ -123,20 +126,14 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
     return result
 
 
-_SHORT = 8
-"""Number of elements from which NumPy sums in eight lines at once; it adds fewer elements one by one, from first to last."""
+@cache
+def _into_lanes(by_columns: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
+    """Make the call of a block that reduces along the last axis."""
 
+    def reduce(x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:  # by this name warnings call it
+        by_columns(x, out[..., 0] if out.ndim == x.ndim else out)
 
-def _sum_of_few(x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
-    """Compute ``np.add.reduce(x, axis=-1, out=out)`` for a short axis in a tenth of NumPy's time, which starts a loop for each sum."""
-    if out.ndim == x.ndim:
-        out = out[..., 0]
-    np.add(x[..., 0], 0, out=out)  # NumPy's sum of negative zeros is 0, not -0
-    for i in range(1, x.shape[-1]):
-        np.add(out, x[..., i], out=out)
-
-
-_sum_of_few.__name__ = "reduce"  # the name that warnings show
+    return reduce
 
 
 def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, dies: bool) -> Any:

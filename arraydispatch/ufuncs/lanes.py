@@ -1,0 +1,198 @@
+"""Reductions along a short last axis, column by column, with NumPy's bits.
+
+NumPy starts a loop for each lane, which takes 15 ns for a sum and 35 for an extreme however few elements the lane has: points in space, colours,
+small vectors. Column by column the loops are long: a sum of 300,000 points of three coordinates takes 0.4 ms in place of 4.6, their
+maximum 0.5 in place of 10.7.
+
+The order of the additions is that of NumPy's pairwise sum: fewer than eight elements one after the other, more in eight partial sums. Where
+there may be a floating-point error, which NumPy reports by the name of the reduction, NumPy reduces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["LEAST", "called", "columns", "name_of", "reduced"]
+
+ndarray = np.ndarray
+
+LEAST = 1 << 10
+"""Number of elements of an array from which :func:`reduced` may take less time than NumPy."""
+_LANES = 1 << 9
+"""Number of lanes from which it does."""
+_EIGHT = 8
+"""Number of elements from which NumPy sums in eight partial sums."""
+_PIECE = 1 << 16
+"""Number of elements of a piece, whose columns are all read while it is in the cache."""
+
+
+def add(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
+    """Compute ``np.add.reduce(x, axis=-1, out=out)``."""
+    _added([x[..., i] for i in range(x.shape[-1])], out)
+
+
+def _added(parts: list[Any], out: ndarray[Any, Any]) -> None:
+    """Add columns as NumPy adds the elements of a lane."""
+    if len(parts) < _EIGHT:
+        np.add(parts[0], 0, out=out)  # NumPy's sum of negative zeros is 0, not -0
+        rest = parts[1:]
+    else:
+        whole = len(parts) - len(parts) % _EIGHT
+        eight, rest = parts[:_EIGHT], parts[whole:]
+        for begin in range(_EIGHT, whole, _EIGHT):
+            eight = [np.add(part, parts[begin + i]) for i, part in enumerate(eight)]
+        while len(eight) > 1:
+            eight = [np.add(eight[i], eight[i + 1]) for i in range(0, len(eight), 2)]
+        np.add(eight[0], 0, out=out)
+    for part in rest:
+        np.add(out, part, out=out)
+
+
+def _squares(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
+    _added([x[..., i] * x[..., i] for i in range(x.shape[-1])], out)
+
+
+def _squares_apart(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
+    """Compute the sum of the squared differences from the mean."""
+    add(x, out)
+    np.true_divide(out, np.intp(x.shape[-1]), out=out, casting="unsafe")
+    apart = [x[..., i] - out for i in range(x.shape[-1])]
+    _added([np.square(each, out=each) for each in apart], out)
+
+
+def _of(ufunc: np.ufunc) -> Callable[[Any, Any], None]:
+    def reduce(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
+        ufunc(x[..., 0], x[..., 1], out=out)
+        for i in range(2, x.shape[-1]):
+            ufunc(out, x[..., i], out=out)
+
+    return reduce
+
+
+def extreme(ufunc: np.ufunc) -> Callable[[Any, Any], None]:
+    """Make ``ufunc.reduce(x, axis=-1, out=out)`` of maximum or minimum; which zero or NaN of several it is, NumPy's loop decides."""
+    reduce = _of(ufunc)
+
+    def reduced_columns(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
+        reduce(x, out)
+        if out.dtype.kind == "f":
+            open_lanes = ~(np.abs(out) > 0)
+            if open_lanes.any():
+                out[open_lanes] = ufunc.reduce(x[open_lanes], axis=-1)
+
+    return reduced_columns
+
+
+class _Way(NamedTuple):
+    """Reduction by columns: up to how many elements it pays, of which dtypes, whether it may meet errors, and whether it divides and takes the root in the end."""
+
+    reduce: Callable[[Any, Any], None]
+    most: int
+    dtypes: str
+    errors: bool = False
+    divides: bool = False
+    roots: bool = False
+
+
+_WAYS: dict[str, _Way] = {
+    "sum": _Way(add, 12, "fdl", errors=True),
+    "mean": _Way(add, 12, "fd", errors=True, divides=True),
+    "var": _Way(_squares_apart, 12, "fd", errors=True, divides=True),
+    "std": _Way(_squares_apart, 12, "fd", errors=True, divides=True, roots=True),
+    "norm": _Way(_squares, 12, "fd", errors=True, roots=True),
+    "prod": _Way(_of(np.multiply), 12, "fdl", errors=True),
+    "max": _Way(extreme(np.maximum), 16, "fdbhilBHIL"),
+    "min": _Way(extreme(np.minimum), 16, "fdbhilBHIL"),
+    "any": _Way(_of(np.logical_or), 12, "?"),
+    "all": _Way(_of(np.logical_and), 12, "?"),
+}
+
+
+def columns(ufunc: np.ufunc, dtype: np.dtype[Any], n: int) -> Callable[[Any, Any], None] | None:
+    """Return ``reduce(x, out)`` along a last axis of ``n`` real elements, each two of a complex one; None where NumPy takes less time."""
+    if dtype.kind == "c":
+        return add if ufunc is np.add and n < _EIGHT else None
+    way = _WAYS.get(name_of(ufunc.reduce))
+    return way.reduce if way is not None and 2 <= n <= way.most and dtype.char in way.dtypes else None
+
+
+def reduced(
+    name: str, x: ndarray[Any, Any], axis: Any, keepdims: Any = False, ddof: Any = 0
+) -> ndarray[Any, Any] | None:
+    """Return what the method of an array gives for an axis; None where NumPy takes less time, or there may be an error.
+
+    Parameters
+    ----------
+    name : str
+        Name of the method: ``"sum"``, ``"max"``, …
+    x : ndarray
+        Array of two or more dimensions.
+    axis : object
+        What was given as the axis.
+    keepdims : object
+        What was given for ``keepdims``.
+    ddof : object
+        What was given for ``ddof``, of a variance or standard deviation.
+    """
+    way = _WAYS.get(name)
+    if (
+        way is None
+        or x.dtype.char not in way.dtypes
+        or not x.dtype.isnative
+        or type(axis) is not int
+        or type(keepdims) is not bool
+    ):
+        return None
+    n = x.shape[-1]
+    if ddof != 0 and (name not in ("var", "std") or type(ddof) is not int or ddof >= n):
+        return None
+    if not (2 <= n <= way.most and axis in (-1, x.ndim - 1) and x.size >= _LANES * n and x.flags.c_contiguous):
+        return None
+    out: ndarray[Any, Any] = np.empty((*x.shape[:-1], 1) if keepdims else x.shape[:-1], x.dtype)
+    lanes, results = x.reshape(-1, n), out.reshape(-1)
+    try:
+        if way.errors:
+            with np.errstate(all="raise"):
+                _by_pieces(way.reduce, lanes, results)
+        else:
+            _by_pieces(way.reduce, lanes, results)
+    except FloatingPointError:
+        return None
+    if way.divides:
+        np.true_divide(out, np.intp(n) - ddof, out=out, casting="unsafe")
+    return np.sqrt(out, out=out) if way.roots else out
+
+
+def _by_pieces(reduce: Callable[[Any, Any], None], lanes: ndarray[Any, Any], results: ndarray[Any, Any]) -> None:
+    step = _PIECE // lanes.shape[1]
+    for begin in range(0, len(lanes), step):
+        reduce(lanes[begin : begin + step], results[begin : begin + step])
+
+
+def called(name: str, x: ndarray[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> ndarray[Any, Any] | None:
+    """Return what a method gives for arguments; None where :func:`reduced` gives None, or for arguments that it does not take."""
+    if len(args) > 1 or kwargs.keys() - _TAKEN or (args and ("axis" in kwargs or name == "norm")):
+        return None
+    axis = args[0] if args else kwargs.get("axis")
+    return reduced(name, x, axis, kwargs.get("keepdims", False), kwargs.get("ddof", 0))
+
+
+_TAKEN = frozenset({"axis", "keepdims", "ddof"})
+
+
+def name_of(func: Any) -> str:
+    """Return the name of the method that a NumPy function, a method of a ufunc's or an ndarray's own stands for; "" for others."""
+    return _NAMES.get(func, "")
+
+
+_NAMES: dict[Any, str] = {
+    np.linalg.norm: "norm",
+    **{getattr(home, name): name for home in (np, np.ndarray) for name in _WAYS if name != "norm"},
+    **{
+        ufunc.reduce: name
+        for name, ufunc in (("sum", np.add), ("prod", np.multiply), ("max", np.maximum), ("min", np.minimum))
+    },
+}
