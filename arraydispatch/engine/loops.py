@@ -62,7 +62,10 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
     reports = facts.reports == "divisors" if integers else not quiet
     kinds = {t.kind for t in loops}
     weight = 8 if facts.heavy else max(t.itemsize for t in loops) / (16 if loops[-1].kind == "b" else 8)
-    pinned = (facts.last_differ and "f" in kinds) or ("c" in kinds and not quiet and not facts.by_parts)
+    between_numbers = ufunc is CLIP and all(isinstance(key, type) for key in keys[1:])  # by a loop of its own
+    pinned = (facts.last_differ and "f" in kinds and not between_numbers) or (
+        "c" in kinds and not quiet and not facts.by_parts
+    )
     weak = tuple([i for i in weak if (keys[i], loops[i].char) not in _FIT])
     return Loop(loops[-1], loops[:-1], weak, reports, weight, pinned)
 

@@ -22,7 +22,7 @@ class UfuncFacts(NamedTuple):
     """The name in :mod:`arraydispatch.engine.host_blocks.kernel_source`, if it is an instruction or two of a processor.
 
     The result of each element is then determined to the bit. Ufuncs have none whose loops round more than once, or of two zeros
-    give one or the other.
+    give one or the other (see :func:`_extreme`).
     """
     neutral: float | None = None
     """The second operand that leaves each first one as it is."""
@@ -64,6 +64,36 @@ CLIP: Any = _umath.clip  # type: ignore[attr-defined]
 """The ufunc that ``np.clip`` calls."""
 
 ORDINARY = UfuncFacts()
+
+_ENDS = 37
+"""Number of elements that fill vectors of all widths, and leave some over."""
+
+
+def _gives_second(ufunc: np.ufunc) -> bool:
+    """Whether NumPy's loops give the second of two zeros wherever these stand, which depends on the processor."""
+    for dtype in (np.float32, np.float64):
+        zeros = np.zeros(2 * _ENDS, dtype)
+        for x, y in ((zeros, -zeros), (-zeros, zeros)):
+            wanted = np.signbit(y[0])
+            for a, b in (
+                (x[:_ENDS], y[:_ENDS]),
+                (x[::2], y[::2]),
+                (x[:1], y[:1]),
+                (x[:_ENDS], y[0]),
+                (x[0], y[:_ENDS]),
+            ):
+                if (np.signbit(ufunc(a, b)) != wanted).any():
+                    return False
+    return True
+
+
+def _extreme(ufunc: np.ufunc, instruction: str) -> UfuncFacts:
+    """Return the row of ``maximum`` or ``minimum``: an instruction where one of two zeros is known to be the result."""
+    if _gives_second(ufunc):
+        return UfuncFacts(instruction=instruction, reports="never", associative=True)
+    return UfuncFacts(last_differ=True, associative=True)
+
+
 """The row of a ufunc for which every fact has its default."""
 
 FACTS: dict[Any, UfuncFacts] = {
@@ -113,11 +143,11 @@ FACTS: dict[Any, UfuncFacts] = {
     np.logical_or: UfuncFacts(instruction="either", reports="never", logical=True, associative=True),
     np.logical_xor: UfuncFacts(instruction="one", reports="never", logical=True, associative=True),
     np.logical_not: UfuncFacts(instruction="none", reports="never", jumps="exact"),
-    np.maximum: UfuncFacts(last_differ=True, associative=True),
-    np.minimum: UfuncFacts(last_differ=True, associative=True),
+    np.maximum: _extreme(np.maximum, "max"),
+    np.minimum: _extreme(np.minimum, "min"),
     np.fmax: UfuncFacts(last_differ=True, associative=True),
     np.fmin: UfuncFacts(last_differ=True, associative=True),
-    CLIP: UfuncFacts(last_differ=True),
+    CLIP: UfuncFacts(instruction="clip", last_differ=True),
     # Parts of floating-point numbers
     np.isfinite: UfuncFacts(instruction="isfinite", reports="never", jumps="exact"),
     np.isinf: UfuncFacts(instruction="isinf", reports="never", jumps="exact"),

@@ -168,6 +168,33 @@ def _compared(name: str) -> _Emit:
     return emit
 
 
+def _extreme(name: str, of_bools: str) -> _Emit:
+    """Choose the first operand if it is beyond the second or NaN, else the second, so of two zeros that."""
+
+    def emit(body: _Body, x: list[str], dtype: str) -> str:
+        if dtype[0] == "b":
+            return body.add(f"{of_bools} i1 {x[0]}, {x[1]}")
+        t, first = _llvm(dtype), _compared(name)(body, x, dtype)
+        if dtype[0] == "f":
+            nan = body.add(f"fcmp uno {t} {x[0]}, {x[0]}")
+            first = body.add(f"or i1 {first}, {nan}")
+        return body.add(f"select i1 {first}, {t} {x[0]}, {t} {x[1]}")
+
+    return emit
+
+
+def _clipped(body: _Body, x: list[str], dtype: str) -> str:
+    """Replace an operand that is beyond a bound by the bound; NaN stays, and a bound that is NaN is the result."""
+    t, made = _llvm(dtype), x[0]
+    for bound, beyond in ((x[1], "lt"), (x[2], "gt")):
+        replaced = _compared(beyond)(body, [made, bound], dtype)
+        if dtype[0] == "f":
+            nan = body.add(f"fcmp uno {t} {bound}, {bound}")
+            replaced = body.add(f"or i1 {replaced}, {nan}")
+        made = body.add(f"select i1 {replaced}, {t} {bound}, {t} {made}")
+    return made
+
+
 def _logical(name: str) -> _Emit:
     def emit(body: _Body, x: list[str], dtype: str) -> str:
         made = [body.nonzero(value, dtype) for value in x]
@@ -250,6 +277,7 @@ _EMIT: dict[str, _Emit] = {
     "neg": _negative, "same": lambda body, x, dtype: x[0], "abs": _absolute, "sign": _sign,
     "sqrt": lambda body, x, dtype: body.intrinsic("sqrt", dtype, x[0]),
     "copysign": lambda body, x, dtype: body.intrinsic("copysign", dtype, *x),
+    "max": _extreme("gt", "or"), "min": _extreme("lt", "and"), "clip": _clipped,
     "both": _logical("and"), "either": _logical("or"), "one": _logical("xor"), "none": _logical("xor"),
     "and": _bitwise("and"), "or": _bitwise("or"), "xor": _bitwise("xor"), "invert": _bitwise("xor"),
     **{name: _compared(name) for name in ("lt", "le", "gt", "ge", "eq", "ne")},
@@ -290,6 +318,8 @@ def has(op: str, ins: tuple[np.dtype[Any], ...], out: np.dtype[Any]) -> bool:
             "le",
             "gt",
             "ge",
+            "max",
+            "min",
         )
     if op in _FLOATING or (op == "abs" and out != ins[0]):
         return kind == "f" and out == ins[0]

@@ -150,6 +150,8 @@ def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | No
     op = "cast" if func is cast else "select" if func is select else INSTRUCTIONS.get(func)
     if op is None or not has(op, form.ins[-1:] if op == "cast" else form.ins, form.dtype):
         return None
+    if op == "clip" and not reads[1][0] == reads[2][0] == "scalar":
+        return None  # between arrays NumPy takes the other of two zeros
     for what, k in reads:
         if what == "slot" and not (arrays[k].flags.aligned and arrays[k].dtype.isnative):
             return None
