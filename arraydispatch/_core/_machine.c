@@ -144,7 +144,60 @@ run(PyObject *module, PyObject *const *args, Py_ssize_t count)
     return PyLong_FromLong(status);
 }
 
+/* Add the rows of a matrix one after the other, as NumPy does, with the sums in registers. */
+#define ADD_ROWS_OF(T, N)                                             \
+    case N: {                                                         \
+        T sums[N] = {0};                                              \
+        for (const T *end = x + N * count; x < end; x += N) {         \
+            for (int i = 0; i < N; i++) sums[i] += x[i];              \
+        }                                                             \
+        for (int i = 0; i < N; i++) out[i] = sums[i];                 \
+        break;                                                        \
+    }
+#define ADD_ROWS(T)                                                   \
+    static void add_rows_##T(const T *x, npy_intp count, int n, T *out) \
+    {                                                                 \
+        switch (n) {                                                  \
+            ADD_ROWS_OF(T, 2)                                         \
+            ADD_ROWS_OF(T, 3)                                         \
+            ADD_ROWS_OF(T, 4)                                         \
+            ADD_ROWS_OF(T, 5)                                         \
+            ADD_ROWS_OF(T, 6)                                         \
+            ADD_ROWS_OF(T, 7)                                         \
+            ADD_ROWS_OF(T, 8)                                         \
+        }                                                             \
+    }
+ADD_ROWS(double)
+ADD_ROWS(float)
+
+static PyObject *
+add_rows(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 2 || !is_array(args[0]) || !is_array(args[1])) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "add_rows(x, out)");
+        return NULL;
+    }
+    PyArrayObject *x = (PyArrayObject *)args[0], *out = (PyArrayObject *)args[1];
+    int type = PyArray_TYPE(x);
+    if (PyArray_NDIM(x) != 2 || PyArray_NDIM(out) != 1 || PyArray_TYPE(out) != type || PyArray_DIM(out, 0) != PyArray_DIM(x, 1)
+        || (type != NPY_DOUBLE && type != NPY_FLOAT) || PyArray_DIM(x, 1) < 2 || PyArray_DIM(x, 1) > 8
+        || !PyArray_ISCARRAY_RO(x) || !PyArray_ISCARRAY(out)) {
+        Py_RETURN_FALSE;
+    }
+    int n = (int)PyArray_DIM(x, 1);
+    Py_BEGIN_ALLOW_THREADS
+    if (type == NPY_DOUBLE) {
+        add_rows_double(PyArray_DATA(x), PyArray_DIM(x, 0), n, PyArray_DATA(out));
+    }
+    else {
+        add_rows_float(PyArray_DATA(x), PyArray_DIM(x, 0), n, PyArray_DATA(out));
+    }
+    Py_END_ALLOW_THREADS
+    Py_RETURN_TRUE;
+}
+
 static PyMethodDef functions[] = {
+    {"add_rows", (PyCFunction)(void (*)(void))add_rows, METH_FASTCALL, NULL},
     {"address_of", address_of, METH_O, NULL},
     {"layout_of", layout_of, METH_O, NULL},
     {"owns_memory", owns_memory, METH_O, NULL},

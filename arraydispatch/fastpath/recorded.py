@@ -25,7 +25,7 @@ from ..engine.nodes import Node, PendingView
 from ..engine.recording import call_nodes, reductions, shifts, tape, updates, writes
 from ..engine.recording.call_nodes import record
 from ..memory import views
-from ..ufuncs import lanes
+from ..ufuncs import lanes, rows
 from ..ufuncs.facts import CLIP, INSTRUCTIONS
 from . import results
 from .functions import of_large
@@ -62,7 +62,7 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
         return None
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
-    result = func(*values)
+    result = rows.call(func, *values) if func in INSTRUCTIONS else func(*values)
     if tap is not None:
         name = kind.backend.name
         tap.call(func, name, host_values.CLASS[name == "numpy"], "", perf_counter() - start, result, 2 * views.frames)
@@ -74,13 +74,36 @@ def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """Record a ufunc of arrays and numbers, or compute it at once; None where the general path decides."""
     if not call_nodes.least:
         return None
-    made = record(func, inputs)
-    if made is not None:
-        return made
+    if len(inputs) == 2 and _go_along_lanes(inputs[0], inputs[1]):
+        _run(inputs)
+    else:
+        made = record(func, inputs)
+        if made is not None:
+            return made
     _look(inputs)
     by_rows = func in INSTRUCTIONS
     made = of_two(func, inputs[0], inputs[1], by_rows, True) if len(inputs) == 2 else of_one(func, inputs[0], True)
     return _at_once(func, inputs) if made is DECLINED else made
+
+
+def _go_along_lanes(x: Any, y: Any) -> bool:
+    """Whether an array has many short lanes and the other is a row that goes with them: a kernel would have a loop for each lane."""
+    if not (isinstance(x, Handle) and isinstance(y, Handle)):
+        return False
+    left, right = x._v.shape, y._v.shape
+    if len(left) < len(right):
+        left, right = right, left
+    if len(left) < 2 or not right or not 2 <= left[-1] <= 4 or right[-1] != left[-1]:
+        return False
+    return all(n == 1 for n in right[:-1]) and not all(n == 1 for n in left[:-1])
+
+
+def _run(values: Any) -> None:
+    """Compute the pending ones among some arrays."""
+    for x in values:
+        v: Any = x._v
+        if type(v) is Node or type(v) is PendingView:
+            v.run()
 
 
 def _look(values: Any) -> bool:

@@ -12,7 +12,7 @@ cdef object DECLINED, PLAIN, SCALARS, _HELD
 cdef dict _waiting
 cdef set _kept
 cdef Path _path
-cdef Py_ssize_t _rows
+cdef Py_ssize_t _rows, _LANES
 cpdef bint is_numpys(x) except -1
 cpdef bint is_kept(Handle a, ndarray value) except -1
 cpdef of_kept(op, tuple inputs)

@@ -37,6 +37,8 @@ waiting = views.waiting
 _waiting: dict[int, tuple[Any, ...]] = waiting
 """The same, a C value where this module is compiled."""
 _rows = rows.LEAST
+_LANES = 6000
+"""Least product of the sizes of an array of many short lanes and of a row or column that goes with it."""
 _kept = shapes.kept
 _UFUNCS = {row.operator: row.func for row in MEMBERS.values() if row.operator is not row.func}
 
@@ -521,9 +523,11 @@ def in_rows(x: Any, y: Any) -> bool:
     a: ndarray = x
     if type(y) is ndarray:
         b: ndarray = y
-        if a.size * b.size < _rows or (a.ndim < 2 > b.ndim) or machine.are_laid_out_alike(a, b):
+        if a.size * b.size < _LANES or (a.ndim < 2 > b.ndim) or machine.are_laid_out_alike(a, b):
             return False
-        return machine.size_together(a, b) >= _rows and rows.lie_in_rows(a, b)
+        if machine.short_lanes(a, b) or machine.short_lanes(b, a):
+            return True
+        return a.size * b.size >= _rows and machine.size_together(a, b) >= _rows and rows.lie_in_rows(a, b)
     return a.ndim > 1 and a.size >= _rows and rows.lie_in_rows(a, 0)
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core import machine
 from .facts import INSTRUCTIONS
 
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
@@ -72,8 +73,12 @@ def called(func: Any) -> Any:
 
 
 def call(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call ``func(*args, **kwargs)`` on operands whose rows alone are contiguous."""
+    """Call ``func(*args, **kwargs)`` on operands whose rows alone are contiguous, or that are spread along short lanes."""
     global _last
+    if len(args) > 1 and type(args[0]) is np.ndarray and type(args[1]) is np.ndarray and func in INSTRUCTIONS:
+        made = _by_lanes(func, args[0], args[1], kwargs.get("out") if len(args) == 2 else args[2])
+        if made is not None:
+            return made
     if func not in INSTRUCTIONS or _context is None:
         return func(*args, **kwargs)
     usual = _context.get()
@@ -88,3 +93,69 @@ def call(func: Any, *args: Any, **kwargs: Any) -> Any:
         return func(*args, **kwargs)
     finally:
         _context.reset(token)
+
+
+_STRETCH = 512
+"""Number of elements of a row that is repeated, so that NumPy's loops are as long."""
+_PIECE = 1 << 16
+"""Number of elements of a piece, whose columns are all computed while it is in the cache."""
+
+
+def _by_lanes(func: Any, x: Any, y: Any, out: Any) -> Any:
+    """Compute a ufunc of an array of many short lanes and a row or column that goes with them; None where NumPy does.
+
+    NumPy calls its loop for each lane: 160 µs for 30,000 points less one of three coordinates, which takes 40 with rows of 170 points.
+    Errors are NumPy's to report, of one call.
+    """
+    how = machine.short_lanes(x, y)
+    first = how != 0
+    if not first:
+        how = machine.short_lanes(y, x)
+    if how == 0:
+        return None
+    whole, other = (x, y) if first else (y, x)
+    n = whole.shape[-1]
+    begin = tuple([slice(1)] * whole.ndim)
+    try:
+        with np.errstate(all="raise"):
+            dtype = func(whole[begin], other.reshape(-1)[:1]).dtype
+            if out is not None and not (type(out) is np.ndarray and out.shape == whole.shape and out.dtype is dtype):
+                return None
+            made = np.empty(whole.shape, dtype)
+            lanes, results = whole.reshape(-1, n), made.reshape(-1, n)
+            if how == 1:
+                _with_row(func, lanes, other.reshape(n), results, first)
+            else:
+                _with_column(func, lanes, other.reshape(-1), results, first)
+    except FloatingPointError:
+        return None
+    if out is None:
+        return made
+    out[...] = made
+    return out
+
+
+def _with_row(func: Any, lanes: Any, row: Any, results: Any, first: bool) -> None:
+    """Repeat the row, and compute with rows of as many elements."""
+    count, n = lanes.shape
+    times = _STRETCH // n
+    whole = count - count % times
+    stretch = np.empty((times, n), row.dtype)
+    stretch[...] = row
+    x, y, out = lanes[:whole].reshape(-1, times * n), stretch.reshape(-1), results[:whole].reshape(-1, times * n)
+    func(*((x, y) if first else (y, x)), out=out)
+    if whole < count:
+        x, out = lanes[whole:], results[whole:]
+        func(*((x, row) if first else (row, x)), out=out)
+
+
+def _with_column(func: Any, lanes: Any, column: Any, results: Any, first: bool) -> None:
+    """Compute column by column."""
+    count, n = lanes.shape
+    step = _PIECE // n
+    for begin in range(0, count, step):
+        part = slice(begin, begin + step)
+        y = column[part]
+        for i in range(n):
+            x = lanes[part, i]
+            func(*((x, y) if first else (y, x)), out=results[part, i])

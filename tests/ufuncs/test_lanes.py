@@ -55,6 +55,29 @@ def test_bits_are_numpys(name: str, kind: str) -> None:
     assert computed > 10 or kind == "inf", computed
 
 
+@pytest.mark.parametrize("kind", ["usual", "zeros", "negative zeros", "nan", "inf"])
+@pytest.mark.parametrize("name", ["sum", "mean", "var", "std", "max", "min"])
+def test_bits_along_the_other_axes(name: str, kind: str) -> None:
+    """Reduce the rows of arrays of few columns, and compare bytes."""
+    rng, computed = np.random.default_rng(NAMES.index(name)), 0
+    for n in range(2, 10):
+        for dtype in "fdlbhiBHIL?":
+            x = _values(rng, kind, (2 * int(rng.integers(256, 900)), n), dtype)
+            axis: Any = 0
+            if rng.random() < 0.5:
+                x, axis = x.reshape(2, -1, n), (0, 1)
+            keepdims = bool(rng.integers(2))
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                made = lanes.reduced(name, x, axis, keepdims)
+            if made is not None:
+                theirs = _plain(name, x, axis=axis, keepdims=keepdims)
+                assert (made.dtype, made.shape) == (theirs.dtype, theirs.shape)
+                assert made.tobytes() == theirs.tobytes(), (n, dtype)
+                computed += 1
+    assert computed > 10 or kind in ("inf", "nan") or name in ("var", "std"), computed
+
+
 @pytest.mark.parametrize("name", ["var", "std"])
 def test_degrees_of_freedom(name: str) -> None:
     """Take away degrees of freedom, and leave to NumPy what it warns of."""
@@ -71,7 +94,7 @@ def test_other_arguments_are_numpys() -> None:
     x = np.random.default_rng(1).normal(size=(700, 3))
     for args, kwargs in (
         ((), {}),
-        ((0,), {}),
+        ((-2,), {}),
         ((None,), {}),
         (((1,),), {}),
         ((2,), {}),
@@ -109,7 +132,7 @@ def tell(label, call):
             made = type(error).__name__, str(error)
     print(label, made, [(str(each.message), each.lineno) for each in told])
 
-for shape in ((600, 3), (40_000, 3), (300_000, 2), (150_000, 8), (50, 40, 4), (700, 1), (700, 40)):
+for shape in ((600, 3), (1600, 3), (2000, 2), (40_000, 3), (300_000, 2), (150_000, 8), (50, 40, 4), (700, 1), (700, 40)):
     for x in (rng.integers(-9, 9, shape).astype(float), rng.integers(0, 3, shape), rng.random(shape) > 0.5):
         for name in ("sum", "mean", "var", "std", "prod", "max", "min", "any", "all", "argmax"):
             func = getattr(np, name)
@@ -119,10 +142,25 @@ for shape in ((600, 3), (40_000, 3), (300_000, 2), (150_000, 8), (50, 40, 4), (7
             tell((name, shape, "function by position"), lambda: func(x, 1))
             tell((name, shape, "kept"), lambda: func(x, axis=-1, keepdims=True))
             tell((name, shape, "computed"), lambda: func(x + x, axis=-1))
+            tell((name, shape, "first"), lambda: func(x, axis=0))
+            tell((name, shape, "first, method"), lambda: getattr(x, name)(0))
+            tell((name, shape, "other axes"), lambda: func(x, axis=tuple(range(x.ndim - 1)) if name[:3] != "arg" else 0))
             tell((name, shape, "out of range"), lambda: func(x, axis=3))
         tell(("reduce", shape), lambda: np.add.reduce(x, axis=1))
         tell(("reduce", shape), lambda: np.maximum.reduce(x, 1))
         tell(("norm", shape), lambda: np.linalg.norm(x, axis=-1))
+        c, w = x.ravel()[: x.shape[-1]].copy(), x.ravel()[: x[..., 0].size].reshape(*x.shape[:-1], 1).copy()
+        for func in (np.subtract, np.multiply, np.maximum, np.greater, np.divide, np.add):
+            if x.dtype.kind != "b" or func is not np.subtract:
+                tell((func, shape, "row"), lambda: func(x, c))
+                tell((func, shape, "row before"), lambda: func(c, x))
+                tell((func, shape, "column"), lambda: func(x, w))
+                tell((func, shape, "column before"), lambda: func(w, x))
+                tell((func, shape, "own row"), lambda: func(x, x[:1]))
+                tell((func, shape, "out"), lambda: func(x, c, out=np.zeros_like(func(x, c))))
+                y = x.copy()
+                tell((func, shape, "in place"), lambda: func(y, y[:1], out=y))
+                tell((func, shape, "in place"), lambda: func(y, w, out=y))
         if x.ndim == 2:
             tell(("order", shape), lambda: np.linalg.norm(x * 1.0, 1)[None])
         tell(("ddof", shape), lambda: np.std(x, axis=1, ddof=1))
