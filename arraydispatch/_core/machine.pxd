@@ -73,6 +73,11 @@ cdef extern from *:
                 || (PyArray_CHKFLAGS(a, NPY_ARRAY_F_CONTIGUOUS) && PyArray_CHKFLAGS(b, NPY_ARRAY_F_CONTIGUOUS)));
     }
 
+    static inline int is_in_c_order(PyArrayObject *a)
+    {
+        return PyArray_CHKFLAGS(a, NPY_ARRAY_C_CONTIGUOUS);
+    }
+
     static inline int short_lanes(PyArrayObject *a, PyArrayObject *b)
     {
         int axes = PyArray_NDIM(a), others = PyArray_NDIM(b);
@@ -135,3 +140,5 @@ cdef extern from *:
     npy_intp size_together(ndarray, ndarray) noexcept
     bint are_laid_out_alike(ndarray, ndarray) noexcept
     int short_lanes(ndarray, ndarray) noexcept
+    bint is_in_c_order(ndarray) noexcept
+    bint same_shape(ndarray, ndarray) noexcept

@@ -21,7 +21,7 @@ from weakref import ref as reference_to
 from numpy import broadcast
 
 __all__ = [
-    "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "short_lanes", "size_together", "thread_number", "value_of",
+    "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "value_of",
 ]  # fmt: skip
 
 
@@ -45,6 +45,16 @@ def are_laid_out_alike(x: Any, y: Any) -> bool:
     left, right = x.flags, y.flags
     alike = (left.c_contiguous and right.c_contiguous) or (left.f_contiguous and right.f_contiguous)
     return bool(x.shape == y.shape and alike)
+
+
+def same_shape(x: Any, y: Any) -> bool:
+    """Whether two ndarrays have one shape."""
+    return bool(x.shape == y.shape)
+
+
+def is_in_c_order(x: Any) -> bool:
+    """Whether an ndarray is contiguous in C's order."""
+    return bool(x.flags.c_contiguous)
 
 
 def short_lanes(x: Any, y: Any) -> int:

@@ -12,6 +12,9 @@ cdef object DECLINED, PLAIN
 cdef dict _NUMPYS
 cdef Path path
 cdef bint _compiled
+cdef object _PLACES, _MASK
+cdef Py_ssize_t _MANY
+cdef _picked(ndarray x, ndarray index)
 cdef bint _holds_arrays(tuple key)
 cdef bint _is_plain(x) except -1
 cdef _answered(Handle self, result, Kind kind)

@@ -122,10 +122,15 @@ def getitem(general: Any) -> Any:
         if x is None:
             return general(self, key)
         if type(key) is path.array_class:
-            index = handles.held(key, path.array_class)
+            index: ndarray | None = handles.held(key, path.array_class)
             if index is None:
                 return general(self, key)
             key = index
+            if machine.is_in_c_order(x):
+                picked = _picked(x, index)
+                if picked is not None:
+                    path.calls += 1
+                    return array_of(picked, handles.kind_of(self))
         elif _compiled and type(key) is tuple and _holds_arrays(key):
             key = _of_values(key)
         try:
@@ -151,6 +156,27 @@ def getitem(general: Any) -> Any:
 
     exports.indexing.append(method.__code__)
     return method
+
+
+_PLACES, _MASK = np.dtype(np.intp), np.dtype(np.bool_)
+_MANY = 512
+"""Number of elements from which NumPy finds places first and picks by them faster than by a mask."""
+
+
+def _picked(x: ndarray, index: ndarray) -> Any:
+    """Return ``x[index]`` for an index or mask of rows, or a mask of elements, by a method of NumPy's that copies whole rows; None for others."""
+    try:
+        if index.dtype is _PLACES:
+            return x.take(index, 0) if index.ndim == 1 and x.ndim > 1 else None
+        if index.dtype is not _MASK or index.ndim == 0 or x.ndim == 0:
+            return None
+        if machine.same_shape(x, index):
+            if index.size < _MANY or not machine.is_in_c_order(index):
+                return None
+            return x.compress(index) if x.ndim == 1 else x.reshape(-1).compress(index.reshape(-1))
+        return x.compress(index, 0) if index.ndim == 1 and index.shape[0] == x.shape[0] else None
+    except IndexError:
+        return None  # NumPy's words for a subscript are others
 
 
 def setitem(general: Any) -> Any:

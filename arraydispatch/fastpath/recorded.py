@@ -87,15 +87,24 @@ def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 
 def _go_along_lanes(x: Any, y: Any) -> bool:
-    """Whether an array has many short lanes and the other is a row that goes with them: a kernel would have a loop for each lane."""
+    """Whether an array has many short lanes, and the other is a row or column that goes with them: a kernel would have a loop for each lane."""
     if not (isinstance(x, Handle) and isinstance(y, Handle)):
         return False
-    left, right = x._v.shape, y._v.shape
-    if len(left) < len(right):
-        left, right = right, left
-    if len(left) < 2 or not right or not 2 <= left[-1] <= 4 or right[-1] != left[-1]:
+    v, w = x._v, y._v
+    if type(v) not in _WITH_SHAPE or type(w) not in _WITH_SHAPE or v.ndim < 2 > w.ndim or not v.ndim or not w.ndim:
         return False
-    return all(n == 1 for n in right[:-1]) and not all(n == 1 for n in left[:-1])
+    left, right = v.shape, w.shape
+    if v.size < w.size:
+        left, right = right, left
+    n = left[-1]
+    if not 2 <= n <= 4 or len(right) > len(left):
+        return False
+    if right[-1] == n:
+        return all(size == 1 for size in right[:-1]) and not all(size == 1 for size in left[:-1])
+    return n < 4 and right == (*left[:-1], 1)
+
+
+_WITH_SHAPE = frozenset({ndarray, Node, PendingView})
 
 
 def _run(values: Any) -> None:
@@ -247,18 +256,24 @@ def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: st
     return made
 
 
-def _reduced_at_once(name: str, reduce: Any, a: Any, args: Any, kwargs: Any) -> Any:
-    """Reduce by NumPy a large array whose values are there; None where the general path is needed, as for one that threads share."""
-    v, kind = a._v, a._kind
-    if type(v) is not ndarray or views.waiting or kind.standard or not kind.backend.hosted:
+def _is_there(a: Any, value: ndarray) -> bool:
+    """Whether NumPy may compute with the value of a large array: no pending call reads or writes it, and no threads share the work."""
+    if views.waiting or a._kind.standard or not a._kind.backend.hosted:
+        return False
+    return bool(call_nodes.least <= value.size < 2 * tape.IN_THREADS)
+
+
+def _reduced_at_once(name: str, method: Any, a: Any, args: Any, kwargs: Any) -> Any:
+    """Call NumPy's method of a large array whose values are there; None where the general path is needed, as for one that threads share."""
+    if type(a._v) is not ndarray:
         return None
-    value: ndarray = v
-    if not call_nodes.least <= value.size < 2 * tape.IN_THREADS or not results.is_plain(args, kwargs):
+    value: ndarray = a._v
+    if not _is_there(a, value) or not results.is_plain(args, kwargs):
         return None
     start = perf_counter()
     result = lanes.called(name, value, args, kwargs) if value.ndim > 1 else None
     if result is None:
-        result = reduce(value, *args, **kwargs)
+        result = method(value, *args, **kwargs)
     host_values.tell(getattr(np, name), [a], result, (value,), perf_counter() - start)
     return results.made_of(result, [a])
 
@@ -341,11 +356,19 @@ def _clip_method(general: Any) -> Any:
     return clip
 
 
+_REAL = frozenset("?bhilqBHILQefd")
+"""Dtypes to which NumPy converts real numbers without a warning of ours."""
+
+
 def _astype(general: Any) -> Any:
     def astype(self: Any, dtype: Any, *args: Any, **kwargs: Any) -> Any:
         if call_nodes.least and not args and not kwargs:
             wanted = np.dtype(dtype)
             made = call_nodes.astype(self, wanted) if wanted != self._kind.dtype else None
+            v = self._v
+            real = wanted.char in _REAL and self._kind.dtype.char in _REAL
+            if made is None and type(v) is ndarray and real and results.path.least and _is_there(self, v):
+                return results.made_of(v.astype(wanted), [self])
             if made is not None:
                 return made
         return general(self, dtype, *args, **kwargs)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.launched import Zygotes, prints_as_plainly
 
 HEAD = """
@@ -125,3 +127,31 @@ def test_numbers_beside_arrays(backend: str, zygotes: Zygotes, tmp_path: Path) -
 
 def test_functions_and_their_methods(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     prints_as_plainly(zygotes, backend, METHODS, tmp_path, ())
+
+
+PICKS = """
+import numpy as np
+r = np.random.default_rng(0)
+for n in (10, 1000, 100_000):
+    x = r.random((n, 3))
+    d, i, m, some = x[:, 0].copy(), r.integers(0, n, n), r.random(n) < 0.5, x > 0.5
+    calls = [
+        lambda: x[i], lambda: x[m], lambda: x[some], lambda: d[m], lambda: d[i], lambda: x[m[:-1]], lambda: x[i + n], lambda: x[-i],
+        lambda: x.T[i[:1]], lambda: x.T[some.T], lambda: x[m[None]], lambda: x[i.astype("i4")], lambda: x[np.array(2)], lambda: x[np.array(True)],
+        lambda: np.zeros((0, 3))[i], lambda: d[np.zeros(n, bool)], lambda: x[[0, 1]], lambda: x[i[:6].reshape(2, 3)], lambda: x[::2][i[:2]],
+        lambda: x[:, ::-1][m], lambda: x[i[:0]], lambda: x[np.zeros(n + 1, bool)], lambda: x[:, :1][some], lambda: np.arange(n)[m],
+        lambda: x[i.astype("u8")], lambda: x[i * 1.0], lambda: d[some], lambda: (x + 0)[m], lambda: (x > 2)[i],
+    ]
+    for number, call in enumerate(calls):
+        try:
+            made = call()
+            print(n, number, type(made).__name__, made.shape, made.dtype, made.flags.c_contiguous, made.flags.owndata, made.base is None, made.sum())
+        except Exception as error:
+            print(n, number, type(error).__name__, error)
+"""
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+def test_picks(zygotes: Zygotes, backend: str, tmp_path: Path) -> None:
+    """Pick rows and elements by indices and masks."""
+    prints_as_plainly(zygotes, backend, PICKS, tmp_path, () if backend == "numpy" else ("--min-size", str(1 << 30)))
