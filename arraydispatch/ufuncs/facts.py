@@ -72,7 +72,7 @@ _ENDS = 37
 def _gives_second(ufunc: np.ufunc) -> bool:
     """Whether NumPy's loops give the second of two zeros wherever these stand, which depends on the processor."""
     for dtype in (np.float32, np.float64):
-        zeros = np.zeros(2 * _ENDS, dtype)
+        zeros: np.ndarray[Any, Any] = np.zeros(2 * _ENDS, dtype)
         for x, y in ((zeros, -zeros), (-zeros, zeros)):
             wanted = np.signbit(y[0])
             for a, b in (
