@@ -30,6 +30,7 @@ from .._core.callable_proxy import StandIn
 from .._core.handles import Handle
 from ..common import names, signal_safety
 from ..common.arguments import PLAIN
+from ..common.process_state import process
 from ..functions import registry
 from ..functions.registry import METHODS, SCIENTIFIC
 
@@ -148,18 +149,15 @@ class Front(StandIn):
         self.follow()
 
     def follow(self) -> None:
-        """Call the dispatching function by way of what :func:`surround` has put around it."""
-        self.target = self.made if _around is None else _around(self.made, self._what)
+        """Call the dispatching function by way of what the launcher has put around it."""
+        self.target = self.made if process.around is None else process.around(self.made, self._what)
 
 
 _fronts: dict[Any, Front] = {}
-_around: Callable[[Any, str], Any] | None = None
 
 
-def surround(around: Callable[[Any, str], Any] | None) -> None:
-    """Put a function around each stand-in that users have, given it and its name; with None, nothing."""
-    global _around
-    _around = around
+@process.follows("around")
+def _follow() -> None:
     for each in list(_fronts.values()):
         each.follow()
 

@@ -179,7 +179,7 @@ def _run(argv: list[str]) -> int:
     if package is not None and (os.path.isfile(package) or not users.is_installed(package)):
         users.add_root(package)
 
-    from .. import forks, processes, ranks
+    from .. import processes, ranks
     from ..activation import Activation
     from ..session import Session
 
@@ -192,12 +192,13 @@ def _run(argv: list[str]) -> int:
     )  # fmt: skip
     scope = Activation(users, session.profile.adopted).begin()
     atexit.register(scope.end)  # registered first, so the last thing that Python does
-    forks.survive_forks()
+    processes.survive_forks()
     if ranks.mine is not None:  # a program that the script starts is by itself
         choices = choices._replace(mesh=None, simulated=False)
     processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()
-    ranks.starts(f"-m {options.module}" if program is None else program.file)
+    if ranks.mine is not None:
+        ranks.starts(f"-m {options.module}" if program is None else program.file)
     if program is None:
         return ranks.ended(_run_module(options.module, theirs, users, session.cancel))
     if isinstance(program.source, bytes):
