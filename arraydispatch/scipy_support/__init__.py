@@ -59,7 +59,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "ndimage": ("ndimage", "interpolation", "neighbourhoods", "labelled_objects"),
     "signal": ("signal", "filters", "array_api_functions", "spectra"),
     "spatial": ("spatial",),
-    "special": ("legendre", "array_api_functions"),
+    "special": ("array_api_functions",),
     "stats": ("distributions", "array_api_functions"),
 }
 """Topic -> modules here that register its functions."""
