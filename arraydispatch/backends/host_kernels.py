@@ -47,7 +47,6 @@ LEFT_ON_CPUS: dict[Any, str] = {
         [f"scipy.ndimage.{name}" for name in ("uniform_filter", "uniform_filter1d", "gaussian_gradient_magnitude")],
         "in host memory SciPy needs half of a library's time",
     ),
-    "scipy.ndimage.label": "in host memory SciPy labels in one pass",
     **dict.fromkeys(
         [
             f"scipy.special.{name}"

@@ -25,6 +25,7 @@ from .._core.handles import SLOTS
 from ..api import creation
 from ..api.public import from_protocol
 from ..array import exports
+from ..array.exports import shared
 from ..backends import loader
 from ..backends.kinds import Kind
 from ..common import buffers, callers, events
@@ -37,7 +38,6 @@ from ..dispatch import host_values, split_arrays
 from ..memory import reshaping, views
 from ..memory.roots import memory_of
 from ..runtime import dtypes
-from . import array_requests
 from .adoption import (
     Ufunc,
     UfuncType,
@@ -55,7 +55,7 @@ from .adoption import (
 )
 from .array_methods import StandInType, is_copy
 from .iterators import ITERATORS, METACLASSES, brought, nested_iters
-from .memory_writes import shared
+from .user_files import expects_ndarrays
 
 __all__ = ["CLASSES", "FUNCTIONS", "index_object"]
 
@@ -203,7 +203,7 @@ def _class_shown(a: Any) -> type:
         return (
             _real  # in a notebook's cells that see NumPy's own module, what prints as an ndarray is one to `isinstance`
         )
-    return _real if array_requests.expects_ndarrays(frame) else exports.class_seen(type(a), names)
+    return _real if expects_ndarrays(frame) else exports.class_seen(type(a), names)
 
 
 def _interface(a: Any) -> dict[str, Any]:

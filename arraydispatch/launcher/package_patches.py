@@ -24,6 +24,7 @@ import arraydispatch as ad
 
 from .._core.callable_proxy import StandIn
 from ..array import exports
+from ..array.exports import shared
 from ..backends import loader
 from ..common import events
 from ..common.members import MEMBERS
@@ -37,7 +38,6 @@ from ..functions.registry import SCIENTIFIC
 from ..interop import import_notices
 from . import array_loading, extension_modules, facade, numpy_classes, user_compilers
 from .adoption import TypeTable, holds_array, receiving
-from .memory_writes import shared
 
 _SURFACES: dict[str, tuple[str, ...]] = {
     "pandas": (

@@ -13,12 +13,12 @@ from typing import Any
 
 import arraydispatch as ad
 
+from ..array.exports import shared
 from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
 from ..dispatch.handover import handed
 from . import facade
 from .adoption import Stand, TypeTable
-from .memory_writes import shared
 
 _looked_at = TypeTable(ad.Array, Stand, list, tuple, dict, type, ModuleType)
 """Type -> whether a value of it is, or may contain, an `Array` or an object of the facade."""

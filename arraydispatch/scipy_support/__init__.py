@@ -55,8 +55,8 @@ _HOLD_NONE = PLAIN | {np.ndarray, FunctionType}
 _PARTS: dict[str, tuple[str, ...]] = {
     "fft": ("fft",),
     "integrate": ("integrate", "array_api_functions"),
-    "linalg": ("linalg", "structured_systems", "matrices"),
-    "ndimage": ("ndimage", "interpolation", "neighbourhoods", "labelled_objects"),
+    "linalg": ("linalg", "structured_systems"),
+    "ndimage": ("ndimage", "interpolation", "neighbourhoods"),
     "signal": ("signal", "filters", "array_api_functions", "spectra"),
     "spatial": ("spatial",),
     "special": ("array_api_functions",),

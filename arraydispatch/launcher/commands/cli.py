@@ -15,7 +15,7 @@ from ...common.errors import ArrayDispatchError, did_you_mean
 from ...common.signal_safety import imported
 from ...profiling.report import WRITERS
 from ..options import Choices
-from .usage import UsageError
+from . import UsageError
 
 _VALUED = frozenset(
     "--backend --device --mesh --precision --execution --min-size --include --on-fallback --rng --threads --trace --processes".split()

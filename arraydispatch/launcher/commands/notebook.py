@@ -33,9 +33,8 @@ from ..activation import Activation
 from ..options import Choices
 from ..session import Spoken
 from ..user_files import UserFiles
-from . import notebook_cells
+from . import UsageError as CommandError, notebook_cells
 from .parsers import cell_parser
-from .usage import UsageError as CommandError
 
 
 @magics_class
