@@ -403,38 +403,3 @@ def hurwitz(x: Real, q: Real) -> Real:
         (q == INF, 0.0),
         (x == INF, at_infinity),
     )
-
-
-def _zeta_mirrored(x: Real) -> Real:
-    """Compute zeta(x) for x < 0 by zeta(1 - x) (DLMF 25.4.1), combining large factors."""
-    y = 1.0 - x
-    root = power(y / (2 * math.pi * math.e), y * 0.5)
-    sine = sin_pi(x * 0.5)
-    # the ones with gamma(y) (2 pi)**-y: sqrt(2 pi / y) (y / (2 pi e))**y scaled(y)
-    small = (
-        sine * 2.0 * _euler_maclaurin(maximum(y, 1.5), constant(y, 1.0)) * exp(log_scaled(y)) * power(y, -0.5) * _ROOT
-    )
-    return root * small * root
-
-
-def _zeta_near(x: Real) -> Real:
-    return _euler_maclaurin(x, constant(x, 1.0))
-
-
-@formula("_riemann_zeta")
-def riemann_zeta(x: Real) -> Real:
-    even = (x < 0.0) & (floor(x * 0.5) * 2.0 == x)
-    return choose(
-        pieces((x,), [(x < -0.5, _zeta_mirrored, (-1.5,)), (x < 100.0, _zeta_near, (2.0,))], 1.0),
-        (isnan(x), x),
-        (x == 1.0, INF),
-        (x == -INF, NAN),
-        (even & (x > -INF), 0.0),
-    )
-
-
-@formula("zetac")
-def zetac(x: Real) -> Real:
-    above = x > 1.0
-    tail = _euler_maclaurin(where(above & (x < 1100.0), x, 2.0), constant(x, 2.0))
-    return choose(riemann_zeta(where(above, 2.0, x)) - 1.0, (above & (x < 127.0), tail), (above, 0.0), (isnan(x), x))

@@ -108,7 +108,7 @@ def _definitions() -> dict[str, Callable[..., Any]]:
         "k0": lambda x: mp.besselk(0, x), "k1": lambda x: mp.besselk(1, x),
         "log_ndtr": lambda x: mp.log1p(-mp.erfc(x / mp.sqrt(2)) / 2) if x > 0 else mp.log(mp.erfc(-x / mp.sqrt(2)) / 2), "ndtr": lambda x: mp.erfc(-x / mp.sqrt(2)) / 2,
         "psi": mp.digamma, "rgamma": mp.rgamma,
-        "y0": lambda x: mp.bessely(0, x), "y1": lambda x: mp.bessely(1, x), "_riemann_zeta": mp.zeta,
+        "y0": lambda x: mp.bessely(0, x), "y1": lambda x: mp.bessely(1, x),
         "_zeta": mp.zeta,
     }  # fmt: skip
 
