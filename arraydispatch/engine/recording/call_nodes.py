@@ -41,7 +41,7 @@ _cls: Any = None
 """Class of every new array."""
 _every: Any = None
 _told: Any = PAYS, None
-"""What the tapes were adjusted to."""
+"""Settings that the tapes have now."""
 
 
 def follow() -> None:

@@ -167,7 +167,7 @@ def _run(argv: list[str]) -> int:
 
     plain = None
     if options.compare:
-        from ..plain_run import seconds_by_plain_python
+        from ..session import seconds_by_plain_python
 
         plain = seconds_by_plain_python(theirs if options.module is None else ["-m", options.module, *theirs])
     path0 = os.getcwd() if program is None else program.path0
