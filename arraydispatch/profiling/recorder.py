@@ -656,7 +656,7 @@ def _wait(backend: str, result: Any) -> float:
 
 _MOST_PARTS = 512
 """Number of parts of one ndarray that are remembered; of more than that, the oldest are forgotten."""
-_SAMPLE = 64
+_LOOKED_AT = 64
 """Approximate number of single elements read in a look at the values, besides their sum."""
 
 
@@ -727,7 +727,7 @@ class Known:
 
 def _looked_at(x: np.ndarray[Any, Any]) -> bytes:
     """Return a fingerprint of the values: their sum, and some of them."""
-    every = max(1, round(_SAMPLE ** (1 / max(x.ndim, 1))))
+    every = max(1, round(_LOOKED_AT ** (1 / max(x.ndim, 1))))
     some = x[tuple(slice(None, None, max(1, n // every)) for n in x.shape)]
     with np.errstate(all="ignore"):
         return bytes(np.asarray(np.add.reduce(x, axis=None)).tobytes() + some.tobytes())

@@ -110,7 +110,8 @@ _askers = {topic: _relevant(topic) for topic in set(MODULES.values())}
 
 def load(topic: str) -> None:
     """Load a topic, which registers its functions; other threads wait meanwhile."""
-    signal_safety.importing(lambda: _load(topic))
+    if topic not in _loaded:
+        signal_safety.importing(lambda: _load(topic))
 
 
 def _load(topic: str) -> None:
