@@ -1,7 +1,7 @@
 """Exchanges for compilers of user functions: they get NumPy's own module, and the functions they compile get ndarrays.
 
 numba reads a function's globals and closure, and would find the facade, whose functions it does not know. Compiled code reads
-and writes memory, so it gets the ndarray that shares an array's (:func:`arraydispatch.launcher.memory_writes.shared`).
+and writes memory, so it gets the ndarray that shares an array's (:func:`arraydispatch.array.exports.shared`).
 """
 
 from __future__ import annotations
