@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy  # noqa: ICN001 -- this module has the name too
 
-from .launcher import activation, facade, forks
+from .launcher import activation, facade, processes
 from .launcher.import_hook import STAND_IN
 from .launcher.user_files import asking
 
@@ -48,6 +48,6 @@ class _Finder:
 
 
 sys.meta_path.insert(0, _Finder)
-forks.survive_forks()
+processes.survive_forks()
 activation.count_importer(asking(sys._getframe()))
 sys.modules[__name__] = facade.substitute(numpy)

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from .common.errors import ArrayDispatchError
-from .launcher import forks, runner
+from .launcher import processes, runner
 from .launcher.activation import Activation
 from .launcher.options import PRECISIONS, Choices
 from .launcher.user_files import UserFiles
@@ -68,7 +68,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     stack, profile = ExitStack(), Profile()
     stack.enter_context(Activation(users, profile.adopted))
     stack.enter_context(profile)
-    forks.survive_forks()
+    processes.survive_forks()
     _running.append((stack, profile))
 
 

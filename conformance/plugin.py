@@ -272,9 +272,9 @@ def pytest_configure(config: pytest.Config) -> None:
     reporter = Reporter(path, frozenset(skip))
     config.pluginmanager.register(reporter, "conformance-reporter")
     if "arraydispatch.launcher.adoption" in sys.modules:
-        from arraydispatch.launcher import numpy_names
+        from arraydispatch.launcher import facade
 
-        numpy_names.SUBMODULES = numpy_names.SUBMODULES.union(PRIVATE)
+        facade.SUBMODULES = facade.SUBMODULES.union(PRIVATE)
         if config.inipath is not None and config.inipath.stem == "scipy":
             import scipy._lib._array_api as said
 

@@ -2,7 +2,8 @@
 
 Calls are calls of Python functions of the package, counted by ``sys.setprofile`` in a copy without compiled modules. Files are those
 that the functions stand in, moves the changes of file from one call to the next, and returns the moves to a file that was left before.
-A call that is repeated is counted on its second time; the launched script up to its first line, import of modules apart.
+A call that is repeated is counted on its second time; the launched script up to its first line, import of modules apart. Modules that
+are imported meanwhile run class bodies, decorators and the functions that fill their tables: a second count has these too.
 """
 
 from __future__ import annotations
@@ -18,16 +19,25 @@ ROOT = Path(__file__).resolve().parent.parent
 PROFILE = """
 import os, sys
 HOME = os.path.join(sys.path[0] or os.getcwd(), "arraydispatch") + os.sep
-walk = []
+walk, whole, importing = [], [], 0
 def profile(frame, event, arg):
+    global importing
     code = frame.f_code
-    if event == "call" and code.co_filename.startswith(HOME) and code.co_name != "<module>":
-        walk.append(code.co_filename)
-def shown():
-    sys.setprofile(None)
+    if not code.co_filename.startswith(HOME):
+        return
+    if code.co_name == "<module>":
+        importing += (event == "call") - (event == "return")
+    elif event == "call":
+        whole.append(code.co_filename)
+        if not importing:
+            walk.append(code.co_filename)
+def counts(walk):
     files = set(walk)
     moves = sum(a != b for a, b in zip(walk, walk[1:]))
-    print(f"{len(walk):,} calls, {len(files)} files, {moves - len(files) + 1} returns")
+    return f"{len(walk):,} calls, {len(files)} files, {moves - len(files) + 1} returns"
+def shown():
+    sys.setprofile(None)
+    print(counts(walk) + ("" if walk == whole else f"; with what imports run: {counts(whole)}"))
 def show(call):
     for _ in range(3):
         call()

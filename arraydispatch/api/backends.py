@@ -17,7 +17,7 @@ from ..common.errors import NoBackendFoundError, OptionError
 from ..common.pytrees import leaves
 from ..common.sentinels import UNSET
 from ..dispatch import wrapping
-from ..runtime import execution_policy, placement, settings, threads as numbers
+from ..runtime import execution_policy, placement, resources, settings
 from . import meshes
 
 
@@ -84,7 +84,7 @@ def use(
         known = ", ".join(chosen.OPTIONS) or "none"
         raise OptionError(f"backend {chosen.name!r} has no option {unknown[0]!r}; its options are: {known}.")
     if threads is not UNSET:
-        numbers.use(numbers.check(threads), chosen)
+        resources.use(resources.check(threads), chosen)
     if options:
         chosen.configure(**options)
     devices = settings.default.devices if place is None else {**settings.default.devices, chosen.name: place}

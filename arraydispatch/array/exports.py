@@ -17,7 +17,7 @@ from ..common.process_state import process
 from ..common.signal_safety import imported
 from ..common.user_warnings import real_of
 from ..dispatch import host_results, wrapping
-from ..memory import views
+from ..memory import reshaping, views
 from ..memory.views import native
 from ..runtime import conversion, settings
 
@@ -257,3 +257,23 @@ def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> 
     value = conversion.upload(backend, values, why="unpickled")
     kind_of = backend.standard_kind if standard else backend.kind
     return views.lay_out(wrapping.wrap(value, kind_of(backend.dtype_of(value))), values)
+
+
+def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
+    """Return an ndarray on the memory of an array, writable if the array is, for code that writes it outside NumPy's calls.
+
+    Such code is a compiled function, or C code by ctypes. If the host cannot write the library's memory, the array moves to the
+    host and stays there, as when a user's subclass of ndarray views it.
+    """
+    held = native(a)  # raises for a view of a traced root, and for an array from outside the trace
+    if a._kind.backend.is_concrete(held) and not shares_with_host(a):
+        events.left(who, "it shares the memory of its arguments")
+        reshaping.settle(a, "its memory is shared on the host")
+    found: np.ndarray[Any, Any] = a._host(events.AT_A_DOOR)
+    if not a._writeable():
+        if buffers.is_writeable(found):
+            found = found.view()
+            found.flags.writeable = False
+        return found
+    # NumPy sets the `writeable` flag only of views whose memory comes from an object with the buffer protocol.
+    return found if found.flags.owndata else np.asarray(found.data)

@@ -11,20 +11,15 @@ import numpy as np
 from . import data_types
 
 UFUNCS: dict[str, np.ufunc] = {
-    "abs": np.absolute, "acos": np.arccos, "acosh": np.arccosh, "asin": np.arcsin, "asinh": np.arcsinh, "atan": np.arctan,
-    "atanh": np.arctanh, "bitwise_invert": np.invert, "ceil": np.ceil, "conj": np.conjugate, "cos": np.cos, "cosh": np.cosh,
-    "exp": np.exp, "floor": np.floor, "isfinite": np.isfinite, "isinf": np.isinf, "isnan": np.isnan, "log": np.log,
-    "log10": np.log10, "log1p": np.log1p, "log2": np.log2, "logical_not": np.logical_not, "negative": np.negative,
-    "positive": np.positive, "reciprocal": np.reciprocal, "sign": np.sign, "signbit": np.signbit, "sin": np.sin,
-    "sinh": np.sinh, "sqrt": np.sqrt, "square": np.square, "tan": np.tan, "trunc": np.trunc,
-    "add": np.add, "atan2": np.arctan2, "bitwise_and": np.bitwise_and, "bitwise_left_shift": np.left_shift,
-    "bitwise_or": np.bitwise_or, "bitwise_right_shift": np.right_shift, "bitwise_xor": np.bitwise_xor,
-    "copysign": np.copysign, "divide": np.divide, "equal": np.equal, "floor_divide": np.floor_divide, "greater": np.greater,
-    "greater_equal": np.greater_equal, "hypot": np.hypot, "less": np.less, "less_equal": np.less_equal,
-    "logaddexp": np.logaddexp, "logical_and": np.logical_and, "logical_or": np.logical_or, "logical_xor": np.logical_xor,
-    "maximum": np.maximum, "minimum": np.minimum, "multiply": np.multiply, "nextafter": np.nextafter,
-    "not_equal": np.not_equal, "pow": np.power, "remainder": np.remainder, "subtract": np.subtract,
-}  # fmt: skip
+    name: getattr(np, name)
+    for name in (
+        "abs acos acosh asin asinh atan atanh bitwise_invert ceil conj cos cosh exp floor isfinite isinf isnan log "
+        "log10 log1p log2 logical_not negative positive reciprocal sign signbit sin sinh sqrt square tan trunc add "
+        "atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor copysign divide equal "
+        "floor_divide greater greater_equal hypot less less_equal logaddexp logical_and logical_or logical_xor "
+        "maximum minimum multiply nextafter not_equal pow remainder subtract"
+    ).split()
+}
 """Name in the standard -> ufunc."""
 
 

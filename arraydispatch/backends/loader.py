@@ -271,11 +271,27 @@ def prepare_exact(name: str) -> None:
         os.environ[variable] = " ".join([*given, words])
 
 
+_when_imported: dict[str, Callable[[], None]] = {}
+"""Library -> function to call once it is about to be imported."""
+
+
+def keep_programs(name: str) -> None:
+    """Have a known backend's compiler keep programs for later processes, once its library is imported (:func:`_prepare_to_keep`)."""
+    if KNOWN[name].keeps:
+        _when_imported[KNOWN[name].library] = lambda: _prepare_to_keep(name)
+
+
+def begins(library: str) -> None:
+    """Prepare what waits for the import of a library, which begins now: this package imports it, or the program."""
+    if (prepare := _when_imported.pop(library, None)) is not None:
+        prepare()
+
+
 MOST_BYTES_KEPT = 1 << 30
 """Bytes of the programs of all libraries on disk, above which a process removes at its end those that were not used for longest."""
 
 
-def prepare_to_keep(name: str) -> None:
+def _prepare_to_keep(name: str) -> None:
     """Have a known backend's compiler keep programs for later processes, in a folder of the user's cache.
 
     The libraries' keys do not tell processors from each other, and not all of them versions and options of the compiler; so each
@@ -415,6 +431,7 @@ def load(name: str) -> Backend:
         if backend is None:
             prepare(name)
             row = KNOWN[name]
+            begins(row.library)
             with _unnoticed(row), _without(row):
                 backend = _from_package(name, row) if row.entry is None else _from_entry_point(name, row)
             if _wrapper is not None:
@@ -471,8 +488,14 @@ def loaded() -> list[Backend]:
     return list(_loaded.values())
 
 
+homeless = False
+"""Whether this process is a fork that has lost its library, and computes with NumPy."""
+
+
 def stand_in(lost: Backend, by: Backend) -> None:
     """Make later calls of :func:`load` return another backend: a forked process has lost its library."""
+    global homeless
+    homeless = True
     _loaded[lost.name] = by
     for cls, found in _by_type.copy().items():
         if found is lost:

@@ -82,7 +82,7 @@ class Process:
     allowing : str
         Remedy named by the error of a refused host fallback.
     threads : int or None
-        Threads for libraries imported from now on; see :mod:`arraydispatch.runtime.threads`.
+        Threads for libraries imported from now on; see :mod:`arraydispatch.runtime.resources`.
     draws_on_device : bool
         Whether ``np.random`` draws with the library's generator: the launcher's ``--rng device``.
     wrapper : callable
@@ -101,6 +101,8 @@ class Process:
         Rule for which files are user code; None while no launcher runs, and then nothing is adopted.
     observer : callable or None
         Called with each adopted ndarray.
+    around : callable or None
+        Puts a function around each stand-in of SciPy's that users have, given it and its name: the launcher's, which gives arrays.
     visited : callable or None
         Whether a library that the program uses directly is tracing one of the program's functions: arrays that NumPy
         creates there are constants.
@@ -121,7 +123,7 @@ class Process:
     __slots__ = (
         *SETTINGS,
         "wrapper", "natives_first", "watch", "admit", "born", "tap",
-        "users", "observer", "visited", "interop", "cells",
+        "users", "observer", "around", "visited", "interop", "cells",
         "executions", "overrides", "blocks_entered", "suspended", "traces",
     )  # fmt: skip
 
@@ -146,6 +148,7 @@ class Process:
     tap: Any
     users: Any
     observer: Callable[[Any], None] | None
+    around: Callable[[Any, str], Any] | None
     visited: Callable[[], bool] | None
     interop: int
     cells: dict[str, Any] | None

@@ -18,7 +18,7 @@ methods of its :class:`Handover`:
 
 :func:`peek` only reads: it reports nothing and exposes no memory. Others are where their rule belongs:
 values in the host state (``dispatch/host_values.py``), ghosts (``memory/views.py``), memory that a compiled function writes
-(``launcher/memory_writes.py``), copies in which views of one array stay views of one array (``profiling/verification/host_inputs.py``).
+(``array/exports.py``), copies in which views of one array stay views of one array (``profiling/verification/host_inputs.py``).
 A container in which nothing is replaced is handed over itself. Objects, dataclasses among them, are leaves, as they are to NumPy.
 """
 

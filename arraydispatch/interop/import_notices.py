@@ -1,7 +1,7 @@
 """Callbacks for imports: exchange functions of SciPy, dask, xarray and PyTorch once they are imported, without importing them.
 
 While a request is in force (:func:`begin`), a finder stands before the others on ``sys.meta_path``. It finds nothing itself, but
-calls :mod:`arraydispatch.interop.scipy_stand_ins` once a module has run whose functions are to be exchanged.
+prepares a backend's library that is about to be imported, and calls :mod:`arraydispatch.interop.scipy_stand_ins` once a module has run whose functions are to be exchanged.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from ..backends import loader
 from ..common.process_state import process
 from ..common.signal_safety import imported
 
@@ -36,6 +37,7 @@ class _Finder:
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
+        loader.begins(name)
         if name not in WATCHED:
             return None
         for finder in sys.meta_path:
@@ -45,17 +47,17 @@ class _Finder:
                 break
         else:
             return None
-        loader: Any = spec.loader
-        real = getattr(loader, "exec_module", None)
-        if real is None or not hasattr(loader, "__dict__"):
+        runs: Any = spec.loader
+        real = getattr(runs, "exec_module", None)
+        if real is None or not hasattr(runs, "__dict__"):
             return spec
 
         def exec_module(module: ModuleType) -> None:
-            vars(loader).pop("exec_module", None)
+            vars(runs).pop("exec_module", None)
             real(module)
             _notice(module, alone="arraydispatch.fastpath.recorded" in sys.modules)  # this thread is importing
 
-        loader.exec_module = exec_module
+        runs.exec_module = exec_module
         return spec
 
 

@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any, Self
 
-from .. import scipy_support
 from ..backends.loader import take_for_ndarrays
 from ..common.patching import Exchanges
 from ..common.process_state import process
@@ -91,18 +90,18 @@ class Activation:
 def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None) -> None:
     """Present arrays as ``np.ndarray`` to user code, and have ndarrays that libraries hand over adopted."""
     opened.open_all()
-    process.change(users=users, observer=observer, wrapper=numpy_classes.make, natives_first=True)
-    scipy_support.surround(adoption.receiving)
+    process.change(
+        users=users, observer=observer, around=adoption.receiving, wrapper=numpy_classes.make, natives_first=True
+    )
     take_for_ndarrays(True)
 
 
 def _put_in_place(users: UserFiles, observer: Any) -> ExitStack:
     with ExitStack() as stack:
         stack.callback(lambda: take_for_ndarrays(process.users is not None))
-        stack.callback(lambda: scipy_support.surround(None if process.users is None else adoption.receiving))
-        stack.enter_context(process.kept("users", "observer", "visited", "wrapper", "natives_first"))
+        stack.enter_context(process.kept("users", "observer", "around", "visited", "wrapper", "natives_first"))
         run = stack.enter_context(Exchanges())
-        opened = package_patches.Doors(run, _users)
+        opened = package_patches.Doors(run)
         importer = import_hook.ImportHook(
             _users,
             facade.substitute,
@@ -110,6 +109,7 @@ def _put_in_place(users: UserFiles, observer: Any) -> ExitStack:
             package_patches.LIBRARIES,
             importing=_importing,
             named=count_importer,
+            compiled=opened.open_compiled,
         )
         importer.install()
         stack.callback(importer.remove)

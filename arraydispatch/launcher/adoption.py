@@ -26,6 +26,7 @@ import arraydispatch as ad
 from .. import fastpath
 from .._core.callable_proxy import MethodStandIn, StandIn, by_name
 from ..api.public import from_protocol
+from ..array.exports import shared
 from ..backends import loader
 from ..common import buffers, events, user_warnings
 from ..common.errors import BackendMismatchError
@@ -666,3 +667,31 @@ class _UfuncMethod(Function):
         self.__self__ = ufunc
         self._out_at = out_at
         self._collects = 2 if method == "outer" else 1
+
+
+class Received(Stand):
+    """Stand-in for a function that works on the host, as those of ``np.ma``, ``np.polynomial``, ``np.char`` do.
+
+    It gives NumPy's result, as arrays on the backend or on the memory that it has.
+    """
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the NumPy function by this class's rule."""
+        if not asked_by_user(1):
+            return self.real(*args, **kwargs)
+        given = args
+        if self._what.startswith(_RETURN_ARGUMENTS):
+            args = tuple([self._inside(value) for value in args])
+            kwargs = {key: self._inside(value) for key, value in kwargs.items()}
+        made = [self.real(*args, **kwargs)]
+        for array, value in zip(given, args):
+            if made[0] is value:
+                return array
+        return received(made, self._what, args)[0]
+
+    def _inside(self, value: Any) -> Any:
+        return shared(value, self._what) if isinstance(value, ad.Array) else value
+
+
+_RETURN_ARGUMENTS = "numpy.ma."
+"""Beginning of the names of functions that may return an ndarray itself, or a view of it, and copy whatever else they are given."""

@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Callable
 from functools import wraps
+from signal import getsignal, signal as set_handler  # by these names, before a run exchanges them for the program
 from types import FrameType
 from typing import Any
 
@@ -80,7 +81,7 @@ class Endings:
         finally:
             self._finishing = False
             if self._asked is not None:
-                signal.signal(self._asked, signal.SIG_DFL)
+                set_handler(self._asked, signal.SIG_DFL)
                 signal.raise_signal(self._asked)
 
     def _before(self, name: str) -> None:
@@ -101,7 +102,7 @@ class Endings:
         """Finish when a signal asks the process to end, then end as without the listener."""
         if threading.current_thread() is not threading.main_thread():
             return
-        if signal.getsignal(asking) is not signal.SIG_DFL:
+        if getsignal(asking) is not signal.SIG_DFL:
             return
 
         def terminated(number: int, _frame: FrameType | None) -> None:
@@ -110,8 +111,8 @@ class Endings:
                 self._end(False, False)
 
         def switch(have: Any, want: Any) -> None:
-            if threading.current_thread() is threading.main_thread() and signal.getsignal(asking) is have:
-                signal.signal(asking, want)
+            if threading.current_thread() is threading.main_thread() and getsignal(asking) is have:
+                set_handler(asking, want)
 
         def default() -> None:
             switch(terminated, signal.SIG_DFL)

@@ -7,20 +7,18 @@ the memory of arrays, so that writes reach the arrays; so do the methods of thei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import wraps
 from types import BuiltinFunctionType, MethodDescriptorType, ModuleType
 from typing import Any
 
-from ..common.patching import Exchange, Exchanges
+from ..common.patching import Exchange
 from ..common.process_state import process
 from .user_compilers import numpys_own
-from .user_files import UserFiles
 
 LIBRARIES = frozenset({"cv2"})
 """Libraries whose public interface is in C."""
 
-_LOADER = "importlib.machinery:ExtensionFileLoader.exec_module"
 _CYTHON = "cython_function_or_method"
 _SPECIAL = frozenset({"__call__", "__contains__", "__getitem__", "__setitem__"})
 
@@ -108,21 +106,3 @@ def _of_class(module: ModuleType, name: str, cls: type) -> Iterator[Exchange]:
 
 
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
-
-
-def open_compiled(users: UserFiles, exchanges: Exchanges, opened: Callable[[ModuleType], None]) -> None:
-    """Pass the user's own extension modules to ``opened`` when they have been loaded."""
-
-    def executing(exchange: Exchange) -> Any:
-        real = exchange.real
-
-        @wraps(real)
-        def exec_module(self: Any, module: ModuleType) -> None:
-            real(self, module)
-            origin = getattr(module.__spec__, "origin", None)
-            if exchange.on and origin and not users.is_installed(origin):
-                opened(module)
-
-        return exec_module
-
-    exchanges.put(_LOADER, executing)

@@ -21,7 +21,26 @@ import numpy.linalg
 from ..api import creation
 from ..common.signal_safety import imported
 from ..functions.registry import facts_of, spec_of
-from . import adoption, array_methods, host_functions, numpy_classes, numpy_names
+from . import adoption, array_methods, numpy_classes
+
+ON_THE_HOST: frozenset[str] = frozenset(
+    "numpy.char numpy.ctypeslib numpy.lib.array_utils numpy.lib.format numpy.lib.npyio numpy.lib.recfunctions numpy.ma numpy.ma.core"
+    " numpy.ma.extras numpy.polynomial numpy.polynomial.chebyshev numpy.polynomial.hermite numpy.polynomial.hermite_e"
+    " numpy.polynomial.laguerre numpy.polynomial.legendre numpy.polynomial.polynomial numpy.polynomial.polyutils numpy.rec numpy.strings".split()
+)
+"""Modules of functions that work on the host by nature: they take an ``Array`` through ``__array__``, and a user file gets the ndarrays
+that they return as arrays."""
+
+SUBMODULES: frozenset[str] = ON_THE_HOST | frozenset(
+    "numpy numpy.fft numpy.lib numpy.lib.scimath numpy.lib.stride_tricks numpy.linalg numpy.random numpy.testing".split()
+)
+"""Modules that have a facade. ``testing`` looks at types, so its assertions get host arrays."""
+
+INDEX_OBJECTS: frozenset[str] = frozenset({"c_", "mgrid", "ogrid", "r_"})
+"""Objects that make arrays when they are indexed."""
+
+OF_DATES: frozenset[str] = frozenset({"busday_count", "is_busday"})
+"""Functions of dates, which exist only on the host, whose results are no dates."""
 
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
@@ -65,15 +84,15 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
         return adoption.Output(real, module, name) if name.startswith("assert_") else real
     if isinstance(real, type):
         return numpy_classes.CLASSES.get(name, real)
-    if name in numpy_names.OF_DATES:
-        return host_functions.Received(real, module, name)
-    if module in numpy_names.ON_THE_HOST:
-        return host_functions.Received(real, module, name) if callable(real) and _is_numpys(real) else real
+    if name in OF_DATES:
+        return adoption.Received(real, module, name)
+    if module in ON_THE_HOST:
+        return adoption.Received(real, module, name) if callable(real) and _is_numpys(real) else real
     if name in numpy_classes.FUNCTIONS:
         return adoption.Special(real, numpy_classes.FUNCTIONS[name], module, name)
     if name in creation.__all__:
         return adoption.Special(real, getattr(creation, name), module, name)
-    if name in numpy_names.INDEX_OBJECTS:
+    if name in INDEX_OBJECTS:
         return numpy_classes.index_object(real, name)
     rule = _rule(real) if callable(real) else None
     return real if rule is None else rule(real, module, name)
@@ -207,7 +226,7 @@ _facades: dict[str, ModuleType] = {}
 def substitute(module: ModuleType) -> ModuleType:
     """Return the facade of a NumPy module, or the module itself where it has none."""
     name = module.__name__
-    if name not in numpy_names.SUBMODULES or isinstance(module, Facade):
+    if name not in SUBMODULES or isinstance(module, Facade):
         return module
     facade = _facades.get(name)
     if facade is None:
@@ -233,7 +252,7 @@ def renew() -> None:
 
 def _numpys_own() -> dict[int, tuple[ModuleType, str]]:
     """Return a table: id of an object in a module with a facade -> the module and the name of the object."""
-    loaded = [sys.modules[name] for name in numpy_names.SUBMODULES if name in sys.modules]
+    loaded = [sys.modules[name] for name in SUBMODULES if name in sys.modules]
     return {id(value): (module, name) for module in loaded for name, value in vars(module).items()}
 
 

@@ -58,16 +58,19 @@ class ImportHook:
         Rule for the files in which ``import numpy`` returns the facade; default: ``users``.
     named : callable, optional
         Function to call with the globals of code that imports :data:`STAND_IN` by its name.
+    compiled : callable, optional
+        Function to call with each extension module of the user's that has been loaded.
     """
 
     def __init__(
         self, users: UserFiles, substitute: Callable[[ModuleType], ModuleType],
         tell: Callable[[str, bool], None] = lambda name, by_user: None, told: AbstractSet[str] = frozenset(), *,
         importing: UserFiles | None = None, named: Callable[[dict[str, Any]], None] = lambda namespace: None,
+        compiled: Callable[[ModuleType], None] | None = None,
     ) -> None:  # fmt: skip
         self._importers, self._named = users if importing is None else importing, named
         self._tell, self._told = tell, told
-        self._users = users
+        self._users, self._compiled = users, compiled
         self._substitute = substitute
         self._active = False
         self._exchanges = Exchanges()
@@ -78,6 +81,8 @@ class ImportHook:
         self._exchanges.put("builtins:__import__", self._importing)
         self._exchanges.put("importlib:__import__", self._importing)
         self._exchanges.put("importlib:import_module", self._importing_module)
+        if self._compiled is not None:
+            self._exchanges.put("importlib.machinery:ExtensionFileLoader.exec_module", self._executing)
 
     def remove(self) -> None:
         """Remove the hook; if it has been wrapped in the meantime, it remains and passes calls through."""
@@ -126,3 +131,16 @@ class ImportHook:
             return module
 
         return import_module
+
+    def _executing(self, exchange: Exchange) -> Callable[..., None]:
+        real, users, compiled = exchange.real, self._users, self._compiled
+        assert compiled is not None
+
+        @wraps(real)
+        def exec_module(self: Any, module: ModuleType) -> None:
+            real(self, module)
+            origin = getattr(module.__spec__, "origin", None)
+            if exchange.on and origin and not users.is_installed(origin):
+                compiled(module)
+
+        return exec_module

@@ -26,7 +26,7 @@ from ..common.patching import Exchanges
 from ..common.process_state import process
 from ..common.sentinels import UNSET
 from ..runtime import settings
-from . import facade, forks, processes, runner, tracebacks
+from . import facade, processes, runner, tracebacks
 from .activation import Activation, has_stand_in, in_run
 from .options import Choices
 from .user_files import AllUsers, UserFiles, asking, of_command_line, of_namespace
@@ -93,7 +93,7 @@ def install(
         uninstall()
         with ExitStack() as stack:
             stack.enter_context(_applied(choices, fallback))
-            stack.enter_context(forks.survived())
+            stack.enter_context(processes.survived())
             tracebacks.hide_ours_at_the_end(stack.enter_context(Exchanges()))
             stack.enter_context(_switched(users, _modules_of))
             if choices is not None:

@@ -10,6 +10,7 @@ import sys
 import types
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,12 @@ from .._core.handles import SLOTS
 from ..api import creation
 from ..api.public import from_protocol
 from ..array import exports
+from ..array.exports import shared
 from ..backends import loader
 from ..backends.kinds import Kind
 from ..common import buffers, callers, events
 from ..common.errors import BackendMismatchError
+from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
 from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
@@ -35,7 +38,6 @@ from ..dispatch import host_values, split_arrays
 from ..memory import reshaping, views
 from ..memory.roots import memory_of
 from ..runtime import dtypes
-from . import array_requests
 from .adoption import (
     Ufunc,
     UfuncType,
@@ -53,7 +55,7 @@ from .adoption import (
 )
 from .array_methods import StandInType, is_copy
 from .iterators import ITERATORS, METACLASSES, brought, nested_iters
-from .memory_writes import shared
+from .user_files import expects_ndarrays
 
 __all__ = ["CLASSES", "FUNCTIONS", "index_object"]
 
@@ -201,7 +203,7 @@ def _class_shown(a: Any) -> type:
         return (
             _real  # in a notebook's cells that see NumPy's own module, what prints as an ndarray is one to `isinstance`
         )
-    return _real if array_requests.expects_ndarrays(frame) else exports.class_seen(type(a), names)
+    return _real if expects_ndarrays(frame) else exports.class_seen(type(a), names)
 
 
 def _interface(a: Any) -> dict[str, Any]:
@@ -651,3 +653,42 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "isscalar": isscalar,
 }
 """Name -> function, for functions with a special rule."""
+
+
+# -- views of NumPy's own subclasses ------------------------------------------------------------------------------------
+
+
+def _viewing(exchange: Exchange) -> Callable[..., Any]:
+    real = exchange.real
+
+    def numpys(value: Any) -> Any:
+        return np.ndarray if value is ndarray else value
+
+    @wraps(real)
+    def view(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if exchange.on:
+            args, kwargs = tuple(map(numpys, args)), {name: numpys(value) for name, value in kwargs.items()}
+        return real(self, *args, **kwargs)
+
+    return view
+
+
+def _open_view(where: str, exchanges: Exchanges) -> None:
+    exchanges.put(where, _viewing)
+
+
+VIEWS: dict[str, Callable[[Exchanges], None]] = {
+    where.partition(":")[0]: partial(_open_view, where)
+    for where in (
+        "numpy._core.defchararray:chararray.view",
+        "numpy._core.memmap:memmap.view",
+        "numpy._core.records:recarray.view",
+        "numpy.ma.core:MaskedArray.view",
+        "numpy.matrixlib.defmatrix:matrix.view",
+    )
+}
+"""Module with a subclass of ndarray -> the exchange of its ``view``, to be made once the module is imported.
+
+``np.memmap``, ``np.matrix``, ``np.recarray``, masked arrays and arrays of strings stay NumPy's own in a program, and so does what
+``view(np.ndarray)`` makes of one. NumPy's C code would take the program's class for a dtype.
+"""

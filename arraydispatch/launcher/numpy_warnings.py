@@ -9,6 +9,7 @@ registry (``__warningregistry__ = None``).
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import warnings
@@ -34,13 +35,13 @@ def at_user_lines(exchanges: Exchanges) -> None:
 
 
 def _showing(exchange: Exchange) -> Any:
-    before, methods = exchange.real, _method_codes()
+    before = exchange.real
 
     def show(message: warnings.WarningMessage) -> None:
         frame = None
         numpys = issubclass(message.category, _CATEGORIES) and callers.is_core(message.filename)
         if exchange.on and (numpys or callers.is_ours(message.filename)):
-            frame = _user_frame(message, sys._getframe(1), methods)
+            frame = _user_frame(message, sys._getframe(1))
         if frame is None:
             before(message)
             return
@@ -52,15 +53,14 @@ def _showing(exchange: Exchange) -> Any:
     return show
 
 
+@functools.cache
 def _method_codes() -> frozenset[CodeType]:
     """Return the code objects of the methods and operators of arrays that users call, without those of the protocols that NumPy calls."""
     named = {name: value for name, value in {**vars(Array), **general}.items() if not name.startswith("__array_")}
     return frozenset(value.__code__ for value in named.values() if hasattr(value, "__code__"))
 
 
-def _user_frame(
-    message: warnings.WarningMessage, frame: FrameType | None, methods: frozenset[CodeType]
-) -> FrameType | None:
+def _user_frame(message: warnings.WarningMessage, frame: FrameType | None) -> FrameType | None:
     """Return the user's frame to which a warning belongs; None if its line is right already."""
     while frame is not None and (frame.f_code.co_filename, frame.f_lineno) != (message.filename, message.lineno):
         frame = frame.f_back
@@ -73,7 +73,7 @@ def _user_frame(
         return None
     elif message.filename == _BEHIND_METHODS:
         return None  # plain Python reports this line too, because the methods of ndarrays are implemented there
-    by_method = False
+    by_method, methods = False, _method_codes()
     found: FrameType | None = frame
     while found is not None and callers.is_core(found.f_code.co_filename):
         by_method = by_method or found.f_code in methods

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..api import public
 from ..backends import loader
 from ..common.errors import ArrayDispatchError, OptionError
-from ..runtime import execution_policy, hardware, heap, settings, threads
+from ..runtime import execution_policy, hardware, resources, settings
 from . import ranks
 
 ENVIRONMENT = "ARRAYDISPATCH_BACKEND"
@@ -128,7 +128,7 @@ class Choices(NamedTuple):
     def apply(self) -> None:
         """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does."""
         # First: a thread that begins before it has an arena of its own, which later threads take over.
-        heap.keep_memory(self.settled().backend != "numpy")
+        resources.keep_memory(self.settled().backend != "numpy")
         self._use(whole=True)
         # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.
         loader.when_loaded(
@@ -136,12 +136,12 @@ class Choices(NamedTuple):
             lambda backend: backend.configure(enable_x64=True) if "enable_x64" in backend.OPTIONS else None,
         )
         if self.threads is not None:  # also applies to libraries loaded later, and to other processes
-            os.environ.update(dict.fromkeys(threads.VARIABLES, str(self.threads)))
+            os.environ.update(dict.fromkeys(resources.THREADS, str(self.threads)))
 
     @contextmanager
     def applied(self) -> Iterator[None]:
         """Make the options the defaults for a block, in a process shared with other code; raise as :meth:`apply` does."""
-        with settings.kept(), threads.kept():
+        with settings.kept(), resources.kept():
             self._use()
             yield
 
@@ -164,11 +164,11 @@ class Choices(NamedTuple):
             if self.exact:
                 loader.prepare_exact(name)
             if whole and self.execution != "fused":
-                loader.prepare_to_keep(name)
+                loader.keep_programs(name)
         if self.threads is None:
-            threads.fit()
+            resources.fit()
         else:
-            threads.use(self.threads, loader.loaded_one(name))
+            resources.use(self.threads, loader.loaded_one(name))
         if ranks.mine is not None:
             ranks.join(name)
         least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size

@@ -22,24 +22,22 @@ import numpy as np
 
 import arraydispatch as ad
 
-from .. import scipy_support
 from .._core.callable_proxy import StandIn
 from ..array import exports
+from ..array.exports import shared
 from ..backends import loader
 from ..common import events
 from ..common.members import MEMBERS
 from ..common.patching import CLOUDPICKLE, Exchange, Exchanges
 from ..common.process_state import process
-from ..common.signal_safety import is_aside
+from ..common.signal_safety import imported, is_aside
 from ..dispatch import host_results
 from ..dispatch.handover import handed
 from ..dispatch.wrapping import check_writeable
 from ..functions.registry import SCIENTIFIC
 from ..interop import import_notices
-from . import array_loading, extension_modules, facade, numpy_classes, subclass_views, user_compilers
+from . import array_loading, extension_modules, facade, numpy_classes, user_compilers
 from .adoption import TypeTable, holds_array, receiving
-from .memory_writes import shared
-from .user_files import UserFiles
 
 _SURFACES: dict[str, tuple[str, ...]] = {
     "pandas": (
@@ -101,7 +99,7 @@ LIBRARIES = frozenset(
         *_OTHERS,
         *_BACKENDS,
         *user_compilers.OPEN,
-        *subclass_views.OPEN,
+        *numpy_classes.VIEWS,
         *extension_modules.LIBRARIES,
     ]
 )
@@ -439,6 +437,9 @@ def _keeping(exchange: Exchange) -> Any:
 
 def _results(module: ModuleType, library: str) -> Iterator[Exchange]:
     """Return the functions of a module of SciPy's that has no stand-in yet, and its ufuncs, which give a program arrays."""
+    imported("arraydispatch.scipy_support")  # which no program needs that does not use SciPy
+    from .. import scipy_support
+
     dispatched = scipy_support.public(module) if module.__name__ in scipy_support.MODULES else ()
     names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
     for name in names:
@@ -499,11 +500,9 @@ class Doors:
     ----------
     exchanges : Exchanges
         Exchanges of the run, which close the doors.
-    users : UserFiles, optional
-        Rule for user files: the user's own extension modules have doors too.
     """
 
-    def __init__(self, exchanges: Exchanges, users: UserFiles | None = None) -> None:
+    def __init__(self, exchanges: Exchanges) -> None:
         self._exchanges = exchanges
         import_notices.begin()
         exchanges.until(import_notices.end)
@@ -512,10 +511,6 @@ class Doors:
             exchanges.put(f"pickle:{name}", array_loading.function)
         exchanges.put("pickle:Unpickler", array_loading.unpickler)
         exchanges.put("pickle:_Unpickler.load", array_loading.method)
-        if users is not None:
-            extension_modules.open_compiled(
-                users, exchanges, lambda module: self._open(extension_modules.doors, module, None)
-            )
         self._opened: set[str] = set()
         self._received: set[str] = set()
         self._modules = 0, ""
@@ -551,6 +546,10 @@ class Doors:
                 self._receive(_BACKENDS[library])
         finally:
             self._opening.release()
+
+    def open_compiled(self, module: ModuleType) -> None:
+        """Open the doors of an extension module of the user's."""
+        self._open(extension_modules.doors, module, None)
 
     def _is_news(self, by_user: bool) -> bool:
         """Whether a module of :data:`_LOOKED_FOR` may have been imported since; quick, because packages import known modules again and again."""
@@ -642,6 +641,6 @@ class Doors:
         for library in extension_modules.LIBRARIES:
             for module in self._news(library, (library,)):
                 self._open(extension_modules.doors, module, None)
-        for library, open_one in {**user_compilers.OPEN, **subclass_views.OPEN}.items():
+        for library, open_one in {**user_compilers.OPEN, **numpy_classes.VIEWS}.items():
             for _ in self._news(library, (library,)):
                 open_one(self._exchanges)

@@ -1,4 +1,4 @@
-"""Counts of the other processes of a run: each writes a file to a folder, and the report reads them."""
+"""Counts of the other processes of a run: each writes a file to a folder, which the session makes and reads."""
 
 from __future__ import annotations
 
@@ -10,72 +10,13 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..backends import loader
 from ..common.patching import Exchange, Exchanges
-from ..profiling.line_counts import Tally
 from ..profiling.recorder import Profile
-from . import forks
 from .exits import Endings
-
-_PREFIX = "arraydispatch-counts-"
 
 _SPARING = 20
 """Inverse of the largest share of a busy process's time that saving may take."""
-
-
-def make_folder() -> str:
-    """Make a folder for the counts of a run, and remove those of runs that were killed."""
-    made = _made_folder()
-    for name in os.listdir(os.path.dirname(made)) if os.name == "posix" else ():
-        process, dash, _ = name.removeprefix(_PREFIX).partition("-")
-        if name.startswith(_PREFIX) and dash and process.isdecimal() and not _lives(int(process)):
-            import shutil
-
-            shutil.rmtree(os.path.join(os.path.dirname(made), name), ignore_errors=True)
-    return made
-
-
-def _made_folder() -> str:
-    """Make a folder as :func:`tempfile.mkdtemp` does, whose module is another 3 ms of the start."""
-    prefix = f"{_PREFIX}{os.getpid()}-"
-    above = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 -- no name that others could know, and for this user alone
-    made = os.path.join(os.path.abspath(above), prefix + os.urandom(6).hex())
-    with contextlib.suppress(OSError):
-        if os.name == "posix":
-            os.mkdir(made, 0o700)
-            return made
-    import tempfile
-
-    return tempfile.mkdtemp(prefix=prefix)
-
-
-def _lives(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # the process belongs to another user
-        pass
-    return True
-
-
-def remove_folder(folder: str) -> None:
-    """Remove the folder of this run; later counts of processes that are still alive are lost."""
-    with contextlib.suppress(OSError):
-        for name in os.listdir(folder):
-            with contextlib.suppress(OSError):
-                os.unlink(os.path.join(folder, name))
-        os.rmdir(folder)
-
-
-def collect(folder: str) -> list[Tally]:
-    """Return the counts that each process has written so far."""
-    found = []
-    with contextlib.suppress(FileNotFoundError):
-        for entry in os.scandir(folder):
-            if entry.name.endswith(".json"):
-                with open(entry.path, encoding="utf-8") as stream:
-                    found.append(Tally.from_json(json.load(stream)))
-    return found
 
 
 class Saver:
@@ -132,7 +73,7 @@ class Saver:
         """Write all counts so far, if there are any, atomically."""
         start = time.monotonic()
         tally = self._profile.tally()
-        if forks.homeless:
+        if loader.homeless:
             tally.ran_on_host("a forked process computes with NumPy")
         counted = tally.to_json()
         if any(counted.values()):

@@ -7,6 +7,7 @@ or a kill; for these the report file is rewritten regularly while the program ru
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import sys
 import threading
@@ -17,15 +18,15 @@ from typing import Any
 
 from ..api import public
 from ..backends import loader
+from ..common import callers
 from ..common.callers import shown, straight
 from ..common.process_state import process
 from ..profiling import report
+from ..profiling.line_counts import Tally
 from ..profiling.recorder import Profile, function_name
 from ..runtime import settings
 from . import exits, process_counts, uncounted_work
 from .exits import Endings
-from .plain_run import seconds_since_start
-from .progress import Progress
 
 _FIRST_SAVE, _LONGEST_WAIT = 2.0, 60.0
 """Seconds before the first report of a running program, and the largest number of seconds between two reports."""
@@ -115,9 +116,9 @@ class Session:
         self._ended = threading.Lock()
         self._keeper: threading.Thread | None = None
         self._endings = Endings(self._finish)
-        self.folder = process_counts.make_folder()
+        self.folder = _made_folder()
         """Folder in which the other processes of the run write their counts."""
-        self._saver = process_counts.Saver(self.profile, self.folder)
+        self._saver: process_counts.Saver | None = None
 
     def start(self) -> None:
         """Begin: every end of the process now produces the report."""
@@ -133,11 +134,13 @@ class Session:
     def cancel(self) -> None:
         """Cancel the report, because no program has run or can run."""
         self._end()
-        process_counts.remove_folder(self.folder)
+        _remove_folder(self.folder)
 
     def _forked(self) -> None:
         """Make a fork count for itself and write its counts when it ends."""
         if not self._over.is_set():
+            if self._saver is None:
+                self._saver = process_counts.Saver(self.profile, self.folder)
             self._saver.begin()
 
     # -- while it runs -----------------------------------------------------------------------------------------------
@@ -172,7 +175,7 @@ class Session:
         )  # fmt: skip
 
     def _write(self, path: str, complete: bool) -> None:
-        self.profile.children = process_counts.collect(self.folder)
+        self.profile.children = _collect(self.folder)
         writer = report.WRITERS[os.path.splitext(path)[1]]
         report.write(writer, path, self.profile, self._run(complete))
 
@@ -192,12 +195,13 @@ class Session:
         if self._over.is_set():
             return
         if os.getpid() != self._process:
-            self._saver.save()
+            if self._saver is not None:
+                self._saver.save()
             return
         with self._ended:
             self._end()
-            self.profile.children = process_counts.collect(self.folder)
-            process_counts.remove_folder(self.folder)
+            self.profile.children = _collect(self.folder)
+            _remove_folder(self.folder)
             self.profile.ndarrays = uncounted_work.work_of_ndarrays(sys.modules["__main__"], self._stayed)
             if process.users is not None:
                 self.profile.aside = uncounted_work.left_to_numpy(process.users)
@@ -228,3 +232,196 @@ class Session:
         except OSError as error:
             return f"arraydispatch: {path} could not be written: {error.strerror}\n"
         return f"  written: {report.short(path)}\n"
+
+
+# -- counts of other processes ------------------------------------------------------------------------------------------
+
+_PREFIX = "arraydispatch-counts-"
+
+
+def _made_folder() -> str:
+    """Make a folder as :func:`tempfile.mkdtemp` does, whose module is another 3 ms of the start."""
+    prefix = f"{_PREFIX}{os.getpid()}-"
+    above = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 -- no name that others could know, and for this user alone
+    made = os.path.join(os.path.abspath(above), prefix + os.urandom(6).hex())
+    with contextlib.suppress(OSError):
+        if os.name == "posix":
+            os.mkdir(made, 0o700)
+            return made
+    import tempfile
+
+    return tempfile.mkdtemp(prefix=prefix)
+
+
+def _remove_folder(folder: str) -> None:
+    """Remove the folder of this run, and those of runs that were killed; later counts of processes that are still alive are lost."""
+    with contextlib.suppress(OSError):
+        for name in os.listdir(folder):
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+        os.rmdir(folder)
+    above = os.path.dirname(folder)
+    with contextlib.suppress(OSError):
+        for name in os.listdir(above) if os.name == "posix" else ():
+            process, dash, _ = name.removeprefix(_PREFIX).partition("-")
+            if name.startswith(_PREFIX) and dash and process.isdecimal() and not _lives(int(process)):
+                import shutil
+
+                shutil.rmtree(os.path.join(above, name), ignore_errors=True)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # the process belongs to another user
+        pass
+    return True
+
+
+def _collect(folder: str) -> list[Tally]:
+    """Return the counts that each process has written so far."""
+    found = []
+    with contextlib.suppress(FileNotFoundError):
+        for entry in os.scandir(folder):
+            if entry.name.endswith(".json"):
+                with open(entry.path, encoding="utf-8") as stream:
+                    found.append(Tally.from_json(json.load(stream)))
+    return found
+
+
+# -- the progress line ------------------------------------------------------------------------------------------------
+
+
+_AFTER = 5.0
+"""Seconds that a program runs before the line appears."""
+_SAVE, _RESTORE, _ERASE = "\x1b7", "\x1b8", "\x1b[2K"
+
+
+class Progress:
+    """Progress line at the bottom of the terminal for long runs; :meth:`show` redraws it, :meth:`end` removes it.
+
+    The line is outside the scrolling region of the screen (as apt's is), so the output of the program, from
+    Python or from C, continues above it unchanged.
+
+    Parameters
+    ----------
+    profile : Profile
+        Source of the figures.
+    """
+
+    def __init__(self, profile: Profile) -> None:
+        self._profile = profile
+        self._began = time.monotonic()
+        self._main = threading.main_thread().ident
+        self._rows = 0
+        self._lock = threading.RLock()
+        self._over = False
+
+    @staticmethod
+    def possible() -> bool:
+        """Whether standard error is a terminal that supports it."""
+        try:
+            terminal = sys.stderr is not None and sys.stderr.isatty()
+        except ValueError:  # the stream is closed
+            return False
+        return terminal and os.environ.get("TERM", "dumb") not in ("dumb", "unknown", "") and os.name == "posix"
+
+    def show(self) -> None:
+        """Draw the line, if the program has run for long enough."""
+        seconds = time.monotonic() - self._began
+        if seconds < _AFTER:
+            return
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            if self._over:
+                return
+            size = os.get_terminal_size(sys.stderr.fileno())
+            if size.lines < 3 or size.columns < 20:
+                return
+            out = ""
+            if size.lines != self._rows:  # make room below what was printed, then let the rest scroll above
+                # Move up before the cursor is saved: some terminals restore it relative to the scrolling region, others to where it was.
+                out = f"\n\x1b[1A{_SAVE}\x1b[1;{size.lines - 1}r{_RESTORE}"
+                self._rows = size.lines
+            line = self._render(self._text(seconds), size.columns)
+            self._write(f"{out}{_SAVE}\x1b[{size.lines};1H{_ERASE}{line}{_RESTORE}")
+
+    def end(self) -> None:
+        """Restore the terminal."""
+        with self._lock, contextlib.suppress(OSError, ValueError):
+            self._over = True
+            if self._rows:
+                self._write(f"{_SAVE}\x1b[r\x1b[{self._rows};1H{_ERASE}{_RESTORE}")
+                self._rows = 0
+
+    def _write(self, text: str) -> None:
+        # Write past Python's buffers, so that the program's unfinished line is not flushed.
+        os.write(sys.stderr.fileno(), text.encode(errors="replace"))
+
+    def _text(self, seconds: float) -> str:
+        totals = self._profile.totals()
+        minutes, rest = divmod(int(seconds), 60)
+        parts = [f"{minutes}:{rest:02d}", f"{sum(totals.values()):,} array calls"]
+        if totals.get("host"):
+            parts.append(f"{totals['host']:,} on the host")
+        place = self._place()
+        if place:
+            parts.append(f"at {place}")
+        return " · ".join(parts)
+
+    def _place(self) -> str:
+        found = callers.line_of_thread(self._main or 0)
+        return "" if found is None else f"{os.path.basename(found[0])}:{found[1]}"
+
+    @staticmethod
+    def _render(text: str, columns: int) -> str:
+        """Return the line in the terminal's colours, cut to its width."""
+        from rich.console import Console
+        from rich.text import Text
+
+        console: Any = Console(stderr=True, width=columns, highlight=False, emoji=False)
+        line = Text.assemble(
+            ("arraydispatch", "bold reverse"), (f" {text}", "reverse"), no_wrap=True, overflow="ellipsis"
+        )
+        line.truncate(columns, overflow="ellipsis", pad=True)
+        with console.capture() as captured:
+            console.print(line, end="")
+        return captured.get()
+
+
+# -- times of whole processes, for --compare ----------------------------------------------------------------------------
+
+_BEGAN = time.perf_counter()
+
+
+def seconds_since_start() -> float:
+    """Return the seconds since this process began, or since this module was imported if the system does not tell."""
+    try:
+        with open("/proc/self/stat", encoding="utf-8") as stream:
+            ticks = int(stream.read().rpartition(")")[2].split()[19])
+        return time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    except (OSError, AttributeError, ValueError):
+        return time.perf_counter() - _BEGAN
+
+
+def seconds_by_plain_python(program: list[str]) -> float | None:
+    """Run a script or a module with plain Python and discard its output; return the seconds of the process, None if it fails.
+
+    Parameters
+    ----------
+    program : list of str
+        What follows ``python`` on the command line.
+    """
+    import subprocess
+
+    start = time.perf_counter()
+    command = [sys.executable, *program]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False)  # noqa: S603 -- the user's program
+    if done.returncode:
+        print(
+            f"arraydispatch: --compare: plain Python ended with exit code {done.returncode}; there is nothing to compare.",
+            file=sys.stderr,
+        )
+        return None
+    return time.perf_counter() - start

@@ -1,7 +1,7 @@
 """Exchanges for compilers of user functions: they get NumPy's own module, and the functions they compile get ndarrays.
 
 numba reads a function's globals and closure, and would find the facade, whose functions it does not know. Compiled code reads
-and writes memory, so it gets the ndarray that shares an array's (:func:`arraydispatch.launcher.memory_writes.shared`).
+and writes memory, so it gets the ndarray that shares an array's (:func:`arraydispatch.array.exports.shared`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 import arraydispatch as ad
 
+from ..array.exports import shared
 from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
 from ..dispatch.handover import handed
 from . import facade
 from .adoption import Stand, TypeTable
-from .memory_writes import shared
 
 _looked_at = TypeTable(ad.Array, Stand, list, tuple, dict, type, ModuleType)
 """Type -> whether a value of it is, or may contain, an `Array` or an object of the facade."""

@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..common import callers
 from .records import Block, Call, Compilation, Note, Part, Transfer
 
 NOTES = ("transfers", "left", "syncs", "uploads", "returns", "casts")
@@ -157,17 +156,6 @@ class Tables:
             self.loading = None
             return seconds
         return max(seconds - (loading[1] - max(loading[0], start)), 0.0)
-
-
-class Internal(dict[str, bool]):
-    """File name -> whether calls are not attributed to it, because it belongs to this package, NumPy, Python or an installed package."""
-
-    def __init__(self, owns: Callable[[str], bool] | None) -> None:
-        self._owns = owns
-
-    def __missing__(self, file: str) -> bool:
-        self[file] = found = callers.is_library(file) and not (self._owns is not None and self._owns(file))
-        return found
 
 
 def items(rows: Rows) -> Iterable[tuple[tuple[Any, ...], list[Any]]]:

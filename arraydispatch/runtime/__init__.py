@@ -1,1 +1,1 @@
-"""Settings in force, and the placement, dtypes, conversion, threads and heap that follow from them."""
+"""Settings in force, the placement, dtypes and conversion that follow from them, and the resources of the process."""

@@ -30,6 +30,7 @@ from .._core.callable_proxy import StandIn
 from .._core.handles import Handle
 from ..common import names, signal_safety
 from ..common.arguments import PLAIN
+from ..common.process_state import process
 from ..functions import registry
 from ..functions.registry import METHODS, SCIENTIFIC
 
@@ -54,11 +55,11 @@ _HOLD_NONE = PLAIN | {np.ndarray, FunctionType}
 _PARTS: dict[str, tuple[str, ...]] = {
     "fft": ("fft",),
     "integrate": ("integrate", "array_api_functions"),
-    "linalg": ("linalg", "structured_systems", "matrices"),
-    "ndimage": ("ndimage", "interpolation", "neighbourhoods", "labelled_objects"),
+    "linalg": ("linalg", "structured_systems"),
+    "ndimage": ("ndimage", "interpolation", "neighbourhoods"),
     "signal": ("signal", "filters", "array_api_functions", "spectra"),
     "spatial": ("spatial",),
-    "special": ("legendre", "array_api_functions"),
+    "special": ("array_api_functions",),
     "stats": ("distributions", "array_api_functions"),
 }
 """Topic -> modules here that register its functions."""
@@ -109,7 +110,8 @@ _askers = {topic: _relevant(topic) for topic in set(MODULES.values())}
 
 def load(topic: str) -> None:
     """Load a topic, which registers its functions; other threads wait meanwhile."""
-    signal_safety.importing(lambda: _load(topic))
+    if topic not in _loaded:
+        signal_safety.importing(lambda: _load(topic))
 
 
 def _load(topic: str) -> None:
@@ -148,18 +150,15 @@ class Front(StandIn):
         self.follow()
 
     def follow(self) -> None:
-        """Call the dispatching function by way of what :func:`surround` has put around it."""
-        self.target = self.made if _around is None else _around(self.made, self._what)
+        """Call the dispatching function by way of what the launcher has put around it."""
+        self.target = self.made if process.around is None else process.around(self.made, self._what)
 
 
 _fronts: dict[Any, Front] = {}
-_around: Callable[[Any, str], Any] | None = None
 
 
-def surround(around: Callable[[Any, str], Any] | None) -> None:
-    """Put a function around each stand-in that users have, given it and its name; with None, nothing."""
-    global _around
-    _around = around
+@process.follows("around")
+def _follow() -> None:
     for each in list(_fronts.values()):
         each.follow()
 

@@ -57,9 +57,9 @@ def _copied(a: Any, dtype: Any = None, *args: Any, **options: Any) -> Any:
     return np.array(a, dtype, *args, **options)
 
 
-def _atleast_1d(a: Any) -> Any:
-    taken: Any = a if isinstance(a, Handle) else np.asarray(a)
-    return np.atleast_1d(taken)
+def _atleast_1d(*arrays: Any) -> Any:
+    taken: list[Any] = [a if isinstance(a, Handle) else np.asarray(a) for a in arrays]
+    return np.atleast_1d(*taken)
 
 
 _MAKING = ("zeros", "ones", "empty", "full")
@@ -86,7 +86,7 @@ def _beside(make: Callable[..., Any]) -> Callable[..., Any]:
 _numpy = _NumPy()
 _globals: dict[str, dict[str, Any]] = {}
 _DESIGN = ("scipy.signal._filter_design", "scipy.signal._fir_filter_design")
-_OWN = ("scipy.signal.", "scipy.fft.", "scipy.special.", "scipy.ndimage.", "scipy.linalg.")
+_OWN = ("scipy.signal.", "scipy.fft.", "scipy.special.", "scipy.ndimage.", "scipy.linalg.", "scipy.spatial.")
 
 
 def _rebound(value: Any, home: str) -> Any:
@@ -101,7 +101,9 @@ def _rebound(value: Any, home: str) -> Any:
     entered = _entered(real)
     if entered is not None:
         return entered
-    if not real.__module__.startswith("scipy.signal.") or (real.__module__ in _DESIGN and real.__module__ != home):
+    if not real.__module__.startswith(("scipy.signal.", "scipy.spatial.")) or (
+        real.__module__ in _DESIGN and real.__module__ != home
+    ):
         return value
     return rerun(real)
 
@@ -127,7 +129,7 @@ def _namespace(*arrays: Any) -> Any:
 
 def _entered(real: FunctionType) -> Any:
     """Return the stand-in for a public function that has an entry."""
-    module = ".".join(part for part in real.__module__.split(".") if not part.startswith("_"))
+    module = real.__module__.partition("._")[0]
     if not hasattr(importlib.import_module(module), real.__name__):
         return None
     if module in MODULES:

@@ -154,42 +154,6 @@ def correlate(xp: XP, in1: Any, in2: Any, mode: Any = "full", method: Any = "aut
     return _convolved(xp, a, _reversed(xp, v), mode, method)
 
 
-def _of_axes(xp: XP, in1: Any, in2: Any, mode: Any, axes: Any) -> Any:
-    a, v = _pair(xp, in1, in2)
-    left, right = xp.shape_of(a), xp.shape_of(v)
-    if not left and not right:
-        return xp.multiply(a, v)
-    if len(left) != len(right):
-        raise ValueError("in1 and in2 should have the same dimensionality")
-    only(0 not in left and 0 not in right and mode in _MODES, "an empty array, or another mode")
-    if axes is not None:
-        axes = [operator.index(i) for i in (axes if np.iterable(axes) else (axes,))]
-        if not axes:
-            raise ValueError("when provided, axes cannot be empty")
-        if any(not -len(left) <= i < len(left) for i in axes):
-            raise ValueError("axes exceeds dimensionality of input")
-        axes = [i % len(left) for i in axes]
-        if len(set(axes)) != len(axes):
-            raise ValueError("all axes must be unique")
-    axes = [i for i in (range(len(left)) if axes is None else axes) if left[i] != 1 and right[i] != 1]
-    fits = (left[i] == right[i] or 1 in (left[i], right[i]) for i in range(len(left)) if i not in axes)
-    if not all(fits):
-        raise ValueError(f"incompatible shapes for in1 and in2: {left} and {right}")
-    if _swaps(mode, left, right, axes):
-        a, v, left, right = v, a, right, left
-    return _cut(xp, _by_spectrum(xp, a, v, axes), left, right, mode, axes)
-
-
-@implements("scipy.signal.fftconvolve", error="sum", min_bits=32, returns="scalar")
-def fftconvolve(xp: XP, in1: Any, in2: Any, mode: Any = "full", axes: Any = None) -> Any:
-    return _of_axes(xp, in1, in2, mode, axes)
-
-
-@implements("scipy.signal.oaconvolve", error="sum", min_bits=32, returns="scalar")
-def oaconvolve(xp: XP, in1: Any, in2: Any, mode: Any = "full", axes: Any = None) -> Any:
-    return _of_axes(xp, in1, in2, mode, axes)
-
-
 _BOUNDARIES = {
     "fill": "constant", "pad": "constant", "wrap": "wrap", "circular": "wrap", "symm": "symmetric",
     "symmetric": "symmetric",
@@ -274,29 +238,6 @@ def convolve2d(xp: XP, in1: Any, in2: Any, mode: Any = "full", boundary: Any = "
 @implements("scipy.signal.correlate2d", error="sum")
 def correlate2d(xp: XP, in1: Any, in2: Any, mode: Any = "full", boundary: Any = "fill", fillvalue: Any = 0) -> Any:
     return _in_plane(xp, in1, in2, mode, boundary, fillvalue, True)
-
-
-@implements("scipy.signal.hilbert", min_bits=32)
-def hilbert(xp: XP, x: Any, N: Any = None, axis: Any = -1) -> Any:
-    x = array(xp, x)
-    if xp.dtype_of(x).kind == "c":
-        raise ValueError("x must be real.")
-    only(xp.ndim_of(x) > 0, "no axis")
-    only(xp.dtype_of(x) != dtypes.FLOAT16, "it is of 16 bits")
-    axis = normalize_axis_index(axis, xp.ndim_of(x))
-    n = xp.shape_of(x)[axis] if N is None else operator.index(N)
-    if n <= 0:
-        raise ValueError("N must be positive.")
-    spectrum = transforms.fft(xp, x, n, axis)
-    h = np.zeros(n)
-    h[0] = 1
-    h[1 : (n + 1) // 2] = 2
-    if n % 2 == 0:
-        h[n // 2] = 1
-    real = dtypes.FLOAT32 if xp.dtype_of(spectrum).itemsize == 8 else dtypes.FLOAT64
-    shape = [n if i == axis else 1 for i in range(xp.ndim_of(x))]
-    factors = xp.backend.from_numpy(h.astype(real).reshape(shape), xp.backend.device_of(x))
-    return transforms.ifft(xp, xp.multiply(spectrum, factors), n, axis)
 
 
 @implements("scipy.signal.detrend", pure=False, in_place=True)

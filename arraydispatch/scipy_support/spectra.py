@@ -144,7 +144,8 @@ def _state_space(system: Any) -> Any:
 
 _AGAIN = (
     "welch csd periodogram spectrogram coherence stft istft filtfilt sosfiltfilt decimate resample_poly"
-    " lombscargle freqs freqs_zpk czt zoom_fft argrelextrema argrelmin argrelmax lsim hilbert2 envelope deconvolve wiener"
+    " lombscargle freqs freqs_zpk czt zoom_fft argrelextrema argrelmin argrelmax lsim hilbert hilbert2 envelope deconvolve wiener"
+    " fftconvolve oaconvolve"
 ).split()
 for _name in (*_AGAIN, "savgol_filter"):
     _func = stand_in(f"scipy.signal.{_name}")

@@ -18,7 +18,7 @@ from arraydispatch.backends.base import TRANSFORMS
 from arraydispatch.common.members import MEMBERS
 from arraydispatch.functions import registry
 from arraydispatch.functions.products import GUFUNCS
-from arraydispatch.launcher import numpy_names
+from arraydispatch.launcher import facade
 from arraydispatch.launcher.commands import coverage
 from arraydispatch.ufuncs.facts import FACTS
 from tests.functions.grid_rows import ROWS
@@ -174,7 +174,7 @@ def test_every_member_of_ndarray_is_there_or_refused() -> None:
 
 def test_every_creation_function_of_the_launcher_is_classified(table: list[coverage.Row]) -> None:
     listed = {row.name.removeprefix("np.") for row in table if row.kind == "creation"}
-    assert numpy_names.INDEX_OBJECTS | set(creation.__all__) | {"fromiter", "fromregex", "loadtxt"} <= listed
+    assert facade.INDEX_OBJECTS | set(creation.__all__) | {"fromiter", "fromregex", "loadtxt"} <= listed
 
 
 def test_a_fresh_process_lists_the_same(table: list[coverage.Row]) -> None:

@@ -119,7 +119,6 @@ CALLS: dict[Any, Any] = {
             "gaussian_gradient_magnitude": (1,),
         }.items()
     },
-    "scipy.ndimage.label": lambda x: _scipys("scipy.ndimage.label")(x[:19_600].reshape(140, 140) > 0)[0],
 }
 
 

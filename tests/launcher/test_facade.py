@@ -24,7 +24,7 @@ from arraydispatch.backends import loader
 from arraydispatch.common import events
 from arraydispatch.common.process_state import process
 from arraydispatch.functions.registry import facts_of
-from arraydispatch.launcher import adoption, facade, host_functions, numpy_classes, numpy_names
+from arraydispatch.launcher import adoption, facade, numpy_classes
 from arraydispatch.launcher.activation import Activation
 from arraydispatch.launcher.user_files import UserFiles
 from arraydispatch.profiling.recorder import Profile
@@ -93,14 +93,12 @@ REAL = frozenset(
 """Functions of NumPy that user files get themselves: they have no array argument to move, or no array result."""
 
 
-@pytest.mark.parametrize(
-    "name", sorted(numpy_names.SUBMODULES - numpy_names.ON_THE_HOST - {"numpy.random", "numpy.testing"})
-)
+@pytest.mark.parametrize("name", sorted(facade.SUBMODULES - facade.ON_THE_HOST - {"numpy.random", "numpy.testing"}))
 def test_every_function_has_a_rule(name: str) -> None:
     """Each callable of NumPy's modules is dispatched by NumPy, or stands in one of the tables."""
     module = importlib.import_module(name)
     dispatched = get_overridable_numpy_array_functions()
-    known = REAL | numpy_names.INDEX_OBJECTS | numpy_classes.FUNCTIONS.keys() | set(creation.__all__)
+    known = REAL | facade.INDEX_OBJECTS | numpy_classes.FUNCTIONS.keys() | set(creation.__all__)
     missing = []
     for attribute in _public(module):
         value = getattr(module, attribute)
@@ -111,9 +109,9 @@ def test_every_function_has_a_rule(name: str) -> None:
 
 
 def test_tables_name_existing_functions() -> None:
-    modules = [importlib.import_module(name) for name in numpy_names.SUBMODULES]
+    modules = [importlib.import_module(name) for name in facade.SUBMODULES]
     names = {name for module in modules for name in _public(module)} | {"row_stack"}
-    assert names >= REAL | numpy_names.INDEX_OBJECTS
+    assert names >= REAL | facade.INDEX_OBJECTS
     assert numpy_classes.FUNCTIONS.keys() | numpy_classes.CLASSES.keys() <= names
 
 
@@ -136,7 +134,7 @@ RULES: list[tuple[type[adoption.Stand] | None, str]] = [
     (adoption.Sequences, "block concat concatenate einsum histogramdd ix_ lexsort select stack linalg.multi_dot"),
     (adoption.Function, "sum sort astype copy apply_along_axis nan_to_num fft.fft linalg.svd array_equal"),
     (adoption.Ufunc, "add sin matmul"),
-    (host_functions.Received, "busday_count ma.sort polynomial.polynomial.polyval ma.getdata lib.format.read_array"),
+    (adoption.Received, "busday_count ma.sort polynomial.polynomial.polyval ma.getdata lib.format.read_array"),
     (
         None,
         "shape ndim result_type min_scalar_type array2string copyto put fill_diagonal seterr isfortran",

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from arraydispatch.backends import loader
-from arraydispatch.launcher import progress
+from arraydispatch.launcher import session
 from arraydispatch.launcher.commands.cli import main
 from arraydispatch.profiling.line_counts import Tally
 from arraydispatch.profiling.recorder import Profile
@@ -564,7 +564,7 @@ LONG = "import sys, time\nfor i in range(30):\n    y = y + 1\n    print(f'row {i
 def quick(tmp_path: Path) -> dict[str, str]:
     """The line after a quarter of a second instead of five, and the first report after a half instead of two."""
     (tmp_path / "sitecustomize.py").write_text(
-        "from arraydispatch.launcher import progress, session\nprogress._AFTER, session._FIRST_SAVE = 0.25, 0.5\n"
+        "from arraydispatch.launcher import session\nsession._AFTER, session._FIRST_SAVE = 0.25, 0.5\n"
     )
     return {**ENV, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)]), "TERM": "xterm-256color"}
 
@@ -614,15 +614,15 @@ def test_a_line_at_the_bottom_of_a_terminal(tmp_path: Path, quick: dict[str, str
 @POSIX
 def test_no_row_is_lost_wherever_the_cursor_stands(monkeypatch: pytest.MonkeyPatch) -> None:
     pyte = pytest.importorskip("pyte")
-    monkeypatch.setattr(progress, "_AFTER", 0.0)
+    monkeypatch.setattr(session, "_AFTER", 0.0)
     monkeypatch.setattr(os, "get_terminal_size", lambda *_: os.terminal_size((70, 12)))
     rows = [f"row {i}" for i in range(30)]
     written = [part for row in rows for part in (row, "\n")]
     for before in range(len(written)):  # this many writes, the line, the other writes
         screen = pyte.HistoryScreen(70, 12, history=500)
         stream = pyte.Stream(screen)
-        monkeypatch.setattr(progress.Progress, "_write", lambda _, text, to=stream: to.feed(text.replace("\n", "\r\n")))
-        line = progress.Progress(Profile())
+        monkeypatch.setattr(session.Progress, "_write", lambda _, text, to=stream: to.feed(text.replace("\n", "\r\n")))
+        line = session.Progress(Profile())
         for part in [*written[:before], None, *written[before:]]:
             line.show() if part is None else stream.feed(part.replace("\n", "\r\n"))
         assert screen.display[-1].startswith("arraydispatch 0:00")
@@ -647,7 +647,7 @@ def test_a_dumb_terminal_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", Terminal())
     for term, possible in (("dumb", False), ("", False), ("xterm", os.name == "posix")):
         monkeypatch.setenv("TERM", term)
-        assert progress.Progress.possible() is possible
+        assert session.Progress.possible() is possible
 
 
 # -- what it costs in time ---------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 import arraydispatch
-from arraydispatch.launcher import array_requests, package_patches, runner
+from arraydispatch.launcher import package_patches, runner, user_files
 from arraydispatch.launcher.user_files import UserFiles
 
 
@@ -71,4 +71,4 @@ def test_code_without_a_file_belongs_to_whoever_runs_it() -> None:
 def test_libraries_with_a_door_see_an_array_as_what_it_is() -> None:
     others = {"multiprocessing", "shelve"}  # which nobody takes for a library
     libraries = {name for name in package_patches.LIBRARIES if name.partition(".")[0] != "numpy"}
-    assert libraries - array_requests.TAKE_ARRAYS - others == {"skimage"}  # a few functions of which have a door
+    assert libraries - user_files.TAKE_ARRAYS - others == {"skimage"}  # a few functions of which have a door

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arraydispatch.runtime import heap
+from arraydispatch.runtime import resources
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
@@ -30,7 +30,7 @@ print(faults())
 
 
 def faults(path: Path, *command: str, **more: str) -> int:
-    env = {name: value for name, value in os.environ.items() if name not in heap.VARIABLES}
+    env = {name: value for name, value in os.environ.items() if name not in resources.HEAP}
     env |= {"PYTHONPATH": str(ROOT), **more}
     done = subprocess.run([sys.executable, *command, str(path)], env=env, capture_output=True, text=True, check=True)
     return int(done.stdout)
@@ -43,7 +43,7 @@ def test_freed_memory_is_used_again(tmp_path: Path) -> None:
     launched = ["-m", "arraydispatch", "run", "--backend", "numpy"]
     pages = 20 * 500_000 * 8 // 4096
     assert faults(path, *launched) < pages / 10
-    assert faults(path, *launched, GLIBC_TUNABLES=heap.LARGE_PAGES) < pages / 10
+    assert faults(path, *launched, GLIBC_TUNABLES=resources.LARGE_PAGES) < pages / 10
     # What the user has told the C library stays.
     assert faults(path, *launched, MALLOC_TRIM_THRESHOLD_="131072", MALLOC_MMAP_THRESHOLD_="131072") > pages
 
@@ -140,7 +140,7 @@ def test_memory_of_large_arrays_is_used_again(tmp_path: Path) -> None:
     path = tmp_path / "script.py"
     path.write_text("import numpy as np\nprint(np._core.multiarray.get_handler_name())\n", encoding="utf-8")
     for more, name in (({}, "arraydispatch"), ({"MALLOC_TRIM_THRESHOLD_": "131072"}, "default_allocator")):
-        env = {key: value for key, value in os.environ.items() if key not in heap.VARIABLES} | {
+        env = {key: value for key, value in os.environ.items() if key not in resources.HEAP} | {
             "PYTHONPATH": str(ROOT),
             **more,
         }

@@ -15,7 +15,7 @@ import arraydispatch as ad
 from arraydispatch.backends.devices import processors
 from arraydispatch.common.process_state import process
 from arraydispatch.dispatch import fp_errors
-from arraydispatch.runtime import threads
+from arraydispatch.runtime import resources
 from tests.launched import Zygotes
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 
 def _fresh(code: str, **more: str) -> str:
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3", **more}
-    for name in (*threads.VARIABLES, "NPROC", "PJRT_NPROC"):
+    for name in (*resources.THREADS, "NPROC", "PJRT_NPROC"):
         if name not in more:
             env.pop(name, None)
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, timeout=240)
@@ -69,14 +69,14 @@ def _fresh(code: str, **more: str) -> str:
     ],
 )
 def test_affinity_and_quota(files: dict[str, str], found: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(threads, "_read", lambda path: files.get(path, ""))
-    monkeypatch.setattr(threads, "processors", lambda: 8)
-    assert threads.available() == found
+    monkeypatch.setattr(resources, "_read", lambda path: files.get(path, ""))
+    monkeypatch.setattr(resources, "processors", lambda: 8)
+    assert resources.available() == found
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="inapplicable: needs an affinity")
 def test_the_affinity_of_this_process() -> None:
-    code = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); from arraydispatch.runtime import threads; print(threads.available())"
+    code = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); from arraydispatch.runtime import resources; print(resources.available())"
     assert _fresh(code) == "1\n"
 
 
@@ -127,7 +127,7 @@ except RuntimeError as error:
 
 
 def test_none_is_what_may_be_used() -> None:
-    assert _fresh("import arraydispatch as ad; print(ad.use(threads=None).threads)") == f"{threads.available()}\n"
+    assert _fresh("import arraydispatch as ad; print(ad.use(threads=None).threads)") == f"{resources.available()}\n"
 
 
 @pytest.mark.parametrize(
@@ -141,28 +141,28 @@ def test_what_is_no_number_of_threads(wrong: Any, error: type[Exception]) -> Non
 def test_a_block_puts_the_numbers_back(monkeypatch: pytest.MonkeyPatch) -> None:
     held = ad.backend("numpy")
     before, later = held.threads, process.threads
-    with threads.kept():
+    with resources.kept():
         ad.use("numpy", threads=before + 1)
         assert (held.threads, process.threads) == (before + 1, before + 1)
     assert (held.threads, process.threads) == (before, later)
 
 
 def test_by_default_no_more_than_a_quota_allows(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in threads.VARIABLES:
+    for name in resources.THREADS:
         monkeypatch.delenv(name, raising=False)
     held = ad.backend("numpy")
-    with threads.kept():
+    with resources.kept():
         held.use_threads(7)
-        monkeypatch.setattr(threads, "processors", lambda: 64)
-        monkeypatch.setattr(threads, "available", lambda: 3)
-        threads.fit()
+        monkeypatch.setattr(resources, "processors", lambda: 64)
+        monkeypatch.setattr(resources, "_quota", lambda: 2.5)
+        resources.fit()
         assert (held.threads, process.threads) == (3, 3)
         held.use_threads(2)
-        threads.fit()
+        resources.fit()
         assert held.threads == 2
         held.use_threads(7)
-        monkeypatch.setenv(threads.VARIABLES[0], "7")  # somebody has chosen
-        threads.fit()
+        monkeypatch.setenv(resources.THREADS[0], "7")  # somebody has chosen
+        resources.fit()
         assert held.threads == 7
 
 

@@ -80,12 +80,6 @@ ndimage.rank_filter(f34,1,3) ndimage.rank_filter(f34,-2,3) ndimage.rank_filter(f
 ndimage.map_coordinates(f34,[[0.5,1.2,2.0,-1],[1,2.5,3.0,0]],order=1) ndimage.map_coordinates(f34,[[0.5,1.2,2.4,-1],[1,2.5,3.0,0]],order=0,mode='nearest') ndimage.map_coordinates(f34,[[0.5,1.2,5],[1,2.5,3.0]],order=1,mode='nearest') ndimage.map_coordinates(f34,[[0.5,7],[1,2]],order=1,cval=3.5) ndimage.map_coordinates(f34,[[0.5]],order=1)
 """
 
-OBJECTS = """
-ndimage.label(b34) ndimage.label(f34,np.ones((3,3))) ndimage.label(np.tile(b34,(20,15))) ndimage.label(np.tile(b34,(9,7)),np.ones((3,3))) ndimage.label(f234>0) ndimage.label(f234>0,ndimage.generate_binary_structure(3,2)) ndimage.label(i34*0)
-ndimage.label(nan34) ndimage.label(b34,[[1,0,0],[0,1,0],[0,0,1]]) ndimage.label(b34,output=np.uint8) ndimage.label(np.tile(b34,(40,30)),output=np.int8) ndimage.label(b34,np.ones((3,3,3))) ndimage.label(b34,np.ones((2,3))) ndimage.label(c34) ndimage.label(f5>0)
-ndimage.find_objects(ndimage.label(b34)[0]) ndimage.find_objects(i34) ndimage.find_objects(i34,3) ndimage.find_objects(i34,30) ndimage.find_objects(-abs(i34)) ndimage.find_objects(ndimage.label(f234>0)[0]) ndimage.find_objects(c34)
-"""
-
 BETWEEN = """
 ndimage.spline_filter1d(f34) ndimage.spline_filter1d(f34,2,axis=0,mode='reflect') ndimage.spline_filter1d(g34,5,mode='grid-wrap') ndimage.spline_filter1d(c34,4) ndimage.spline_filter1d(i34,1) ndimage.spline_filter1d(f34,7) ndimage.spline_filter(f34) ndimage.spline_filter(f34,4,np.float32,'grid-wrap') ndimage.spline_filter(c34) ndimage.spline_filter(f34,1) ndimage.spline_filter1d(np.tile(f34,200),3)[:,5:-5] ndimage.spline_filter1d(np.tile(f34,200),5,mode='wrap')
 ndimage.map_coordinates(f34,[[0.5,1.2,2.0,-1],[1,2.5,3.0,0]]) ndimage.map_coordinates(f34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],order=2,mode='reflect') ndimage.map_coordinates(f34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],order=4,mode='mirror') ndimage.map_coordinates(f34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],order=5,mode='nearest') ndimage.map_coordinates(i34,[[0.5,1.2,7,-1],[1,2.5,-9,0]],mode='wrap',output=np.int32)
@@ -147,7 +141,6 @@ ALL = {
     "fft": FFT,
     "signal": SIGNAL,
     "ndimage": NDIMAGE,
-    "objects": OBJECTS,
     "between": BETWEEN,
     "around": AROUND,
     "filters": FILTERS,

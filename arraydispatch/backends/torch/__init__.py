@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .backend import TorchBackend
-from .traced import TracedTorch
+from .backend import TorchBackend, TracedTorch
 
 BACKEND = TorchBackend()
 BACKEND.traced = TracedTorch(BACKEND)

@@ -19,7 +19,7 @@ from ...common.errors import NoBackendFoundError, SettingError
 from ...common.pytrees import mapped
 from ..base import Backend, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory
-from . import linalg, primitives, reductions, ufuncs
+from . import functional_primitives, linalg, primitives, reductions, ufuncs
 from .dtype_tables import (
     BFLOAT16,
     FROM_NUMPY,
@@ -470,3 +470,46 @@ class TorchBackend(Backend):
         self._seed = n
         for generator in list(self._generators.values()):
             generator.manual_seed(n)
+
+
+class TracedTorch(TorchBackend):
+    """Variant of the torch backend for arrays while a transform runs: the same kernels, on tensors that are never written."""
+
+    mutable = False
+    native_views = False
+    prim = collect(functional_primitives, primitives, linalg)
+    INPLACE = frozenset()
+
+    def __init__(self, home: TorchBackend) -> None:
+        super().__init__()
+        self.home = home
+
+    def is_concrete(self, a: Tensor) -> bool:
+        """Whether the value is known; False for values that a derivative depends on, as in libraries whose tracers have no values."""
+        return super().is_concrete(a) and not a.requires_grad
+
+    def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
+        if not self.is_concrete(a):
+            raise tracing.refusal("on the host")
+        return super().to_numpy(a)
+
+    def strides_of(self, a: Tensor) -> None:  # type: ignore[override]
+        """Return None: memory order is a description here, as on every immutable backend."""
+        return
+
+    def check_writeable(self, a: Tensor) -> None:
+        """Allow every write: an update creates a new tensor, also for a leaf of autograd."""
+
+    def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
+        return lambda a: None
+
+    def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
+        return self.home.random(kind, shape, dtype, device)
+
+    def seed(self, n: int) -> None:
+        self.home.seed(n)
+
+    def devices(self) -> list[Any]:
+        return self.home.devices()
+
+    may_share = staticmethod(torch._C._is_alias_of)

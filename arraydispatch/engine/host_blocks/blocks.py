@@ -18,7 +18,7 @@ import numpy as np
 
 from ..._core.machine import address_of, layout_of
 from ...common.process_state import process
-from ...runtime import threads as numbers
+from ...runtime import resources
 from ...ufuncs import rows
 from ..nodes import Bound, Buffer, Form, Node, Update
 from . import block_plans, kernels
@@ -540,7 +540,7 @@ def thread_count() -> int:
     if process.threads is not None:
         return process.threads
     if _here is None:
-        _here = numbers.available()
+        _here = resources.available()
     return _here
 
 

@@ -28,7 +28,7 @@ from ..loops import PYTHON, cast, loop_of, select
 from ..nodes import Buffer, Form, Node, PendingView, Place, Shift, laid
 from . import block_reports
 from .result_order import order_of
-from .tape import MOST_BYTES, PAYS, Tape, ask_for, mine
+from .tape import MOST_BYTES, PAYS, Tape, adjust, mine
 
 __all__ = ["array_of", "astype", "blank", "fits", "least", "listened", "node_of", "now", "operand", "record", "where"]
 
@@ -40,17 +40,21 @@ _DECLINED = DECLINED
 _cls: Any = None
 """Class of every new array."""
 _every: Any = None
+_told: Any = PAYS, None
+"""Settings that the tapes have now."""
 
 
 def follow() -> None:
     """Switch recording on or off, as the state of the process says."""
-    global _cls, _every, least
+    global _cls, _every, _told, least
     _every = events.every
     _cls = getattr(process.wrapper, "__self__", _cls)
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
     usual = process.min_size == FUSED_FROM
     least = 0 if not fused else RECORDED_FROM if usual else process.min_size
-    ask_for(PAYS if usual else 0)
+    if (told := (PAYS if usual else 0, _every)) != _told:
+        adjust(*told)
+        _told = told
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:

@@ -19,7 +19,6 @@ import numpy as np
 from ..._core import machine
 from ..._core.handles import Handle
 from ...common import events
-from ...common.process_state import process
 from ...common.signal_safety import of_handler
 from ...memory import views
 from ...memory.roots import memory_of
@@ -53,12 +52,6 @@ _live: set[Tape] = set()
 
 _every: Any = None
 _waiting = views.waiting
-
-
-@process.follows("tap")
-def _listen() -> None:
-    global _every
-    _every = events.every
 
 
 def run_all() -> None:
@@ -106,14 +99,14 @@ def _is_of_a_call(block: Block, failure: BaseException) -> bool:
 
 PAYS = 3 << 17
 """Number of sums from which several calls are worth a block by default: it takes 20 µs more than the calls, and saves most of their memory."""
-_worth = 0
+_worth = PAYS
 """The same now; 0 where ``--min-size`` says which calls are."""
 
 
-def ask_for(worth: int) -> None:
-    """Set what several calls have to be worth, in sums."""
-    global _worth
-    _worth = worth
+def adjust(worth: int, every: Any) -> None:
+    """Set what several calls have to be worth, in sums, and the listener to every call."""
+    global _every, _worth
+    _worth, _every = worth, every
 
 
 _SHIFTED = 4

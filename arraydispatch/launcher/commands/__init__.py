@@ -1,1 +1,5 @@
 """Commands and other ways in: the command line, ``info``, ``coverage``, notebooks."""
+
+
+class UsageError(Exception):
+    """Error in the command line; the message is one sentence with the remedy."""

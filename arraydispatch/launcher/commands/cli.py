@@ -15,7 +15,7 @@ from ...common.errors import ArrayDispatchError, did_you_mean
 from ...common.signal_safety import imported
 from ...profiling.report import WRITERS
 from ..options import Choices
-from .usage import UsageError
+from . import UsageError
 
 _VALUED = frozenset(
     "--backend --device --mesh --precision --execution --min-size --include --on-fallback --rng --threads --trace --processes".split()
@@ -167,7 +167,7 @@ def _run(argv: list[str]) -> int:
 
     plain = None
     if options.compare:
-        from ..plain_run import seconds_by_plain_python
+        from ..session import seconds_by_plain_python
 
         plain = seconds_by_plain_python(theirs if options.module is None else ["-m", options.module, *theirs])
     path0 = os.getcwd() if program is None else program.path0
@@ -179,7 +179,7 @@ def _run(argv: list[str]) -> int:
     if package is not None and (os.path.isfile(package) or not users.is_installed(package)):
         users.add_root(package)
 
-    from .. import forks, processes, ranks
+    from .. import processes, ranks
     from ..activation import Activation
     from ..session import Session
 
@@ -192,12 +192,13 @@ def _run(argv: list[str]) -> int:
     )  # fmt: skip
     scope = Activation(users, session.profile.adopted).begin()
     atexit.register(scope.end)  # registered first, so the last thing that Python does
-    forks.survive_forks()
+    processes.survive_forks()
     if ranks.mine is not None:  # a program that the script starts is by itself
         choices = choices._replace(mesh=None, simulated=False)
     processes.inherit(choices, users.roots, session.folder, session.profile.each)
     session.start()
-    ranks.starts(f"-m {options.module}" if program is None else program.file)
+    if ranks.mine is not None:
+        ranks.starts(f"-m {options.module}" if program is None else program.file)
     if program is None:
         return ranks.ended(_run_module(options.module, theirs, users, session.cancel))
     if isinstance(program.source, bytes):

@@ -29,7 +29,7 @@ from ...common.members import MEMBERS
 from ...functions import registry
 from ...ufuncs import special
 from ...ufuncs.plans import describe, describe_method
-from .. import numpy_classes, numpy_names
+from .. import facade, numpy_classes
 
 CLASSES = ("native", "composed", "host kernel", "host", "refused")
 KINDS = {
@@ -166,7 +166,7 @@ _FILLED = frozenset(
 def created() -> list[str]:
     """Return every function of NumPy that makes arrays from scalars, sequences or files."""
     made = {name for name in dir(np) if callable(getattr(np, name)) and registry.facts_of(getattr(np, name)).makes}
-    listed = made | numpy_classes.FUNCTIONS.keys() | numpy_names.INDEX_OBJECTS
+    listed = made | numpy_classes.FUNCTIONS.keys() | facade.INDEX_OBJECTS
     return sorted((listed | set(creation.__all__)) - {"isscalar", "nested_iters"})  # these make none
 
 
@@ -175,7 +175,7 @@ def _creation(name: str) -> Answer | None:
         return "host", _OF_THE_HOST[name]
     if getattr(np, name, None) in registry.HOST:
         return "host", registry.HOST[getattr(np, name)].reason
-    if name in creation.__all__ or name in numpy_names.INDEX_OBJECTS or name in _FILLED:
+    if name in creation.__all__ or name in facade.INDEX_OBJECTS or name in _FILLED:
         return "native" if name in _FILLED else "composed", ""
     return None
 

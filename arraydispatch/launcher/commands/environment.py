@@ -15,7 +15,7 @@ from ...backends import loader
 from ...backends.devices import Device
 from ...common.errors import ArrayDispatchError
 from ...runtime import hardware
-from ...runtime.threads import available
+from ...runtime.resources import available
 from ..options import ENVIRONMENT, Choices, default_backend
 
 _THREADS = "OMP_NUM_THREADS"

@@ -28,14 +28,13 @@ from ...common.patching import Exchange, Exchanges
 from ...common.process_state import process
 from ...profiling.report import WRITERS, Run, print_report, print_verification, write
 from ...profiling.verification import Verification
-from .. import facade, forks, numpy_classes, package_patches, runner, tracebacks
+from .. import facade, numpy_classes, package_patches, processes, runner, tracebacks
 from ..activation import Activation
 from ..options import Choices
 from ..session import Spoken
 from ..user_files import UserFiles
-from . import notebook_cells
+from . import UsageError as CommandError, notebook_cells
 from .parsers import cell_parser
-from .usage import UsageError as CommandError
 
 
 @magics_class
@@ -300,7 +299,7 @@ def _showing_syntax(exchange: Exchange) -> Any:
 def load(shell: Any) -> None:
     """Register the magics, and make forks work."""
     shell.register_magics(_ArrayDispatch)
-    forks.survive_forks()
+    processes.survive_forks()
     number_cells(partial(_number, shell))
     process.cells = shell.user_ns
     _see_to(shell)

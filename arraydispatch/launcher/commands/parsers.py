@@ -11,7 +11,7 @@ from ...backends import loader
 from ...common.errors import did_you_mean
 from ...runtime.execution_policy import FUSED_FROM, LIBRARY_FROM
 from ..options import PRECISIONS
-from .usage import UsageError
+from . import UsageError
 
 _USAGE = """\
 arraydispatch run [options] [--] SCRIPT [ARGS...]

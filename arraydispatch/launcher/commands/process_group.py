@@ -22,7 +22,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import IO, Any
 
-from ...runtime.threads import available
+from ...runtime.resources import available
 from ..rank_programs import begun
 from ..ranks import ENVIRONMENT, NUMBER, Rank
 

@@ -39,11 +39,9 @@ from ...dispatch.handover import handed
 from ...functions.registry import METHODS, SPECS, facts_of, spec_of
 from ...runtime import dtypes, settings
 from ..recorder import Profile, function_name
-from .comparison import Finding, compare
-from .host_inputs import Hosts, Unfit, to_host
+from .comparison import Finding, compare, largest
+from .host_inputs import Hosts, Unfit, library_computes, to_host
 from .known_errors import amplified, check_for, raw, scale_for, unverified
-from .library_calls import library_computes
-from .magnitudes import largest
 from .rounding import Nearby, jump
 
 _SET = ("real", "imag")

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...common.pytrees import leaves
 from ...runtime import dtypes
 
 TOLERANCES: dict[str, float] = {"float64": 1e-10, "float32": 1e-5, "float16": 8e-3, "bfloat16": 6.25e-2}
@@ -120,3 +121,36 @@ def _exact(ours: np.ndarray[Any, Any], reference: np.ndarray[Any, Any]) -> Findi
         return Finding(0.0, 0.0, (), None, None)
     at = tuple(int(i[0]) for i in np.nonzero(differs)) if differs.ndim else ()
     return Finding(np.inf, 0.0, at, ours[at], reference[at])
+
+
+# -- magnitudes and residuals -------------------------------------------------------------------------------------------
+
+
+def wide(x: Any) -> Any:
+    """Return the values as float64 or complex128."""
+    x = np.asarray(x)
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def adjoint(x: Any) -> Any:
+    """Return the conjugate transpose of matrices."""
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+def largest(values: Any) -> float:
+    """Return the largest finite magnitude among floating values, also within sequences; 0 if there is none."""
+    found = 0.0
+    for x in leaves(values):
+        if isinstance(x, np.ndarray) and x.size and x.dtype.kind in "fciu":
+            magnitude = np.abs(wide(x))
+            found = max(found, float(np.max(magnitude, initial=0.0, where=np.isfinite(magnitude))))
+    return found
+
+
+def residual(what: str, left: Any, right: Any, scale: float, dtype: np.dtype[Any]) -> Finding:
+    """Return the distance of two values that should be equal, relative to a scale."""
+    with np.errstate(all="ignore"):
+        error = np.abs(np.asarray(left) - np.asarray(right))
+        finite = np.isfinite(error)
+        worst = float(error.max(initial=0.0)) / (scale or 1.0) if finite.all() else np.inf
+    return Finding(worst, tolerance(dtype), (), None, None, f"{what} is off by {worst:.2g}")

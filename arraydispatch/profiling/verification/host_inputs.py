@@ -1,4 +1,4 @@
-"""Inputs of a call for NumPy: the same values, in memory that NumPy may write.
+"""Inputs of a call for NumPy: the same values, in memory that NumPy may write; and which calls a library computes, so that NumPy repeats them.
 
 Views of one array become views of one copy of it, so that a write by NumPy through one view is seen through the others, and
 a view that has lost its array is detected.
@@ -6,7 +6,7 @@ a view that has lost its array is detected.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,12 @@ from ...backends import loader
 from ...backends.base import Backend
 from ...backends.devices import Device
 from ...common.arguments import PLAIN
+from ...common.process_state import process
+from ...common.pytrees import first
+from ...dispatch import host_values
 from ...dispatch.handover import handed
 from ...memory import views
-from ...runtime import dtypes
+from ...runtime import dtypes, settings
 
 _AS_THEY_ARE: tuple[Any, ...] = (*PLAIN, np.generic, np.ufunc, np.random.Generator, range, Backend, Device)
 """Types of arguments that are passed to NumPy unchanged."""
@@ -163,3 +166,45 @@ class _Copy:
 def _address(x: np.ndarray[Any, Any]) -> int:
     found: int = x.__array_interface__["data"][0]
     return found
+
+
+# -- which calls ------------------------------------------------------------------------------------------------------
+
+
+def library_computes(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], writes: bool, made: bool) -> bool:
+    """Whether a library computes a call, as far as that is known before it runs.
+
+    Only these need a comparison: the results of other calls are NumPy's own. If values are on the host, NumPy computes calls on small arrays, and moves, views and writes values of any size.
+
+    Parameters
+    ----------
+    func : callable or str
+        The function, or the name of a method.
+    args, kwargs
+        Its arguments.
+    writes : bool
+        Whether it writes to an argument.
+    made : bool
+        Whether it creates an array.
+    """
+    if not process.min_size:
+        return True
+    values = (*args, *kwargs.values())
+    held = []
+
+    def is_held_elsewhere(x: Any) -> bool:
+        if not isinstance(x, Handle):
+            return False
+        kind, value = views.held(x)
+        held.append(value)
+        return not kind.backend.hosted and kind.backend.name != "numpy"
+
+    if first(is_held_elsewhere, values) is not None:
+        return True
+    if not held:
+        return not (made and settings.begins_on_host(settings.current_name()))
+    if writes or process.backend == "numpy" or not host_values.large(values):
+        return False
+    if type(func) is str:
+        func = getattr(np, func, None)
+    return func is not None and host_values.computes(func, args, dict(kwargs))

@@ -15,8 +15,7 @@ import numpy as np
 
 from ...common.pytrees import mapped
 from ...functions.registry import facts_of
-from .comparison import Finding, same, tolerance
-from .magnitudes import adjoint, largest, residual, wide
+from .comparison import Finding, adjoint, largest, residual, same, tolerance, wide
 
 Check = Callable[[tuple[Any, ...], dict[str, Any], Any, Any], list[Finding] | None]
 """``check(args, kwargs, ours, reference)``: the findings, or None if the results are to be compared directly."""

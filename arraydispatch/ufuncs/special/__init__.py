@@ -27,7 +27,7 @@ from .formula import BODIES, OF_COMPLEX, UFUNCS
 __all__ = ["BODIES", "NAMES", "UFUNCS", "is_composed", "kernel", "learn", "name_of", "reason_of", "refusal"]
 
 _MODULE = "scipy.special._ufuncs"
-_TOPICS = ("exponentials", "gammas", "error_functions", "bessel", "bessel_orders", "integrals", "incomplete")
+_TOPICS = ("exponentials", "gammas", "error_functions", "bessel", "integrals", "incomplete")
 
 NAMES: dict[np.ufunc, str] = {}
 """SciPy ufunc -> its name."""
@@ -71,7 +71,7 @@ def learn(ufunc: np.ufunc, backend: Backend) -> bool:
     return True
 
 
-_OF_ORDER = frozenset("jn jv jve yn yv yve hankel1 hankel1e hankel2 hankel2e lpmv".split())
+_OF_ORDER = frozenset("iv ive jn jv jve kn kv kve yn yv yve hankel1 hankel1e hankel2 hankel2e lpmv".split())
 _INVERSES = frozenset(
     "bdtri bdtrik bdtrin betainccinv betaincinv btdtria btdtrib chdtri chdtriv chndtridf chndtrinc chndtrix fdtri fdtridfd"
     " gammainccinv gammaincinv gdtria gdtrib gdtrix kolmogi nbdtri nbdtrik nbdtrin ncfdtri ncfdtridfd ncfdtridfn ncfdtrinc"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from . import expansions
-from .formula import INF, Real, choose, exp, formula, isinf, isnan, log, log1p, pieces, rint, series, special, where
+from .formula import INF, Real, choose, exp, formula, isinf, isnan, log, log1p, rint, series, special, where
 
 _ROOT_HALF = math.sqrt(0.5)
 
@@ -56,27 +56,3 @@ def log_ndtr(x: Real) -> Real:
     tail = log(special("erfcx", -below) * 0.5) - below * below
     above = log1p(special("erfc", where(low, 1.0, t)) * -0.5)
     return choose(above, (isnan(x), x), (x == -INF, -INF), (low, tail))
-
-
-def _dawsn_small(x: Real) -> Real:
-    return x * series(expansions.DAWSN_SMALL, x * x)
-
-
-def _dawsn_large(x: Real) -> Real:
-    u = 3.0 / x
-    return series(expansions.DAWSN_LARGE, u * u) / (x * 2.0)
-
-
-@formula("dawsn")
-def dawsn(x: Real) -> Real:
-    size = abs(x)
-    value = pieces((size,), [(size <= 3.0, _dawsn_small, (1.0,)), (size < INF, _dawsn_large, (4.0,))], 0.0)
-    return choose(where(x < 0.0, -value, value), (isnan(x), x), (x == 0.0, x))
-
-
-@formula("erfi")
-def erfi(x: Real) -> Real:
-    finite = abs(x) < 30.0
-    inside = where(finite, x, 0.0)
-    value = exp_square(inside) * special("dawsn", inside) * (2 / math.sqrt(math.pi))
-    return choose(value, (isnan(x), x), (finite, value), (x > 0.0, INF), (x < 0.0, -INF))

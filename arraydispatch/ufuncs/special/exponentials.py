@@ -18,10 +18,8 @@ from .formula import (  # fmt: skip
     log1p,
     minimum,
     power,
-    repeat,
     rint,
     sin,
-    sqrt,
     where,
 )
 
@@ -185,20 +183,3 @@ def inv_boxcox(x: Real, lmbda: Real) -> Real:
 @formula("inv_boxcox1p")
 def inv_boxcox1p(x: Real, lmbda: Real) -> Real:
     return choose(expm1(_exponent(x, lmbda)), (lmbda == 0.0, expm1(x)), (abs(lmbda * x) < 1e-154, x))
-
-
-# -- arithmetic-geometric mean ------------------------------------------------------------------------------------------
-
-_AGM_STEPS = 40
-
-
-def agm_of(a: Real, b: Real) -> Real:
-    """Compute the arithmetic-geometric mean of positive numbers."""
-
-    def step(x: Real, y: Real) -> tuple[Real, Real]:
-        return (x + y) * 0.5, sqrt(x) * sqrt(y)
-
-    def going(x: Real, y: Real) -> Truth:
-        return abs(x - y) > x * 1e-15
-
-    return repeat(step, going, (a, b), _AGM_STEPS)[0]

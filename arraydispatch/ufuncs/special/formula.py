@@ -132,8 +132,8 @@ def _unary(name: str) -> Callable[[Real], Real]:
     return function
 
 
-exp, expm1, log, log1p, sqrt, sin, cos, floor, rint, sinh, cosh = (
-    _unary(name) for name in "exp expm1 log log1p sqrt sin cos floor rint sinh cosh".split()
+exp, expm1, log, log1p, sqrt, sin, cos, floor, rint = (
+    _unary(name) for name in "exp expm1 log log1p sqrt sin cos floor rint".split()
 )
 
 
@@ -338,8 +338,6 @@ def formula(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             floats = [t for t in have if dtypes.category(t) == "float"]
             to = floats[0] if floats else dtypes.FLOAT64
             made = function(*(Real(xp, xp.prim.astype(x, dtypes.FLOAT64)) for x in operands))
-            if isinstance(made, tuple):
-                return tuple(xp.prim.astype(x.v, to) for x in made)
             return xp.prim.astype(made.v, to)
 
         BODIES[name] = body

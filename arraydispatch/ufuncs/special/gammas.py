@@ -54,27 +54,16 @@ def _correction(x: Real) -> Real:
     return polynomial(z * z, _STIRLING) * z
 
 
-def _turned(x: Real, quarters: float) -> Real:
-    """Compute the sine of pi x plus ``quarters`` quarter turns, exact at multiples of a half."""
+def sin_pi(x: Real) -> Real:
+    """Compute sin(pi x), exact at multiples of a half."""
     size = abs(x)  # numbers just below zero would lose digits when reduced modulo two
     turn = size - floor(size * 0.5) * 2.0
     half = rint(turn * 2.0)
     rest = (turn - half * 0.5) * math.pi
-    mirror = where(x < 0.0, -1.0, constant(x, 1.0)) if quarters == 0.0 else 1.0
-    half = (half + quarters) % 4.0
+    half = half % 4.0
     odd = (half == 1.0) | (half == 3.0)
     value = where(odd, cos(rest), sin(rest))
-    return where(half >= 2.0, -value, value) * mirror
-
-
-def sin_pi(x: Real) -> Real:
-    """Compute sin(pi x)."""
-    return _turned(x, 0.0)
-
-
-def cos_pi(x: Real) -> Real:
-    """Compute cos(pi x)."""
-    return _turned(x, 1.0)
+    return where(half >= 2.0, -value, value) * where(x < 0.0, -1.0, constant(x, 1.0))
 
 
 def _is_whole(x: Real) -> Truth:
@@ -365,53 +354,6 @@ def binom(n: Real, k: Real) -> Real:
     )
 
 
-def _no_positive_whole(x: Real) -> Truth:
-    return (x <= 0.0) & _is_whole(x) & (abs(x) < 1e13)
-
-
-@formula("poch")
-def poch(a: Real, m: Real) -> Real:
-    a, m = broadcast(a, m)
-
-    def lower(x: Real, n: Real, r: Real) -> Truth:
-        return (n >= 1.0) & (x + n != 1.0) & (abs(r) < INF) & (r != 0.0)
-
-    def raised(x: Real, n: Real, r: Real) -> Truth:
-        return (n <= -1.0) & (x + n != 0.0) & (abs(r) < INF) & (r != 0.0)
-
-    def step(x: Real, n: Real, r: Real) -> tuple[Real, Real, Real]:
-        down, up = lower(x, n, r), raised(x, n, r)
-        fewer = n - 1.0
-        new = choose(r, (down, r * (x + fewer)), (up, r / where(up, x + n, 1.0)))
-        return x, choose(n, (down, fewer), (up, n + 1.0)), new
-
-    def going(x: Real, n: Real, r: Real) -> Truth:
-        return lower(x, n, r) | raised(x, n, r)
-
-    _, rest, product = repeat(step, going, (a, m, where(isnan(a), 1.0, constant(a, 1.0))), 10000)
-    far = (a > 1e4) & (abs(rest) <= 1.0)
-    x, n = where(far, a, 2.0), where(far, rest, 0.0)
-    expansion = power(x, n) * (
-        1.0
-        + n * (n - 1.0) / (x * 2.0)
-        + n * (n - 1.0) * (n - 2.0) * (n * 3.0 - 1.0) / (x * x * 24.0)
-        + n * n * (n - 1.0) * (n - 1.0) * (n - 2.0) * (n - 3.0) / (x * x * x * 48.0)
-    )
-    near = (a > 2.0) & (a <= 1e4) & (abs(rest) <= 1.0)
-    y, k = where(near, a, 2.0), where(near, rest, 0.0)
-    step_up = power(y, k) * exp((y + k - 0.5) * log1p(k / y) - k + (log_scaled(y + k) - log_scaled(y)))
-    ratio = exp(gammaln(a + rest) - gammaln(a)) * gammasgn(a + rest) * gammasgn(a)
-    top, bottom = _no_positive_whole(a + rest), _no_positive_whole(a)
-    return choose(
-        product * ratio,
-        (rest == 0.0, product),
-        (far, product * expansion),
-        (near, product * step_up),
-        (top & ~bottom & (a + rest != rest), INF),
-        (bottom & ~top, 0.0),
-    )
-
-
 # -- zeta ------------------------------------------------------------------------------------------------------------------
 
 _DIRECT = 10
@@ -461,38 +403,3 @@ def hurwitz(x: Real, q: Real) -> Real:
         (q == INF, 0.0),
         (x == INF, at_infinity),
     )
-
-
-def _zeta_mirrored(x: Real) -> Real:
-    """Compute zeta(x) for x < 0 by zeta(1 - x) (DLMF 25.4.1), combining large factors."""
-    y = 1.0 - x
-    root = power(y / (2 * math.pi * math.e), y * 0.5)
-    sine = sin_pi(x * 0.5)
-    # the ones with gamma(y) (2 pi)**-y: sqrt(2 pi / y) (y / (2 pi e))**y scaled(y)
-    small = (
-        sine * 2.0 * _euler_maclaurin(maximum(y, 1.5), constant(y, 1.0)) * exp(log_scaled(y)) * power(y, -0.5) * _ROOT
-    )
-    return root * small * root
-
-
-def _zeta_near(x: Real) -> Real:
-    return _euler_maclaurin(x, constant(x, 1.0))
-
-
-@formula("_riemann_zeta")
-def riemann_zeta(x: Real) -> Real:
-    even = (x < 0.0) & (floor(x * 0.5) * 2.0 == x)
-    return choose(
-        pieces((x,), [(x < -0.5, _zeta_mirrored, (-1.5,)), (x < 100.0, _zeta_near, (2.0,))], 1.0),
-        (isnan(x), x),
-        (x == 1.0, INF),
-        (x == -INF, NAN),
-        (even & (x > -INF), 0.0),
-    )
-
-
-@formula("zetac")
-def zetac(x: Real) -> Real:
-    above = x > 1.0
-    tail = _euler_maclaurin(where(above & (x < 1100.0), x, 2.0), constant(x, 2.0))
-    return choose(riemann_zeta(where(above, 2.0, x)) - 1.0, (above & (x < 127.0), tail), (above, 0.0), (isnan(x), x))

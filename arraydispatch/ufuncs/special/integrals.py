@@ -1,33 +1,27 @@
-"""Exponential, trigonometric, Fresnel and elliptic integrals, and the dilogarithm."""
+"""Exponential integrals, and complete elliptic integrals."""
 
 from __future__ import annotations
 
 import math
 
 from . import expansions
-from .exponentials import agm_of
 from .formula import (  # fmt: skip
     INF,
     NAN,
     Real,
+    Truth,
     choose,
-    constant,
-    copysign,
-    cos,
     exp,
     formula,
-    isinf,
     isnan,
     log,
-    log1p,
     pieces,
     polynomial,
+    repeat,
     series,
-    sin,
     sqrt,
     where,
 )
-from .gammas import cos_pi, sin_pi
 
 _EULER = 0.5772156649015329
 
@@ -77,125 +71,22 @@ def expi(x: Real) -> Real:
     return choose(value, (x == 0.0, -INF), (x > 720.0, INF), (x == -INF, -0.0))
 
 
-# -- sine and cosine integrals ---------------------------------------------------------------------------------------------
-
-
-def _auxiliary(x: Real) -> tuple[Real, Real]:
-    """Compute f and g (DLMF 6.2.17), for x >= 4."""
-    u = 4.0 / x
-    u = u * u
-    return series(expansions.SICI_F, u) / x, series(expansions.SICI_G, u) * u * (1 / 16.0)
-
-
-def _si_large(x: Real) -> Real:
-    f, g = _auxiliary(x)
-    return math.pi / 2 - f * cos(x) - g * sin(x)
-
-
-def _ci_large(x: Real) -> Real:
-    f, g = _auxiliary(x)
-    return f * sin(x) - g * cos(x)
-
-
-@formula("sici")
-def sici(x: Real) -> tuple[Real, Real]:
-    size = abs(x)
-    small, large = size <= 4.0, size < INF
-    si = pieces(
-        (size,), [(small, lambda z: z * series(expansions.SI_SMALL, z * z), (1.0,)), (large, _si_large, (5.0,))]
-    )
-    ci = pieces(
-        (size,),
-        [
-            (small & (size > 0.0), lambda z: z * z * series(expansions.CI_SMALL, z * z) + log(z) + _EULER, (1.0,)),
-            (large & (size > 0.0), _ci_large, (5.0,)),
-        ],
-    )
-    si = choose(si, (isinf(x), constant(x, math.pi / 2)))
-    return copysign(si, x), choose(ci, (size == 0.0, -INF), (x == INF, 0.0))
-
-
-# -- Fresnel ---------------------------------------------------------------------------------------------------------------
-
-_NEAR = 1.6
-_FAR = 36974.0
-
-
-def _waves(x: Real) -> tuple[Real, Real]:
-    """Compute sine and cosine of pi x**2 / 2; for a large x, from its square modulo 4."""
-    half = x * x * 0.5
-    return sin_pi(half), cos_pi(half)
-
-
-def _fresnel_large(x: Real, cosine: bool) -> Real:
-    u = 6.5 / (x * x * x * x)
-    t = x * math.pi
-    f = series(expansions.FRESNEL_F, u) / t
-    g = series(expansions.FRESNEL_G, u) / (t * t * x)
-    s, c = _waves(x)
-    return f * s - g * c + 0.5 if cosine else 0.5 - (f * c + g * s)
-
-
-def _fresnel_far(x: Real, cosine: bool) -> Real:
-    s, c = _waves(x)
-    t = x * math.pi
-    return s / t + 0.5 if cosine else 0.5 - c / t
-
-
-@formula("fresnel")
-def fresnel(x: Real) -> tuple[Real, Real]:
-    size = abs(x)
-    parts = []
-    for cosine, table in ((False, expansions.FRESNEL_S), (True, expansions.FRESNEL_C)):
-
-        def small(z: Real, cosine: bool = cosine, table: expansions.Series = table) -> Real:
-            square = z * z
-            value = z * series(table, square * square)
-            return value if cosine else value * square
-
-        value = pieces(
-            (size,),
-            [
-                (size < _NEAR, small, (1.0,)),
-                (size < _FAR, lambda z, cosine=cosine: _fresnel_large(z, cosine), (2.0,)),
-                (size < INF, lambda z, cosine=cosine: _fresnel_far(z, cosine), (1e5,)),
-            ],
-        )
-        value = choose(value, (isinf(x), constant(x, 0.5)))
-        parts.append(where(x < 0.0, -value, value))
-    return parts[0], parts[1]
-
-
-# -- dilogarithm -----------------------------------------------------------------------------------------------------------
-
-
-@formula("spence")
-def spence(x: Real) -> Real:
-    """Compute Li2(1 - x), by the relations of DLMF 25.12 from |w| <= 1 / 2."""
-    inside = (x > 0.0) & (x < INF)
-    z = where(inside, x, 1.0)
-    large = z > 2.0
-    z = where(large, 1.0 / z, z)
-    low = z < 0.5
-    high = z > 1.5
-    w = choose(1.0 - z, (low, z), (high, 1.0 - 1.0 / where(high, z, 2.0)))
-    y = w * series(expansions.DILOGARITHM, w)
-    logarithm = where(large, -log(where(large, x, 1.0)), log(z))
-    value = choose(
-        y,
-        (low, math.pi**2 / 6 - logarithm * log1p(-where(low, z, 0.0)) - y),
-        (high, logarithm * logarithm * -0.5 - y),
-    )
-    value = where(large, logarithm * logarithm * -0.5 - value, value)
-    return choose(value, (x == 0.0, math.pi**2 / 6), (inside, value), (x == x, NAN), (isnan(x), x))
-
-
 # -- complete elliptic integrals -------------------------------------------------------------------------------------------
 
 
+_STEPS = 40
+
+
 def _complete(p: Real) -> Real:
-    """Compute K of the complementary parameter."""
-    return (math.pi / 2) / agm_of(constant(p, 1.0) + p * 0.0, sqrt(p))
+    """Compute K of the complementary parameter, by the arithmetic-geometric mean of one and its root."""
+
+    def step(x: Real, y: Real) -> tuple[Real, Real]:
+        return (x + y) * 0.5, sqrt(x) * sqrt(y)
+
+    def going(x: Real, y: Real) -> Truth:
+        return abs(x - y) > x * 1e-15
+
+    return (math.pi / 2) / repeat(step, going, (p * 0.0 + 1.0, sqrt(p)), _STEPS)[0]
 
 
 @formula("ellipkm1")

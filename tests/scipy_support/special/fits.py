@@ -96,26 +96,6 @@ def _ein(x: Any) -> Any:
     return mp.nsum(lambda k: x ** (k - 1) / (k * mp.factorial(k)), [1, mp.inf])
 
 
-def _integral_f(x: Any) -> Any:
-    return mp.ci(x) * mp.sin(x) + (mp.pi / 2 - mp.si(x)) * mp.cos(x)
-
-
-def _integral_g(x: Any) -> Any:
-    return -mp.ci(x) * mp.cos(x) + (mp.pi / 2 - mp.si(x)) * mp.sin(x)
-
-
-def _fresnel_f(x: Any) -> Any:
-    s, c = mp.mpf(1) / 2 - mp.fresnels(x), mp.mpf(1) / 2 - mp.fresnelc(x)
-    a = mp.pi * x * x / 2
-    return (s * mp.cos(a) - c * mp.sin(a)) * mp.pi * x
-
-
-def _fresnel_g(x: Any) -> Any:
-    s, c = mp.mpf(1) / 2 - mp.fresnels(x), mp.mpf(1) / 2 - mp.fresnelc(x)
-    a = mp.pi * x * x / 2
-    return (c * mp.cos(a) + s * mp.sin(a)) * mp.pi**2 * x**3
-
-
 def _expint(x: Any) -> Any:
     return x * mp.exp(-x) * mp.ei(x)
 
@@ -141,12 +121,6 @@ def _erfcx(t: Any) -> Any:
     return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
 
 
-def _temme_gamma(m: Any, which: int) -> Any:
-    """Temme's functions of the order, of which K is made (1975)."""
-    below, above = mp.rgamma(1 - m), mp.rgamma(1 + m)
-    return (below + above) / 2 if which == 2 else (below - above) / (2 * m) if m else -mp.euler
-
-
 FITS: dict[str, tuple[Function, Any, Any, str]] = {
     "GAMMA_2_3": (mp.gamma, 2, 3, "gamma(x)"),
     "LOG_GAMMA_2": (lambda t: mp.loggamma(2 + t) / t if t else 1 - mp.euler, -0.5, 0.5, "log(gamma(2 + t)) / t"),
@@ -155,13 +129,6 @@ FITS: dict[str, tuple[Function, Any, Any, str]] = {
     ),
     "ERFCX": (_erfcx, -1, 1, "(1 + 2 x) erfcx(x), in (x - 3.75) / (x + 3.75)"),
     "ERFINV": (_positive(lambda y: mp.erfinv(y) / y, mp.sqrt(mp.pi) / 2), 0, 0.25, "erfinv(y) / y, in y**2"),
-    "DAWSN_SMALL": (
-        _positive(lambda x: mp.exp(-x * x) * mp.sqrt(mp.pi) / 2 * mp.erfi(x) / x, 1), 0, 9, "dawsn(x) / x, in x**2",
-    ),
-    "DAWSN_LARGE": (
-        _positive(lambda u: mp.exp(-9 / u**2) * mp.sqrt(mp.pi) * mp.erfi(3 / u) * 3 / u, 1), 0, 1,
-        "2 x dawsn(x), in (3 / x)**2",
-    ),
     "K0_SMALL": (_kn_small(0), 0, 4, "k0(x) + log(x / 2) i0(x), in x**2"),
     "K0_LARGE": (_kn_large(0), 0, 1, "sqrt(x) exp(x) k0(x), in 2 / x"),
     "K1_SMALL": (_kn_small(1), 0, 4, "x (k1(x) - log(x / 2) i1(x)), in x**2"),
@@ -196,25 +163,6 @@ FITS: dict[str, tuple[Function, Any, Any, str]] = {
     "EXPI_6": (lambda u: _expint(1 / u), mp.mpf(1) / 12, mp.mpf(1) / 6, "x exp(-x) expi(x), in 1 / x, from 6 to 12"),
     "EXPI_12": (lambda u: _expint(1 / u), mp.mpf(1) / 24, mp.mpf(1) / 12, "x exp(-x) expi(x), in 1 / x, from 12 to 24"),
     "EXPI_24": (lambda u: _expint(1 / u), 0, mp.mpf(1) / 24, "x exp(-x) expi(x), in 1 / x, beyond 24"),
-    "SI_SMALL": (_positive(lambda x: mp.si(x) / x, 1), 0, 16, "si(x) / x, in x**2"),
-    "CI_SMALL": (
-        _positive(lambda x: (mp.ci(x) - mp.euler - mp.log(x)) / x**2, -0.25), 0, 16, "(ci(x) - euler - log(x)) / x**2, in x**2",
-    ),
-    "SICI_F": (lambda u: _integral_f(4 / mp.sqrt(u)) * 4 / mp.sqrt(u), 0, 1, "x f(x), in (4 / x)**2 (DLMF 6.2.17)"),
-    "SICI_G": (lambda u: _integral_g(4 / mp.sqrt(u)) * 16 / u, 0, 1, "x**2 g(x), in (4 / x)**2 (DLMF 6.2.18)"),
-    "FRESNEL_S": (
-        lambda t: mp.fresnels(t ** mp.mpf(0.25)) / t ** mp.mpf(0.75) if t > 1e-30 else mp.pi / 6, 0, 6.75,
-        "s(x) / x**3, in x**4",
-    ),
-    "FRESNEL_C": (
-        lambda t: mp.fresnelc(t ** mp.mpf(0.25)) / t ** mp.mpf(0.25) if t > 1e-30 else mp.mpf(1), 0, 6.75,
-        "c(x) / x, in x**4",
-    ),
-    "FRESNEL_F": (lambda u: _fresnel_f((mp.mpf(6.5) / u) ** mp.mpf(0.25)), 0, 1, "pi x f(x), in 6.5 / x**4 (DLMF 7.2.10)"),
-    "FRESNEL_G": (lambda u: _fresnel_g((mp.mpf(6.5) / u) ** mp.mpf(0.25)), 0, 1, "pi**2 x**3 g(x), in 6.5 / x**4 (DLMF 7.2.11)"),
-    "TEMME_1": (lambda t: _temme_gamma(mp.sqrt(t), 1), 0, 0.25, "(1 / gamma(1 - m) - 1 / gamma(1 + m)) / (2 m), in m**2"),
-    "TEMME_2": (lambda t: _temme_gamma(mp.sqrt(t), 2), 0, 0.25, "(1 / gamma(1 - m) + 1 / gamma(1 + m)) / 2, in m**2"),
-    "DILOGARITHM": (lambda w: mp.re(mp.polylog(2, w)) / w if w else mp.mpf(1), -0.5, 0.5, "Li2(w) / w"),
 }  # fmt: skip
 """Name -> function, interval, and what it is."""
 
