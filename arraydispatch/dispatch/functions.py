@@ -240,7 +240,8 @@ def _unwrapped(
                     keywords = dict(kwargs)
                 arrays.append(x)
                 keywords[name] = native(x)
-    if arrays and (len(arrays) > 1 or arrays[0] is not args[0]) and _has_array_of_integers(entry, args, kwargs):
+    alone = len(arrays) == 1 and bool(args) and arrays[0] is args[0]
+    if entry.integers and arrays and not alone and _has_array_of_integers(entry, args, kwargs):
         return None
     standard = False
     for a in arrays:
@@ -255,11 +256,11 @@ def _unwrapped(
 
 def _has_array_of_integers(entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether an array is given for an axis, or for another integer."""
-    if any(at < len(args) and isinstance(args[at], Handle) for at in entry.integers):
-        return True
-    return bool(kwargs and entry.integers) and any(
-        isinstance(x, Handle) and name in INTEGERS for name, x in kwargs.items()
-    )
+    count = len(args)
+    for at in entry.integers:
+        if at < count and isinstance(args[at], Handle):
+            return True
+    return any(isinstance(x, Handle) and name in INTEGERS for name, x in kwargs.items())
 
 
 def _remember(func: Any, whole: Any, kind: Kind) -> None:

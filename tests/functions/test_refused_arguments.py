@@ -77,7 +77,8 @@ AS_INTEGERS: list[str] = [
                  "concatenate([x, x], w)", "stack([x, x], axis=w)", "diff(x, w)", "diff(x, axis=w)", "std(x, ddof=w)", "var(x, 0, None, None, w)",
                  "mean(x, w)", "median(x, w)", "nansum(x, axis=w)", "trace(x, w)", "fft.fft(x, w)", "fft.fft(x, axis=w)", "moveaxis(x, w, 0)",
                  "trapezoid(x, axis=w)", "round(x, w)", "linspace(x, 1, w)", "linalg.norm(x, axis=w)", "tensordot(x, x.T, w)", "roll(x, 1, w)",
-                 "compress([True], x, w)", "sum([1.0, 2.0], axis=w)", "insert(x, 0, 0, w)", "flip(x, w)", "count_nonzero(x, w)")
+                 "compress([True], x, w)", "sum([1.0, 2.0], axis=w)", "insert(x, 0, 0, w)", "flip(x, w)", "count_nonzero(x, w)",
+                 "cumsum(a=x, axis=w)", "sort(axis=w, a=x)", "cumsum(a=x, axis=0)", "take(indices=[0], a=x, axis=0)")
 ]  # fmt: skip
 """For an axis, or another integer, NumPy takes an integer array of no dimensions, and the libraries others."""
 
