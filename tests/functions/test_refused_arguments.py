@@ -161,6 +161,21 @@ def test_what_makes_arrays_takes_none_for_a_dtype_or_a_length(backend: str, call
     assert type(ours) is type(theirs), ours
 
 
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="inapplicable: copy=False copies where needed"
+)
+@pytest.mark.parametrize("order", list("CFKA"))
+def test_an_order_that_needs_a_copy(backend: str, order: str) -> None:
+    x = np.arange(12.0).reshape(3, 4)
+    for view in ("x", "x.T", "x[:, ::2]", "x[:0]", "x[0]", "x[0, ::2]"):
+        scope = {"ours": OURS, "x": oracle.wrapped(backend, x), "order": order}
+        with ad.backend(backend):
+            ours: Any = oracle.evaluate(f"ours.array({view}, copy=False, order=order)", scope)
+        theirs = oracle.evaluate(f"np.array({view}, copy=False, order=order)", {"x": x, "order": order})
+        assert type(ours) is type(theirs) or isinstance(theirs, np.ndarray), view
+        assert isinstance(ours, Exception) == isinstance(theirs, Exception), view
+
+
 @asked_for_a_dtype
 def test_a_scalar_is_a_dtype_as_numpys_are(backend: str) -> None:
     x = oracle.wrapped(backend, np.arange(3.0))
