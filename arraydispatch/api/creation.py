@@ -592,6 +592,8 @@ def array(
             conversion.left_on_host(dtype)
             return np.array(at_host(object), dtype, order=order, ndmin=ndmin)
         made: Any = _to_backend(object, backend=held, dtype=dtype, copy=copy)
+        if copy is False:
+            np.array(views.ghost(object), copy=False, order=order)  # which says whether the order needs a copy
     elif isinstance(object, list | tuple) and (held_by := wrapping.backend_among(object)) is not None:
         wanted = None if dtype is None else np.dtype(dtype)
         options: dict[str, Any] = {"copy": copy, "order": order, "ndmin": ndmin}

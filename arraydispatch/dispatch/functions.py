@@ -20,7 +20,7 @@ from ..common.process_state import process
 from ..common.pytrees import leaves, mapped
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
-from ..functions.registry import Entry, Into, Spec, left_to_numpy, resolve
+from ..functions.registry import INTEGERS, Entry, Into, Spec, left_to_numpy, resolve
 from ..memory import views, writing
 from ..memory.ghosts import shown, stand_in, stand_in_like
 from ..memory.views import native
@@ -241,6 +241,9 @@ def _unwrapped(
                     keywords = dict(kwargs)
                 arrays.append(x)
                 keywords[name] = native(x)
+    alone = len(arrays) == 1 and bool(args) and arrays[0] is args[0]
+    if entry.integers and arrays and not alone and _has_array_of_integers(entry, args, kwargs):
+        return None
     standard = False
     for a in arrays:
         if a._kind.standard:
@@ -250,6 +253,15 @@ def _unwrapped(
         # Where calls are recorded, the first is to be the call that the next ones are: else a loop's first block is one of its own.
         _remember(entry.func, whole, arrays[0]._kind)
     return natives, keywords, standard
+
+
+def _has_array_of_integers(entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether an array is given for an axis, or for another integer."""
+    count = len(args)
+    for at in entry.integers:
+        if at < count and isinstance(args[at], Handle):
+            return True
+    return any(isinstance(x, Handle) and name in INTEGERS for name, x in kwargs.items())
 
 
 def _remember(func: Any, whole: Any, kind: Kind) -> None:
@@ -286,7 +298,9 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
             raise Unsupported(f"it meets a {type(x).__qualname__}, which NumPy's own code asks")
     if spec.in_place and scipy_calls.may_overwrite(spec.func, args, kwargs) and _all_in_host_memory(args, kwargs):
         raise Unsupported(_IN_PLACE)
+    count = len(args)
     args, kwargs, out = _without_out(spec, args, kwargs)
+    integers = entry.integers if len(args) == count else [at - (at > spec.out) for at in entry.integers]  # type: ignore[operator]
     args, kwargs = wrapping.asked(args), {name: wrapping.asked(x) for name, x in kwargs.items()}
     if out is not None and "made" in spec.into:
         kwargs = _as_out(spec, kwargs, out)
@@ -295,7 +309,7 @@ def _by_every_rule(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict
     if _on_host_only(kwargs.get("dtype")):
         raise Unsupported(dtypes.only_on_host(np.dtype(kwargs["dtype"])))
     precision = settings.current_precision() if out is None else None
-    natives, keywords = _natives(args, kwargs, backend, precision, spec.min_bits, spec.orders)
+    natives, keywords = _natives(args, kwargs, backend, precision, spec.min_bits, spec.orders, integers)
     result = entry.run(backend.xp, *natives, **keywords)  # type: ignore[misc]
     if out is None:
         standard = wrapping.is_standard((*args, *kwargs.values()))
@@ -408,7 +422,7 @@ def _without_out(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> t
 
 def _natives(
     args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, precision: settings.Precision, min_bits: int,
-    orders: bool = False,
+    orders: bool = False, integers: Collection[int] = (),
 ) -> tuple[Any, Any]:  # fmt: skip
     device = wrapping.device_among((*args, *kwargs.values()), backend)
 
@@ -416,12 +430,18 @@ def _natives(
         known = orders and isinstance(x, np.ndarray) and x.dtype.kind in "iu"
         return x if known else wrapping.to_native(x, backend, device)
 
-    natives = [taken(x) for x in args]
-    keywords = {key: taken(x) for key, x in kwargs.items()}
+    natives = [_known(x) if at in integers else taken(x) for at, x in enumerate(args)]
+    keywords = {key: _known(x) if integers and key in INTEGERS else taken(x) for key, x in kwargs.items()}
     if precision is not None:
         natives = [_precise(x, backend, precision, min_bits) for x in natives]
         keywords = {key: _precise(x, backend, precision, min_bits) for key, x in keywords.items()}
     return natives, keywords
+
+
+def _known(x: Any) -> Any:
+    """Return the value of an argument that is an integer, or of several: libraries convert other arrays than NumPy to integers."""
+    looked = _looked_at(x)
+    return looked[()] if isinstance(looked, np.ndarray) else looked
 
 
 def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: int) -> Any:

@@ -75,6 +75,10 @@ def _copied(view: Handle) -> Any:
         return views.wrapper(kind.backend.prim.copy(value), kind, True)
 
 
+_FEWEST_AXES = 32
+"""Axes that arrays of every version of NumPy may have; libraries make arrays of more."""
+
+
 def getitem(a: Handle, key: Any) -> Any:
     """``a[key]``."""
     if a._kind.backend.hosted:
@@ -103,6 +107,8 @@ def getitem(a: Handle, key: Any) -> Any:
                     value = a._v[key]
                 except (IndexError, ValueError) as error:
                     raise _in_numpys_words(a, key, error) from None
+                if value.ndim > _FEWEST_AXES:
+                    ghost(a)[key]  # which refuses more axes than NumPy has
                 if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
                     return views.derive_native(a, value)
             result = _scalar_copy(kind, value)

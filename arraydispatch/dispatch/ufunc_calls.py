@@ -163,6 +163,8 @@ def generalized(
         raise Unsupported("it has no kernel on devices yet")
     natives, keys = operands_of(inputs, backend)
     if not all(isinstance(k, Kind) for k in keys):
+        given = [backend.dtype_of(x) if isinstance(k, Kind) else np.asarray(x).dtype for x, k in zip(natives, keys)]
+        ufunc.resolve_dtypes((*given, *[None] * ufunc.nout))  # of a dtype without a loop NumPy speaks first
         body_shapes = [backend.shape_of(x) if isinstance(k, Kind) else () for x, k in zip(natives, keys)]
         which = next(i for i, s in enumerate(body_shapes) if s == ())
         raise ValueError(

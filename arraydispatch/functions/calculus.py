@@ -199,6 +199,7 @@ def trapezoid(xp: Any, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> 
         x = xp.asarray(x, like=y)
         if not xp.shape_of(x):
             raise ValueError("diff requires input that is at least one dimensional")
+    axis = operator.index(axis)
     if not shape or not -len(shape) <= axis < len(shape):
         raise IndexError("list assignment index out of range")
     at = axis % len(shape)

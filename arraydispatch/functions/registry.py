@@ -128,6 +128,12 @@ def _left(body: Any) -> bool:
     return module is None or vars(module) is not body.__globals__
 
 
+INTEGERS: frozenset[str] = frozenset(
+    "N axes axis axis1 axis2 axisa axisb axisc ddof decimals destination k n num offset source".split()
+)
+"""NumPy's names of the parameters that are integers, or sequences of them, on which the shape of a result or the steps to it depend."""
+
+
 def position_of(func: Any, name: str) -> int | None:
     """Return the position of a parameter among the positional ones of a NumPy function."""
     try:
@@ -201,6 +207,8 @@ class Entry(NamedTuple):
     """Position of the dtype among the positional arguments."""
     left: str = ""
     """Reason why NumPy runs the function on large arrays in host memory, as in ``Backend.LEFT_TO_NUMPY``."""
+    integers: tuple[int, ...] = ()
+    """Positions of the parameters that are axes, or other integers on which the shape of the result depends."""
 
     @property
     def pure(self) -> bool:
@@ -377,7 +385,9 @@ def _runs(
     most = 99 if spec is None or spec.out is None else spec.out
     typed = position_of(func, "dtype")
     bound, left = partial(run, backend.xp), left_to_numpy(func, backend)
-    return Entry(func, kind, spec, run, "", bound, plain, most, 99 if typed is None else typed, left)
+    places = [position_of(func, name) for name in INTEGERS] if names.name_of(func).startswith("np.") else []
+    integers = tuple([at for at in places if at is not None])
+    return Entry(func, kind, spec, run, "", bound, plain, most, 99 if typed is None else typed, left, integers)
 
 
 def left_to_numpy(func: Any, backend: Backend) -> str:

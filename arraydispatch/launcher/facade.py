@@ -34,7 +34,12 @@ that they return as arrays."""
 SUBMODULES: frozenset[str] = ON_THE_HOST | frozenset(
     "numpy numpy.fft numpy.lib numpy.lib.scimath numpy.lib.stride_tricks numpy.linalg numpy.random numpy.testing".split()
 )
-"""Modules that have a facade. ``testing`` looks at types, so its assertions get host arrays."""
+"""Modules that have a facade. ``testing`` looks at types, so its comparisons get host arrays."""
+
+CALL_THEIR_ARGUMENT: frozenset[str] = frozenset(
+    "assert_no_gc_cycles assert_no_warnings assert_raises assert_raises_regex assert_warns".split()
+)
+"""Assertions that hand the others of their arguments on to a function of the program: it gets the arrays themselves, which it may write."""
 
 INDEX_OBJECTS: frozenset[str] = frozenset({"c_", "mgrid", "ogrid", "r_"})
 """Objects that make arrays when they are indexed."""
@@ -81,7 +86,8 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
     if isinstance(real, np.ufunc):
         return adoption.Ufunc.of(real, module, name)
     if module == "numpy.testing":
-        return adoption.Output(real, module, name) if name.startswith("assert_") else real
+        asserts = name.startswith("assert_") and name not in CALL_THEIR_ARGUMENT
+        return adoption.Output(real, module, name) if asserts else real
     if isinstance(real, type):
         return numpy_classes.CLASSES.get(name, real)
     if name in OF_DATES:

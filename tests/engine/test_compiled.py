@@ -435,6 +435,18 @@ def test_pending_scalars_are_written_into_integers_as_numpys_are(name: str, libr
                 assert _outcome(WRITES[name], ad.asarray(values), ours) == theirs, (target, number, dtype)
 
 
+def test_a_pending_number_is_a_flag_and_a_degree_by_its_value(library: str) -> None:
+    a = np.arange(6.0).reshape(2, 3)
+    ours = ad.asarray(a)
+    for value in (0, 1):
+        number, flag = ad.asarray(np.array(value + 1)) - 1, ad.asarray(np.array(value + 1)) > 1
+        assert np.shape(np.sum(ours, keepdims=number)) == np.shape(np.sum(a, keepdims=value))
+        assert np.shape(np.linalg.svd(ours, full_matrices=flag)[2]) == np.linalg.svd(a, full_matrices=value)[2].shape
+        _same(np.diff(ours, number), np.diff(a, value))
+        _same(np.std(ours, ddof=number), np.std(a, ddof=value))
+    assert hash(ours._v) == hash(ours._v)
+
+
 def test_blocks_of_a_second_run_are_those_of_the_first(library: str) -> None:
     """Rounds of a loop that is known are blocks of their own, from the first run on."""
     start = np.random.default_rng(0).random((1500, 1500))

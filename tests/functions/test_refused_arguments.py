@@ -71,6 +71,17 @@ AS_DTYPES: list[str] = [
 ]  # fmt: skip
 """An array has a dtype, and is none."""
 
+AS_INTEGERS: list[str] = [
+    f"w=new({axis}); r=np.{call}" for axis in ("[1]", "1", "1.0", "[0, 1]", "True")
+    for call in ("sum(x, axis=w)", "sum(x, w)", "cumsum(x, w)", "sort(x, w)", "argmax(x, w)", "repeat(x, 2, w)", "take(x, [0], w)",
+                 "concatenate([x, x], w)", "stack([x, x], axis=w)", "diff(x, w)", "diff(x, axis=w)", "std(x, ddof=w)", "var(x, 0, None, None, w)",
+                 "mean(x, w)", "median(x, w)", "nansum(x, axis=w)", "trace(x, w)", "fft.fft(x, w)", "fft.fft(x, axis=w)", "moveaxis(x, w, 0)",
+                 "trapezoid(x, axis=w)", "round(x, w)", "linspace(x, 1, w)", "linalg.norm(x, axis=w)", "tensordot(x, x.T, w)", "roll(x, 1, w)",
+                 "compress([True], x, w)", "sum([1.0, 2.0], axis=w)", "insert(x, 0, 0, w)", "flip(x, w)", "count_nonzero(x, w)",
+                 "cumsum(a=x, axis=w)", "sort(axis=w, a=x)", "cumsum(a=x, axis=0)", "take(indices=[0], a=x, axis=0)")
+]  # fmt: skip
+"""For an axis, or another integer, NumPy takes an integer array of no dimensions, and the libraries others."""
+
 MADE_WITH_DTYPES: list[str] = [
     "zeros(3, w)", "ones(3, w)", "empty(3, dtype=w)", "full(3, 1, w)", "arange(3, dtype=w)", "eye(2, dtype=w)", "tri(2, dtype=w)",
     "linspace(0, 1, 3, dtype=w)", "identity(2, w)", "indices((2,), w)", "array([1, 2], w)", "array(w, w)", "asarray(w, w)",
@@ -127,6 +138,19 @@ def test_no_array_is_a_dtype(backend: str, program: str) -> None:
     differential.check(program, backend)
 
 
+@each("program", AS_INTEGERS)
+def test_arrays_given_for_integers(backend: str, program: str) -> None:
+    differential.check(program, backend)
+
+
+@pytest.mark.parametrize("call", ["np.diff(x, w)", "np.fft.fft(x, w)", "np.std(x, ddof=w)", "np.trapezoid(x, axis=w)"])
+def test_arrays_given_for_integers_where_calls_are_recorded(call: str) -> None:
+    x, w = np.arange(12.0).reshape(3, 4), np.array(1)
+    with ad.backend("jax"), ad.execution("compiled"):
+        ours: Any = oracle.evaluate(call, {"x": ad.asarray(x), "w": ad.asarray(w)})
+    np.testing.assert_allclose(np.asarray(ours), oracle.evaluate(call, {"x": x, "w": w}), rtol=1e-12)
+
+
 @asked_for_a_dtype
 @each("call", MADE_WITH_DTYPES)
 def test_what_makes_arrays_takes_none_for_a_dtype_or_a_length(backend: str, call: str) -> None:
@@ -135,6 +159,21 @@ def test_what_makes_arrays_takes_none_for_a_dtype_or_a_length(backend: str, call
     theirs = oracle.evaluate(f"np.{call}", {"w": np.arange(3)})
     assert isinstance(theirs, Exception)
     assert type(ours) is type(theirs), ours
+
+
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="inapplicable: copy=False copies where needed"
+)
+@pytest.mark.parametrize("order", list("CFKA"))
+def test_an_order_that_needs_a_copy(backend: str, order: str) -> None:
+    x = np.arange(12.0).reshape(3, 4)
+    for view in ("x", "x.T", "x[:, ::2]", "x[:0]", "x[0]", "x[0, ::2]"):
+        scope = {"ours": OURS, "x": oracle.wrapped(backend, x), "order": order}
+        with ad.backend(backend):
+            ours: Any = oracle.evaluate(f"ours.array({view}, copy=False, order=order)", scope)
+        theirs = oracle.evaluate(f"np.array({view}, copy=False, order=order)", {"x": x, "order": order})
+        assert type(ours) is type(theirs) or isinstance(theirs, np.ndarray), view
+        assert isinstance(ours, Exception) == isinstance(theirs, Exception), view
 
 
 @asked_for_a_dtype

@@ -15,6 +15,16 @@ PROGRAMS: list[str] = [
     "x=new([1,2]); r=np.stack((x,x),dtype='>i4',casting='same_kind'); r=r.dtype.str, r.tolist()",
     "r=new([1.,2]).view('>f8').tolist()",
     "r=np.where(new([True,False]),new([1.,2]),[3,4])",
+    *(
+        f"r=i @ {b}"
+        for b in ("np.void(b'abc')", "'a'", "np.str_('a')", "np.datetime64(1, 's')", "np.float64(1)", "2", "new(1)")
+    ),
+    "r=np.void(b'abc')@i",
+    "r=np.vecdot(i, np.void(b'abc'))",
+    "r=new(1.5)[(None,)*64].shape",
+    "r=new(1.5)[(None,)*70]",
+    "r=new([[1.5]])[(None,)*63]",
+    "r=new([[1.5]])[(*(None,)*64, 0)]",
     "x=new(np.empty((0,3))); v=x.view(np.uint32); v.fill(7); v[...]=1; r=v.shape, x.view('u1').shape, v.flags.writeable",
     "x=new(np.empty((2,0),'F')); v=x.view('f4'); v.fill(7); r=v.shape, v.flags.writeable, x.real.shape",
     "r=np.sum(new([-3,1]),initial=1.5)",

@@ -121,6 +121,24 @@ class Deferred:
     def __iter__(self) -> Iterator[Any]:
         return iter(_read(self))
 
+    def __bool__(self) -> bool:
+        return bool(_read(self))
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)  # a compiled class with comparisons has none otherwise
+
+    def __lt__(self, other: Any) -> Any:
+        return _read(self) < other
+
+    def __le__(self, other: Any) -> Any:
+        return _read(self) <= other
+
+    def __gt__(self, other: Any) -> Any:
+        return _read(self) > other
+
+    def __ge__(self, other: Any) -> Any:
+        return _read(self) >= other
+
     def __index__(self) -> int:
         return operator.index(_read(self))
 
