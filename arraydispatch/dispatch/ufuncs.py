@@ -246,13 +246,15 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         process.admit(inputs[0], inputs[1:])
     if backend.hosted or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.hosted):
         spread = method in ("__call__", "outer") and host_values.spreads(inputs, method == "outer")
-        if outs or method == "at" or not (spread or host_values.large((*inputs, where))):
+        host = outs or method == "at" or not (spread or host_values.large((*inputs, where)))
+        home = backend if host else backend.home
+        if host or home.hosted:
             if not kwargs and method == "__call__":
                 made = host_values.computed(ufunc, inputs)
                 if made is not DECLINED:
                     return made
             return host_values.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
-        backend = backend.home
+        backend = home
     backend = settings.computing(backend)
     if kwargs and not arguments.ASKED.isdisjoint(kwargs):
         arguments.check_call(method, kwargs)
