@@ -124,16 +124,21 @@ def may_import() -> bool:
     global _met
     if _imp.lock_held() or _is_library_begun(_met):  # while a module is looked for, or run
         return False
-    if interrupting and _thread.get_ident() == threading.main_thread().ident:
+    if _interrupting and _thread.get_ident() == threading.main_thread().ident:
         return False
     _met = next(filter(_is_library_begun, list(sys.modules.values())), None)
     return _met is None
 
 
-interrupting = 0
-"""Number of running handlers that interrupt code of this package or of another library, which may hold locks that an import needs."""
+_interrupting = 0
 _met: Any = None
 """Module whose import had begun, but not ended, when all were last looked at: a long import is asked for often."""
+
+
+def interrupting(more: int) -> None:
+    """Count the running handlers that interrupt code of this package or of another library, which may hold locks that an import needs."""
+    global _interrupting
+    _interrupting += more
 
 
 def _is_library_begun(module: Any) -> bool:

@@ -57,14 +57,14 @@ class _Handler:
         waiting.discard(number)
         within = _is_within_a_library(frame)
         _Handler.running += 1
-        signal_safety.interrupting += within
+        signal_safety.interrupting(within)
         try:
             return self.handler(number, frame)
         except Exception as error:
             signal_safety.mark(error)
             raise
         finally:
-            signal_safety.interrupting -= within
+            signal_safety.interrupting(-within)
             _Handler.running -= 1
 
 
