@@ -128,5 +128,5 @@ def test_a_dict_with_items_of_its_own_is_a_leaf():
 
     table, ordered = Table(), OrderedDict(a=1, b=(2,))
     assert pytrees.mapped(lambda x: x, table) is table
-    assert pytrees.mapped(lambda x: x + 1, ordered) == {"a": 2, "b": (3,)}
+    assert pytrees.mapped(lambda x: x + 1, ordered, frozenset()) == {"a": 2, "b": (3,)}
     assert pytrees.converted(lambda x: x, table) is table
