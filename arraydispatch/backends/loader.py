@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from ..common import events
 from ..common.errors import ArrayDispatchError, BackendNotInstalledError, NoBackendFoundError, did_you_mean
 from ..common.process_state import process
-from ..common.signal_safety import imported, importing
+from ..common.signal_safety import imported, importing, may_import
 from .base import Backend
 
 
@@ -103,6 +103,7 @@ _ROOT_TO_NAME = {root: name for name, row in KNOWN.items() for root in row.roots
 _loaded: dict[str, Backend] = {}
 _by_type: dict[type, Backend | None] = {}
 _lock = threading.RLock()
+_begun: set[str] = set()
 _waiting: dict[str, list[Callable[[Backend], None]]] = {}
 _hosted: dict[str, Backend] = {}
 _wrapper: type | None = None
@@ -429,29 +430,54 @@ def load(name: str) -> Backend:
         backend = _loaded.get(name)
         mine = backend is None
         if backend is None:
-            prepare(name)
-            row = KNOWN[name]
-            begins(row.library)
-            with _unnoticed(row), _without(row):
-                backend = _from_package(name, row) if row.entry is None else _from_entry_point(name, row)
-            if _wrapper is not None:
-                backend.adopt_wrapper(_wrapper)
-            if process.threads is not None:
-                with suppress(RuntimeError):  # the program has started the library itself
-                    backend.use_threads(process.threads)
-            for then in _waiting.pop(name, []):
-                then(backend)
-            _loaded[name] = backend
+            _begun.add(name)
+            try:
+                backend = _begin(name)
+            finally:
+                _begun.discard(name)
     if events.tap is not None:
         events.tap.started(name, begin, perf_counter(), mine)
     return backend
+
+
+def _begin(name: str) -> Backend:
+    prepare(name)
+    row = KNOWN[name]
+    begins(row.library)
+    with _unnoticed(row), _without(row):
+        backend = _from_package(name, row) if row.entry is None else _from_entry_point(name, row)
+    if name in _loaded:  # by the handler of a signal
+        return _loaded[name]
+    if _wrapper is not None:
+        backend.adopt_wrapper(_wrapper)
+    if process.threads is not None:
+        with suppress(RuntimeError):  # the program has started the library itself
+            backend.use_threads(process.threads)
+    for then in _waiting.pop(name, []):
+        then(backend)
+    _loaded[name] = backend
+    return backend
+
+
+def at_hand(name: str) -> Backend:
+    """Return the backend of that name, or the host state of its arrays while its library must not be imported.
+
+    That is in the middle of any import: the handler of a signal may have interrupted it, or another thread may be at it, and a library
+    would meet modules half made. PyTorch, whose import has failed once, cannot be imported again in the same process.
+    """
+    backend = _loaded.get(name)
+    if backend is not None:
+        return backend
+    if name != "numpy" and (name in _begun or not may_import()):
+        return hosted(name)
+    return load(name)
 
 
 @cache
 def hosted(name: str) -> Backend:
     """Return the host state of a backend's arrays (:attr:`Backend.hosted`), without loading the backend."""
     host: Any = imported(f"{__package__}.numpy")
-    made: Backend = host.HostState(name, load)
+    made: Backend = host.HostState(name, at_hand)
     return _hosted.setdefault(name, made)  # with the cache alone, each thread could get its own
 
 

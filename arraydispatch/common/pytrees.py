@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -173,13 +173,18 @@ def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS, di
             if new is not old:
                 return rebuilt(x, items, f)
         return x
-    if dicts and issubclass(cls, dict):
+    if dicts and _is_dict(cls):
         values = {key: mapped(f, y, skip) for key, y in x.items()}
         for key, new in values.items():
             if new is not x[key]:
                 return values if cls is dict else _filled(x, values)
         return x
     return f(x)
+
+
+def _is_dict(cls: type) -> bool:
+    """Whether the items of a class's instances are those of a dict; others are objects, as SciPy's ``dok_matrix``, half made in ``__init__``."""
+    return issubclass(cls, dict) and cls.items in (dict.items, OrderedDict.items)
 
 
 def rebuilt(like: Any, items: list[Any], f: Callable[[Any], Any] | None = None) -> Any:
@@ -367,7 +372,7 @@ def converted(convert: Callable[[Any], Any], result: Any) -> Any:
             return result  # an object with more state than its items
         items = [converted(convert, x) for x in result]
         return rebuilt(result, items, convert)
-    if isinstance(result, dict):
+    if _is_dict(type(result)):
         return type(result)((key, converted(convert, x)) for key, x in result.items())
     if dataclasses.is_dataclass(result) and not isinstance(result, type):
         made = copy.copy(result)

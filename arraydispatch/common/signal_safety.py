@@ -11,7 +11,7 @@ import _thread
 import importlib
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from types import ModuleType
@@ -113,23 +113,44 @@ def _import(names: tuple[str, ...]) -> None:
 
 def _is_missing(name: str) -> bool:
     module = sys.modules.get(name)
-    return module is None or any(True for _ in _begun((module,)))
+    return module is None or _file_begun(module) is not None
 
 
 def may_import() -> bool:
-    """Whether another thread may import a library while this one waits: it would wait for what this one is importing itself."""
-    if _imp.lock_held():  # while a module is looked for
+    """Whether another thread may import a library while this one waits: it would wait for what this one is importing itself.
+
+    If not, a library that is imported nevertheless may meet modules half made.
+    """
+    global _met
+    if _imp.lock_held() or _is_library_begun(_met):  # while a module is looked for, or run
         return False
-    return not any(map(callers.is_library, _begun(list(sys.modules.values()))))
+    if _interrupting and _thread.get_ident() == threading.main_thread().ident:
+        return False
+    _met = next(filter(_is_library_begun, list(sys.modules.values())), None)
+    return _met is None
+
+
+_interrupting = 0
+_met: Any = None
+"""Module whose import had begun, but not ended, when all were last looked at: a long import is asked for often."""
+
+
+def interrupting(more: int) -> None:
+    """Count the running handlers that interrupt code of this package or of another library, which may hold locks that an import needs."""
+    global _interrupting
+    _interrupting += more
+
+
+def _is_library_begun(module: Any) -> bool:
+    file = _file_begun(module)
+    return file is not None and callers.is_library(file)
 
 
 _names: Any = vars(ModuleType)["__dict__"]
 
 
-def _begun(modules: Iterable[Any]) -> Iterator[str]:
-    """Yield the files of those modules that some thread is importing."""
-    for module in modules:
-        # Past modules that import, or make, what they are asked for.
-        spec: Any = _names.__get__(module).get("__spec__") if isinstance(module, ModuleType) else None
-        if getattr(spec, "_initializing", False):
-            yield spec.origin or ""
+def _file_begun(module: Any) -> str | None:
+    """Return the file of a module that some thread is importing; None of any other."""
+    # Past modules that import, or make, what they are asked for.
+    spec: Any = _names.__get__(module).get("__spec__") if isinstance(module, ModuleType) else None
+    return spec.origin or "" if getattr(spec, "_initializing", False) else None

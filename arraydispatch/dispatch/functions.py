@@ -118,11 +118,10 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if made is not DECLINED:
             return made
     if backend.hosted:
-        if not host_values.belongs_to_library(func, args, kwargs) or _is_left(
-            func, args, kwargs, left_to_numpy(func, backend.home), backend
-        ):
+        home = backend.home if host_values.belongs_to_library(func, args, kwargs) else backend
+        if home.hosted or _is_left(func, args, kwargs, left_to_numpy(func, home), backend):
             return host_values.call(func, args, kwargs)
-        backend = backend.home
+        backend = home
     backend = settings.computing(backend)
     entry = backend.entries.get(func) or resolve(func, backend)
     if entry.kind == "refused":

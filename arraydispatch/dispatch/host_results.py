@@ -88,9 +88,10 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
         if kind is not None and there and held.holds(host.dtype):
             return views.wrapper(host, kind, True)
     wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
-    if held is None or not held.hosted or not settings.begins_on_host(held.name):
+    known = dtypes.category(wanted) != "other"  # of others no library is asked, nor imported for that
+    if known and (held is None or not held.hosted or not settings.begins_on_host(held.name)):
         held = conversion.beginning(host.shape, wanted)
-    if dtypes.category(wanted) == "other" or not held.holds(wanted):
+    if not known or held is None or not held.holds(wanted):
         conversion.left_on_host(wanted)
         return host
     host = host.astype(wanted, copy=False)

@@ -248,15 +248,17 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     if backend.hosted or (method == "at" and isinstance(inputs[0], Handle) and inputs[0]._kind.backend.hosted):
         spread = method in ("__call__", "outer") and host_values.spreads(inputs, method == "outer")
         alone = len(kwargs) == len(outs) == 1 and method == "__call__" and host_values.large(outs)
-        if alone and in_place.computed(ufunc, inputs, outs[0], backend.home):
+        if alone and backend.writes_at_home and in_place.computed(ufunc, inputs, outs[0], backend.home):
             return outs[0]
-        if outs or method == "at" or not (spread or host_values.large((*inputs, where))):
+        host = outs or method == "at" or not (spread or host_values.large((*inputs, where)))
+        home = backend if host else backend.home
+        if host or home.hosted:
             if not kwargs and method == "__call__":
                 made = host_values.computed(ufunc, inputs)
                 if made is not DECLINED:
                     return made
             return host_values.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
-        backend = backend.home
+        backend = home
     backend = settings.computing(backend)
     if kwargs and not arguments.ASKED.isdisjoint(kwargs):
         arguments.check_call(method, kwargs)

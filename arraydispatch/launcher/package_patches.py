@@ -564,7 +564,8 @@ class Doors:
         except RuntimeError:  # another thread has imported meanwhile
             return True
         return not _LOOKED_FOR.isdisjoint(new) or any(
-            name not in sys.modules or not _is_begun(sys.modules[name]) for name in self._awaited
+            name not in sys.modules or not _is_begun(sys.modules[name])
+            for name in tuple(self._awaited)  # in which the handler of a signal may open doors
         )
 
     def _receive(self, name: str) -> None:

@@ -55,13 +55,16 @@ class _Handler:
             _send_again(number)
             return None
         waiting.discard(number)
+        within = _is_within_a_library(frame)
         _Handler.running += 1
+        signal_safety.interrupting(within)
         try:
             return self.handler(number, frame)
         except Exception as error:
             signal_safety.mark(error)
             raise
         finally:
+            signal_safety.interrupting(-within)
             _Handler.running -= 1
 
 
@@ -126,6 +129,17 @@ def _is_halfway(frame: FrameType | None, within_handler: int) -> bool:
         elif callers.is_users(frame):
             return False
         imports = imports or file.startswith(_IMPORTLIB)
+        frame = frame.f_back
+    return False
+
+
+def _is_within_a_library(frame: FrameType | None) -> bool:
+    """Whether a handler interrupts code that a program has called, and not only the program's own."""
+    while frame is not None:
+        if not callers.is_users(frame):
+            return True
+        if frame.f_code.co_name == "<module>":
+            return False
         frame = frame.f_back
     return False
 

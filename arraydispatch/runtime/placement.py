@@ -60,7 +60,7 @@ def of_new(name: str) -> Device:
     backend = loader.loaded_one(name)
     if backend is None and _is_the_cpu(name):
         return NamedDevice(name, "cpu", "CPU", loader.load)
-    return (backend or loader.load(name)).devices()[0]
+    return (backend or loader.at_hand(name)).devices()[0]
 
 
 @cache

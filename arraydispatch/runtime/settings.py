@@ -68,7 +68,7 @@ def context_backend() -> Backend | None:
 def current_backend() -> Backend:
     """Return the backend in which new arrays are created."""
     stack = _backends.get()
-    found = stack[-1] if stack else loader.load(default.backend)
+    found = stack[-1] if stack else loader.at_hand(default.backend)
     return found if _deferring is None or process.traces else _deferring(found)
 
 

@@ -119,3 +119,14 @@ def test_registered_classes_are_containers():
     pytrees.register(Pair, lambda p: ((p.a, p.b), "about"), lambda about, children: Pair(*children))
     made = tree_map(lambda x: x + 1, [Pair(1, (2, 3))])
     assert (made[0].a, made[0].b) == (2, (3, 4))
+
+
+def test_a_dict_with_items_of_its_own_is_a_leaf():
+    class Table(dict):
+        def items(self):
+            return self.made  # by an `__init__` that has yet to run
+
+    table, ordered = Table(), OrderedDict(a=1, b=(2,))
+    assert pytrees.mapped(lambda x: x, table) is table
+    assert pytrees.mapped(lambda x: x + 1, ordered, frozenset()) == {"a": 2, "b": (3,)}
+    assert pytrees.converted(lambda x: x, table) is table

@@ -376,3 +376,89 @@ def main():
 signal.signal(signal.SIGALRM, signal.SIG_IGN)
 """
     assert _run(code).strip() == "[]"
+
+
+_AMID = """
+import os, signal, sys
+import numpy as np
+from arraydispatch.backends import loader
+
+library = os.environ["LIBRARY"]
+found, there = [], set()
+
+def handler(number, frame):
+    large = np.arange(300_000.0)
+    x = np.sqrt(large * 2) + np.sort(large)[::-1]
+    x[:2] += np.dot(large, large) * 0 + np.linalg.det(np.eye(3))
+    found.append((float(x[0]), float(np.cumsum(x)[0])))
+    there.add(library in loader._loaded)
+
+signal.signal(signal.SIGALRM, handler)
+
+BODY
+print(len(found) > 0, set(found), there)
+large = np.arange(300_000.0)
+print((large * 2).sum(), np.sort(large)[-1], np.cumsum(large)[3])
+print(library in loader._loaded)
+"""
+
+_MOMENTS = {
+    "the program's own import of it": """
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name.startswith(library + ".") and name.count(".") == 1:
+            signal.raise_signal(signal.SIGALRM)
+
+sys.meta_path.insert(0, Finder)
+__import__(library)
+sys.meta_path.remove(Finder)
+""",
+    "its import on first use": """
+import time
+
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name.startswith(library + ".") and name.count(".") == 1:
+            signal.raise_signal(signal.SIGALRM)  # in another thread: Python calls the handler in the main one
+            time.sleep(0.02)
+
+sys.meta_path.insert(0, Finder)
+np.sort(np.arange(300_000.0))
+sys.meta_path.remove(Finder)
+""",
+    "an import of something else": "import half_made",
+    "code that holds a lock": """
+import holds_lock
+holds_lock.call(lambda: signal.raise_signal(signal.SIGALRM))
+""",
+}
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("moment", _MOMENTS)
+def test_a_handler_imports_no_library_amid(backend: str, moment: str, tmp_path: Path) -> None:
+    """What it interrupts may be half made, and PyTorch is not imported twice; or holds locks that the import of the library takes."""
+    if backend == "numpy":
+        pytest.skip("inapplicable: NumPy is imported first")
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "half_made.py").write_text("import signal\nsignal.raise_signal(signal.SIGALRM)\n")
+    (folder / "holds_lock.py").write_text(
+        "from arraydispatch.common import patching\ndef call(f):\n    with patching._changing:\n        f()\n"
+    )
+    script = tmp_path / "main.py"
+    script.write_text(_AMID.replace("BODY", _MOMENTS[moment]))
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(folder)]),
+        "LIBRARY": backend,
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    options = ["--backend", backend, "--on-fallback", "silent"]
+    command = [sys.executable, "-m", "arraydispatch", "run", *options, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
+    assert done.stdout.splitlines() == [
+        "True {(300000.0, 300000.0)} {False}",
+        f"{300_000 * 299_999.0} 299999.0 6.0",
+        "True",
+    ], done.stderr

@@ -464,3 +464,29 @@ def test_what_numpy_warns_of_within_itself_stays_there(library: str, tmp_path: P
         said.append([line for line in done.stderr.splitlines() if "Warning: " in line])
     assert len(said[0]) == 6
     assert said[1] == said[0]
+
+
+NONE_LARGE = """
+import sys
+import numpy as np
+words, days = np.array(["b", "a"]), np.array(["2024-01-01", "2024-02-01"], "M8[D]")
+print(np.char.upper(words), np.char.str_len(words), np.strings.find(words, "a"), np.sort(words), words == "a")
+print(np.diff(days), np.is_busday(days), days.astype("M8[M]"), (days - days[0]) / np.timedelta64(1, "D"))
+print(np.r_[0, -np.ones(3)], np.r_[np.zeros(2), 1j], np.c_[np.ones(2), [1, 2]], np.ix_([0, 1], [1]))
+print(np.array([(1, 2.0)], dtype="i4,f8")["f1"] + 1, np.array([1, None], dtype=object), np.longdouble([1, 2]) + 1)
+print(np.vectorize(len)(words), np.where(np.arange(2) > 0, "x", "y"), np.ma.array([1.0, 2.0], mask=[0, 1]).sum())
+print(sys.argv[1] in sys.modules)
+"""
+
+
+@pytest.mark.one_backend
+@pytest.mark.parametrize("library", [name for name in loader.available() if name != "numpy"])
+def test_no_library_is_imported_to_be_asked_for_dtypes(library: str, tmp_path: Path) -> None:
+    """Under compiled execution too, which is the default of two libraries."""
+    script = tmp_path / "small.py"
+    script.write_text(NONE_LARGE)
+    run = [sys.executable, "-m", "arraydispatch", "run", "--backend", library, str(script), library]
+    plain = subprocess.run([sys.executable, script, library], capture_output=True, text=True, check=True)
+    ours = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert ours.stdout == plain.stdout, ours.stderr
+    assert plain.stdout.endswith("False\n")

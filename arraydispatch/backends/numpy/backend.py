@@ -200,22 +200,22 @@ class HostState(NumpyBackend):
     ----------
     name : str
         Name of the library's backend.
-    load : callable
-        Function that returns a backend by its name.
+    at_hand : callable
+        Function that returns a backend by its name, or this host state while its library must not be imported.
     """
 
     hosted = True
     native_views = True
 
-    def __init__(self, name: str, load: Any) -> None:
+    def __init__(self, name: str, at_hand: Any) -> None:
         super().__init__()
         self.name = name  # type: ignore[misc]
-        self._load = load
+        self._at_hand = at_hand
 
     @property
     def home(self) -> Backend:
-        """Backend that users see."""
-        found: Backend = self._load(self.name)
+        """Backend that users see; this host state in the middle of an import."""
+        found: Backend = self._at_hand(self.name)
         return found
 
     @property

@@ -590,13 +590,12 @@ _lock = RLock()
 
 def of(backend: Backend) -> Backend:
     """Return the variant of a backend that defers values; NumPy computes at once."""
-    home = backend.home
-    if home.native_is_ndarray or backend.hosted or backend is not home:
+    if backend.hosted or backend.native_is_ndarray or backend is not backend.home:
         return backend
-    found = _variants.get(id(home))
+    found = _variants.get(id(backend))
     if found is None:
         with _lock:
-            found = _variants.setdefault(id(home), Deferring(home))
+            found = _variants.setdefault(id(backend), Deferring(backend))
     return found
 
 

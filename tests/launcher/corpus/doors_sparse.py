@@ -21,3 +21,9 @@ for way in (lambda m, out: m.toarray(out=out), lambda m, out: m.toarray(None, ou
     before = out + 1
     made = way(sparse.eye_array(3).tocsr() * 2, out)
     print(made is out, out.tolist(), before.tolist(), (out + 1).tolist())
+
+for kind in (sparse.dok_matrix, sparse.dok_array):  # classes derived from dict
+    d = kind((3, 4))
+    d[1, 1] = x[0]
+    d[0, 3] = z[2, 3]
+    print(d.toarray(), d.nnz, sorted(d.items()), d @ x, d.T.toarray(), kind(z).sum(), d.get((0, 0)), d[1, 1])
