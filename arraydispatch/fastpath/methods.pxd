@@ -13,8 +13,10 @@ cdef dict _NUMPYS
 cdef Path path
 cdef bint _compiled
 cdef object _PLACES, _MASK
-cdef Py_ssize_t _MANY
+cdef Py_ssize_t _MANY, _WINDOW
 cdef _picked(ndarray x, ndarray index)
+cdef bint _is_scattered(ndarray mask) except -1
+cdef bint _put(ndarray x, ndarray mask, value) except -1
 cdef bint _holds_arrays(tuple key)
 cdef bint _is_plain(x) except -1
 cdef _answered(Handle self, result, Kind kind)

@@ -14,6 +14,7 @@ from ..array import exports
 from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, with_scalar
 from ..common.sentinels import DECLINED
+from ..common.signal_safety import of_handler
 from ..dispatch import host_values
 from ..ufuncs import lanes
 from ..ufuncs.facts import INSTRUCTIONS
@@ -159,8 +160,10 @@ def getitem(general: Any) -> Any:
 
 
 _PLACES, _MASK = np.dtype(np.intp), np.dtype(np.bool_)
-_MANY = 512
-"""Number of elements from which NumPy finds places first and picks by them faster than by a mask."""
+_MANY = 1 << 16
+"""Number of elements of a mask from which it is looked at."""
+_WINDOW = 64
+"""Number of elements of each window through which it is."""
 
 
 def _picked(x: ndarray, index: ndarray) -> Any:
@@ -171,12 +174,42 @@ def _picked(x: ndarray, index: ndarray) -> Any:
         if index.dtype is not _MASK or index.ndim == 0 or x.ndim == 0:
             return None
         if machine.same_shape(x, index):
-            if index.size < _MANY or not machine.is_in_c_order(index):
-                return None
-            return x.compress(index) if x.ndim == 1 else x.reshape(-1).compress(index.reshape(-1))
+            return x.reshape(-1).compress(index.reshape(-1)) if _is_scattered(index) else None
         return x.compress(index, 0) if index.ndim == 1 and index.shape[0] == x.shape[0] else None
     except IndexError:
         return None  # NumPy's words for a subscript are others
+
+
+def _is_scattered(mask: ndarray) -> bool:
+    """Whether a mask of many elements changes so often that NumPy finds its places first in less time than it takes element by element.
+
+    Of runs it takes each at once: a mask of 360,000 elements at random takes 1.4 ms, and half of an array 0.1, where places take 0.34 and 0.26.
+    """
+    size = mask.size
+    if size < _MANY or not machine.is_in_c_order(mask):
+        return False
+    windows = mask.reshape(-1)[: size // _WINDOW * _WINDOW].reshape(-1, _WINDOW)[:: size // _WINDOW >> 6]
+    changes = np.count_nonzero(windows[:, 1:] != windows[:, :-1])
+    return bool(8 * changes > windows.size)
+
+
+def _put(x: ndarray, mask: ndarray, value: Any) -> bool:
+    """Write where a mask of elements says, and say whether it was done; an error is NumPy's to raise, in its words for masks."""
+    if (
+        mask.dtype is not _MASK
+        or not machine.same_shape(x, mask)
+        or not (machine.is_in_c_order(x) and _is_scattered(mask))
+    ):
+        return False
+    if type(value) is ndarray and (np.may_share_memory(value, x) or np.may_share_memory(mask, x)):
+        return False
+    try:
+        x.reshape(-1)[mask.reshape(-1).nonzero()[0]] = value
+    except Exception as error:
+        if of_handler(error):
+            raise
+        return False
+    return True
 
 
 def setitem(general: Any) -> Any:
@@ -186,11 +219,12 @@ def setitem(general: Any) -> Any:
         x: ndarray | None = handles.held(self, path.array_class)
         if x is None:
             return general(self, key, value)
+        mask: ndarray | None = None
         if type(key) is path.array_class:
-            index = handles.held(key, path.array_class)
-            if index is None:
+            mask = handles.held(key, path.array_class)
+            if mask is None:
                 return general(self, key, value)
-            key = index
+            key = mask
         elif _compiled and type(key) is tuple and _holds_arrays(key):
             key = _of_values(key)
         if type(value) is path.array_class:
@@ -200,7 +234,8 @@ def setitem(general: Any) -> Any:
             value = their
         before_write(self, x)
         try:
-            x[key] = value
+            if mask is None or mask.size < _MANY or not _put(x, mask, value):
+                x[key] = value
         except IndexError:
             if type(key) is not tuple or not _holds_arrays(key):
                 raise

@@ -155,3 +155,45 @@ for n in (10, 1000, 100_000):
 def test_picks(zygotes: Zygotes, backend: str, tmp_path: Path) -> None:
     """Pick rows and elements by indices and masks."""
     prints_as_plainly(zygotes, backend, PICKS, tmp_path, () if backend == "numpy" else ("--min-size", str(1 << 30)))
+
+
+MASKS = """
+import warnings
+import numpy as np
+r = np.random.default_rng(0)
+for shape in ((70_000,), (300, 400), (50, 60, 30)):
+    scattered, runs = r.random(shape) < 0.5, np.arange(np.prod(shape)).reshape(shape) % 5000 < 2500
+    for mask in (scattered, runs, ~(scattered | True), scattered | True, r.random(shape) < 0.01, scattered.T.copy().T, scattered[..., ::-1]):
+        count = int(mask.sum())
+        for dtype in (float, np.int8, bool, complex):
+            values = [2, 2.5, -1.5, np.nan, True, 1j, np.array(3.5), np.array([4.0]), np.arange(count) % 7, np.arange(count + 1), "7", "x", None, [1]]
+            for value in values:
+                x = (np.arange(np.prod(shape)).reshape(shape) % 100).astype(dtype)
+                whole, said = x.reshape(-1), ""
+                with warnings.catch_warnings(record=True) as told:
+                    warnings.simplefilter("always")
+                    try:
+                        x[mask] = value
+                    except Exception as error:
+                        said = type(error).__name__ + str(error)
+                print(shape, count, dtype, said, [str(each.message) for each in told], whole.sum(), x[mask].shape, x[mask].sum())
+        b = scattered.copy()
+        b[b] = False
+        c = np.arange(mask.size).reshape(shape)
+        c[mask] = c.reshape(-1)[:count]
+        c[mask] += 3
+        d = c[:, ...]
+        d[mask] = 0
+        c.flags.writeable = False
+        try:
+            c[mask] = 1
+        except ValueError as error:
+            print(error)
+        print(b.sum(), c.sum(), c[mask[:1]].shape if len(mask) == 1 else c.shape)
+"""
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch"])
+def test_masks(zygotes: Zygotes, backend: str, tmp_path: Path) -> None:
+    """Read and write by masks at random and of runs."""
+    prints_as_plainly(zygotes, backend, MASKS, tmp_path, () if backend == "numpy" else ("--min-size", str(1 << 30)))
