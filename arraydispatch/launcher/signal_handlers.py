@@ -25,7 +25,7 @@ from typing import Any
 
 from ..backends import loader
 from ..backends.base import Backend
-from ..common import callers, signal_safety
+from ..common import callers, error_modes, signal_safety
 from ..common.patching import Exchange, Exchanges
 from ..common.signal_safety import waiting
 from . import import_hook
@@ -59,7 +59,7 @@ class _Handler:
         _Handler.running += 1
         signal_safety.interrupting(within)
         try:
-            return self.handler(number, frame)
+            return error_modes.as_users(self.handler, number, frame)
         except Exception as error:
             signal_safety.mark(error)
             raise

@@ -17,6 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core import machine
+from ..common.error_modes import raising
+from ..common.signal_safety import of_handler
 from . import rows
 
 __all__ = ["LEAST", "called", "columns", "name_of", "reduced"]
@@ -153,9 +155,7 @@ def reduced(
     if n < 2 or x.size < _LANES * n or not x.flags.c_contiguous:
         return None
     along = type(axis) is int and axis in (-1, ndim - 1)
-    if not along and not (
-        n <= _EIGHT and (axis == tuple(range(ndim - 1)) or (type(axis) is int and axis == 0 and ndim == 2))
-    ):
+    if not along and not (n <= _EIGHT and _are_others(axis, ndim)):
         return None
     count = n if along else x.size // n
     if n > way.most or (ddof != 0 and (name not in ("var", "std") or type(ddof) is not int or ddof >= count)):
@@ -166,16 +166,34 @@ def reduced(
         shape = (*shape, 1) if along else (1,) * (ndim - 1) + shape
     out: ndarray[Any, Any] = np.empty(shape, dtype)
     try:
-        with np.errstate(all="raise"):
-            if along:
-                _by_pieces(way.reduce, x.reshape(-1, n), out.reshape(-1))
-            elif not _by_rows(name, x.reshape(-1, n), out.reshape(-1)):
-                return None
-    except FloatingPointError:
+        done = raising(_compute, name, way, x.reshape(-1, n), out.reshape(-1), along, np.intp(count) - ddof)
+    except FloatingPointError as error:
+        if of_handler(error):
+            raise
         return None
+    return out if done else None
+
+
+def _compute(
+    name: str, way: _Way, lanes: ndarray[Any, Any], results: ndarray[Any, Any], along: bool, divisor: Any
+) -> bool:
+    """Compute all results, and say whether it was done."""
+    if along:
+        _by_pieces(way.reduce, lanes, results)
+    elif not _by_rows(name, lanes, results):
+        return False
     if way.divides:
-        np.true_divide(out, np.intp(count) - ddof, out=out, casting="unsafe")
-    return np.sqrt(out, out=out) if way.roots else out
+        np.true_divide(results, divisor, out=results, casting="unsafe")
+    if way.roots:
+        np.sqrt(results, out=results)
+    return True
+
+
+def _are_others(axis: Any, ndim: int) -> bool:
+    """Whether what was given as the axis is all axes but the last; NumPy raises its errors for a number that equals one and is no integer."""
+    if type(axis) is int:
+        return axis == 0 and ndim == 2
+    return type(axis) is tuple and all(type(each) is int for each in axis) and axis == tuple(range(ndim - 1))
 
 
 @cache

@@ -16,6 +16,9 @@ from typing import Any
 import numpy as np
 
 from .._core import machine
+from ..common.error_modes import raising
+from ..common.members import MEMBERS
+from ..common.signal_safety import of_handler
 from .facts import INSTRUCTIONS
 
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
@@ -28,6 +31,8 @@ better.
 """
 _USUAL = 8192
 """NumPy's default buffer size."""
+_OF_OPERATORS = frozenset({row.func for row in MEMBERS.values() if row.form == "inplace"})
+"""Ufuncs of which NumPy's operators pass an output on by position; of some others NumPy says that this is deprecated."""
 _NARROW = 4
 """Item size in bytes below which NumPy's copies cost less than its calls."""
 
@@ -75,7 +80,8 @@ def called(func: Any) -> Any:
 def call(func: Any, *args: Any, **kwargs: Any) -> Any:
     """Call ``func(*args, **kwargs)`` on operands whose rows alone are contiguous, or that are spread along short lanes."""
     global _last
-    if len(args) > 1 and type(args[0]) is np.ndarray and type(args[1]) is np.ndarray and func in INSTRUCTIONS:
+    two = len(args) > 1 and func in INSTRUCTIONS and func.nin == 2 and type(args[0]) is type(args[1]) is np.ndarray
+    if two and (len(args) == 2 or func in _OF_OPERATORS):
         made = _by_lanes(func, args[0], args[1], kwargs.get("out") if len(args) == 2 else args[2])
         if made is not None:
             return made
@@ -114,25 +120,35 @@ def _by_lanes(func: Any, x: Any, y: Any, out: Any) -> Any:
     if how == 0:
         return None
     whole, other = (x, y) if first else (y, x)
-    n = whole.shape[-1]
-    begin = tuple([slice(1)] * whole.ndim)
+    if out is not None and not (type(out) is np.ndarray and out.shape == whole.shape and out.flags.writeable):
+        return None  # NumPy raises its errors, in its words
     try:
-        with np.errstate(all="raise"):
-            dtype = func(whole[begin], other.reshape(-1)[:1]).dtype
-            if out is not None and not (type(out) is np.ndarray and out.shape == whole.shape and out.dtype is dtype):
-                return None
-            made = np.empty(whole.shape, dtype)
-            lanes, results = whole.reshape(-1, n), made.reshape(-1, n)
-            if how == 1:
-                _with_row(func, lanes, other.reshape(n), results, first)
-            else:
-                _with_column(func, lanes, other.reshape(-1), results, first)
-    except FloatingPointError:
+        made = raising(_made, func, whole, other, how == 1, first, None if out is None else out.dtype)
+    except FloatingPointError as error:
+        if of_handler(error):
+            raise
+        return None
+    if made is None:
         return None
     if out is None:
         return made
     out[...] = made
     return out
+
+
+def _made(func: Any, whole: Any, other: Any, is_row: bool, first: bool, wanted: Any) -> Any:
+    """Return the result; None if it is not of the dtype that is wanted."""
+    n = whole.shape[-1]
+    dtype = func(whole[tuple([slice(1)] * whole.ndim)], other.reshape(-1)[:1]).dtype
+    if wanted is not None and wanted is not dtype:
+        return None
+    made = np.empty(whole.shape, dtype)
+    lanes, results = whole.reshape(-1, n), made.reshape(-1, n)
+    if is_row:
+        _with_row(func, lanes, other.reshape(n), results, first)
+    else:
+        _with_column(func, lanes, other.reshape(-1), results, first)
+    return made
 
 
 def _with_row(func: Any, lanes: Any, row: Any, results: Any, first: bool) -> None:

@@ -101,9 +101,15 @@ def test_other_arguments_are_numpys() -> None:
         ((1,), {"dtype": "f4"}),
         ((1.0,), {}),
         ((True,), {}),
+        ((np.float64(0),), {}),
+        (((0.0,),), {}),
+        (((False,),), {}),
+        ((np.array(0),), {}),
+        (([0],), {}),
     ):
         assert lanes.called("sum", x, args, kwargs) is None
     assert lanes.called("norm", x, (1,), {}) is None  # its order
+    assert lanes.called("sum", x.reshape(2, -1, 3), (np.int64(0),), {}) is None
     for other in (
         x[:, ::-1],
         x.T,
@@ -161,6 +167,15 @@ for shape in ((600, 3), (1600, 3), (2000, 2), (40_000, 3), (300_000, 2), (150_00
                 y = x.copy()
                 tell((func, shape, "in place"), lambda: func(y, y[:1], out=y))
                 tell((func, shape, "in place"), lambda: func(y, w, out=y))
+        tell(("axis", shape), lambda: x.sum(axis=np.float64(0)))
+        tell(("axis", shape), lambda: x.max(axis=np.int64(0)))
+        fixed = x.copy()
+        fixed.flags.writeable = False
+        tell(("read-only", shape), lambda: np.add(x, c, out=fixed))
+        tell(("read-only", shape), lambda: np.bitwise_xor(x, w, out=fixed))
+        y = x.copy()
+        tell(("out by position", shape), lambda: np.maximum(y, c, y))
+        tell(("clip", shape), lambda: np.clip(x * 1, c, c) + x)
         if x.ndim == 2:
             tell(("order", shape), lambda: np.linalg.norm(x * 1.0, 1)[None])
         tell(("ddof", shape), lambda: np.std(x, axis=1, ddof=1))
