@@ -21,7 +21,7 @@ from weakref import ref as reference_to
 from numpy import broadcast
 
 __all__ = [
-    "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "value_of",
+    "MANY_LANES", "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "value_of",
 ]  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def short_lanes(x: Any, y: Any) -> int:
     if not (1 <= y.ndim <= x.ndim > 1 and 2 <= x.shape[-1] <= _SHORT_LANE and x.dtype is y.dtype):
         return 0
     n, lanes = x.shape[-1], x.size // x.shape[-1]
-    if lanes < _MANY_LANES or not (x.flags.c_contiguous and y.flags.c_contiguous):
+    if lanes < MANY_LANES or not (x.flags.c_contiguous and y.flags.c_contiguous):
         return 0
     if y.size == n == y.shape[-1]:
         return 1
@@ -71,8 +71,8 @@ def short_lanes(x: Any, y: Any) -> int:
 
 _SHORT_LANE = 8
 """Number of elements of a lane up to which NumPy spends most of its time between the lanes."""
-_MANY_LANES = 1500
-"""Number of lanes from which another way pays."""
+MANY_LANES = 1500
+"""Number of lanes from which another way pays. The two numbers are in ``machine.pxd`` too."""
 
 
 def put_number(box: Any, x: Any) -> bool:

@@ -22,7 +22,7 @@ except ImportError:
     _modes = None
 
 _users: ContextVar[Any] = ContextVar("users", default=None)
-"""What the user has set, in a call of :func:`raising`; None outside one."""
+"""Modes that the user has set, in a call of :func:`raising`; None outside one."""
 
 
 def raising(f: Callable[..., Any], *args: Any) -> Any:

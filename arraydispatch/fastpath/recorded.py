@@ -15,6 +15,7 @@ import numpy as np
 from numpy import ndarray
 
 from .._core.handles import Handle
+from .._core.machine import MANY_LANES
 from ..array.general_forms import named, short_power
 from ..common import events
 from ..common.arguments import SCALARS, with_scalar
@@ -97,7 +98,7 @@ def _go_along_lanes(x: Any, y: Any) -> bool:
     if v.size < w.size:
         left, right = right, left
     n = left[-1]
-    if not 2 <= n <= 4 or len(right) > len(left):
+    if not 2 <= n <= 4 or len(right) > len(left) or max(v.size, w.size) < MANY_LANES * n:
         return False
     if right[-1] == n:
         return all(size == 1 for size in right[:-1]) and not all(size == 1 for size in left[:-1])

@@ -28,6 +28,7 @@ OTHER_LISTS = {
     "launcher/numpy_classes.py": "members of the class itself",
     "launcher/package_patches.py": "methods of any class",
     "testing/backend.py": "calls that the kit tries",
+    "ufuncs/lanes.py": "reductions that are computed by columns",
 }
 """Files with a list that looks like one of ndarray's members, and what it lists."""
 LEAST = 4

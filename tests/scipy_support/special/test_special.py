@@ -140,9 +140,9 @@ def test_waves_far_out(library: str, name: str) -> None:
 
 
 def test_there_are_many() -> None:
-    assert len(arguments.FORMULAS) > 65
+    assert len(arguments.FORMULAS) > 50
     for backend in LIBRARIES:
-        assert len(arguments.on_devices(loader.load(backend))) >= 80
+        assert len(arguments.on_devices(loader.load(backend))) >= 65
 
 
 def test_values_on_numpy_are_scipys_own() -> None:
