@@ -141,6 +141,11 @@ def interrupting(more: int) -> None:
     _interrupting += more
 
 
+def is_interrupted() -> bool:
+    """Whether a handler runs in the midst of code of this package or of another library, whose locks nobody gives back until it ends."""
+    return _interrupting > 0
+
+
 def _is_library_begun(module: Any) -> bool:
     file = _file_begun(module)
     return file is not None and callers.is_library(file)

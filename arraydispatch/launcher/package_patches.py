@@ -30,7 +30,7 @@ from ..common import events
 from ..common.members import MEMBERS
 from ..common.patching import CLOUDPICKLE, Exchange, Exchanges
 from ..common.process_state import process
-from ..common.signal_safety import imported, is_aside
+from ..common.signal_safety import imported, is_aside, is_interrupted
 from ..dispatch import host_results
 from ..dispatch.handover import handed
 from ..dispatch.wrapping import check_writeable
@@ -493,6 +493,10 @@ def _is_within_begun(name: str) -> bool:
     return bool(above) and ((above in sys.modules and _is_begun(sys.modules[above])) or _is_within_begun(above))
 
 
+_PATIENCE = 0.05
+"""Seconds after which a thread that waits for the lock of the doors asks whether a handler interrupts the thread that holds it."""
+
+
 class Doors:
     """Doors of one run.
 
@@ -533,7 +537,7 @@ class Doors:
         """
         if by_user:
             import_notices.catch_up()
-        if not self._opening.acquire(blocking=not is_aside()):
+        if not self._may_open():
             return  # the thread that opens doors may wait for this one, whose modules the next import opens
         try:
             if self._is_news(by_user):
@@ -546,6 +550,15 @@ class Doors:
                 self._receive(_BACKENDS[library])
         finally:
             self._opening.release()
+
+    def _may_open(self) -> bool:
+        """Take the lock; return False where the thread that holds it may wait for this one, in a handler that compiles, for example."""
+        if is_aside():
+            return self._opening.acquire(blocking=False)
+        while not self._opening.acquire(timeout=_PATIENCE):
+            if is_interrupted():
+                return False
+        return True
 
     def open_compiled(self, module: ModuleType) -> None:
         """Open the doors of an extension module of the user's."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,7 +14,8 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch.launcher import signal_handlers
+from arraydispatch.common import signal_safety
+from arraydispatch.launcher import package_patches, signal_handlers
 
 ROOT = Path(__file__).parents[2]
 ALARMS = Path(__file__).parent / "alarms.py"
@@ -269,6 +271,7 @@ def test_a_handler_waits_for_code_that_runs_without_values(monkeypatch: pytest.M
 
 _EVERY_THIRD = """
 import sys
+import threading
 import numpy as np
 
 small, large, raised, moments = np.arange(1000.0), np.arange(300_000.0), set(), 0
@@ -462,3 +465,16 @@ def test_a_handler_imports_no_library_amid(backend: str, moment: str, tmp_path: 
         f"{300_000 * 299_999.0} 299999.0 6.0",
         "True",
     ], done.stderr
+
+
+def test_a_thread_waits_for_no_doors_that_a_handler_keeps_from_opening(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Import in a thread, as inductor does while it compiles, while a handler interrupts the thread that opens doors, and waits for this one."""
+    doors = package_patches.Doors.__new__(package_patches.Doors)
+    doors._opening = threading.RLock()  # type: ignore[attr-defined]
+    ended = threading.Event()
+    monkeypatch.setattr(signal_safety, "_interrupting", 1)
+    with doors._opening:  # type: ignore[attr-defined]
+        thread = threading.Thread(target=lambda: (doors.open_all("json", False), ended.set()))
+        thread.start()
+        assert ended.wait(20)
+    thread.join()
