@@ -31,8 +31,6 @@ _LANES = 1 << 9
 """Number of lanes from which it does."""
 _EIGHT = 8
 """Number of elements from which NumPy sums in eight partial sums."""
-_PIECE = 1 << 16
-"""Number of elements of a piece, whose columns are all read while it is in the cache."""
 
 
 def add(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
@@ -98,23 +96,22 @@ def extreme(ufunc: np.ufunc) -> Callable[[Any, Any], None]:
 
 
 class _Way(NamedTuple):
-    """Reduction by columns: up to how many elements it pays, of which dtypes, whether it may meet errors, and whether it divides and takes the root in the end."""
+    """Reduction by columns: up to how many elements it pays, of which dtypes, and whether it divides and takes the root in the end."""
 
     reduce: Callable[[Any, Any], None]
     most: int
     dtypes: str
-    errors: bool = False
     divides: bool = False
     roots: bool = False
 
 
 _WAYS: dict[str, _Way] = {
-    "sum": _Way(add, 12, "fdbhilBHIL?", errors=True),
-    "mean": _Way(add, 12, "fdbhiBHI?", errors=True, divides=True),
-    "var": _Way(_squares_apart, 12, "fd", errors=True, divides=True),
-    "std": _Way(_squares_apart, 12, "fd", errors=True, divides=True, roots=True),
-    "norm": _Way(_squares, 12, "fd", errors=True, roots=True),
-    "prod": _Way(_of(np.multiply), 12, "fdl", errors=True),
+    "sum": _Way(add, 12, "fdbhilBHIL?"),
+    "mean": _Way(add, 12, "fdbhiBHI?", divides=True),
+    "var": _Way(_squares_apart, 12, "fd", divides=True),
+    "std": _Way(_squares_apart, 12, "fd", divides=True, roots=True),
+    "norm": _Way(_squares, 12, "fd", roots=True),
+    "prod": _Way(_of(np.multiply), 12, "fdl"),
     "max": _Way(extreme(np.maximum), 16, "fdbhilBHIL"),
     "min": _Way(extreme(np.minimum), 16, "fdbhilBHIL"),
     "any": _Way(_of(np.logical_or), 12, "?"),
@@ -204,7 +201,7 @@ def _dtype_of_sum(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _by_pieces(reduce: Callable[[Any, Any], None], lanes: ndarray[Any, Any], results: ndarray[Any, Any]) -> None:
-    step = _PIECE // lanes.shape[1]
+    step = rows.PIECE // lanes.shape[1]
     for begin in range(0, len(lanes), step):
         reduce(lanes[begin : begin + step], results[begin : begin + step])
 

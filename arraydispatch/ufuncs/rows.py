@@ -103,7 +103,7 @@ def call(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 _STRETCH = 512
 """Number of elements of a row that is repeated, so that NumPy's loops are as long."""
-_PIECE = 1 << 16
+PIECE = 1 << 16
 """Number of elements of a piece, whose columns are all computed while it is in the cache."""
 
 
@@ -168,7 +168,7 @@ def _with_row(func: Any, lanes: Any, row: Any, results: Any, first: bool) -> Non
 def _with_column(func: Any, lanes: Any, column: Any, results: Any, first: bool) -> None:
     """Compute column by column."""
     count, n = lanes.shape
-    step = _PIECE // n
+    step = PIECE // n
     for begin in range(0, count, step):
         part = slice(begin, begin + step)
         y = column[part]
