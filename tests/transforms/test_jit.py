@@ -318,6 +318,20 @@ def test_programs_keep_nan(library, x):
         np.testing.assert_allclose(host(got), want, 1e-14)
 
 
+def test_running_results_of_many_elements_compile(library):
+    """XLA compiled the steps of TensorFlow's running maximum, written one after another, for minutes."""
+    x = np.random.default_rng(0).random(100_000) + 0.5
+    for got, want in zip(ad.jit(_running)(ad.asarray(x)), _running(x), strict=True):
+        np.testing.assert_array_equal(host(got), want)
+    few = x[:3000] / x[:3000].mean()
+    slope = host(ad.jit(ad.grad(lambda a: np.cumprod(a)[-1]))(ad.asarray(few)))
+    np.testing.assert_allclose(slope, np.prod(few) / few, rtol=1e-10)
+
+
+def _running(x):
+    return np.maximum.accumulate(x), np.minimum.accumulate(x.reshape(50, -1), axis=1), np.maximum.accumulate(x > 0.6)
+
+
 @pytest.mark.slow
 def test_torchs_own_compiler():
     torch = pytest.importorskip("torch")

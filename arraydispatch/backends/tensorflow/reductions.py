@@ -171,11 +171,7 @@ def _differentiable_product(a: Tensor, axis: int) -> Tensor:
 
     TensorFlow's own divides by the factors, which may be zero, and omits the conjugates of complex numbers.
     """
-    whole, n, span = a, dims(a)[axis], 1
-    while span < n:
-        head, rest = tf.split(whole, [span, n - span], axis)
-        before, _ = tf.split(whole, [n - span, span], axis)
-        whole, span = tf.concat([head, rest * before], axis), 2 * span
+    whole = _doubled(tf.multiply, a, axis, tf.ones([], a.dtype))
     value, nothing = _cumprod(tf.stop_gradient(a), integer(axis)), tf.stop_gradient(whole) - whole
     return tf.where(_not_equal(nothing, nothing), value, value - nothing)
 
@@ -187,25 +183,34 @@ def _begins_with_zero(a: Tensor, axis: int) -> bool:
     return bool(a.shape[axis]) and not np.all(host_kernels.memory_of(a).take(0, axis))
 
 
-def running_extremum(choose: Kernel) -> Kernel:
-    """Make a running maximum, which TensorFlow lacks, in log2(n) steps; each step doubles the number of elements that a result covers."""
+def _doubled(op: Kernel, a: Tensor, axis: int, neutral: Tensor | None = None) -> Tensor:
+    """Combine each element with all before it in log2(n) steps; each step doubles the number of elements that a result covers.
+
+    ``neutral`` changes nothing by ``op``; without it ``op`` gives an element with itself as it is. The steps are a loop of
+    TensorFlow's: XLA fuses steps written one after another and computes each again for every one that follows, so that
+    compiling a running maximum of 70,000 elements took 40 seconds (TensorFlow 2.21; no issue is filed).
+    """
+    n = dims(a)[axis]
+    if n < 2:
+        return fresh(a)
+    place = tf.reshape(tf.range(n), [-1 if i == axis else 1 for i in range(len(dims(a)))])
+
+    def step(out: Tensor, covered: Tensor) -> tuple[Tensor, Tensor]:
+        before = tf.where(place < covered, out if neutral is None else neutral, tf.roll(out, covered, axis))
+        return op(before, out), covered * 2
+
+    state = a, tf.constant(1)
+    return tf.while_loop(lambda out, covered: covered < n, step, state, maximum_iterations=(n - 1).bit_length())[0]
+
+
+def running_extremum(ufunc: np.ufunc, choose: Kernel) -> Kernel:
+    """Make a running maximum or minimum, which TensorFlow lacks."""
 
     def kernel(a: Tensor, axis: int) -> Tensor:
         if a.dtype is BOOL:
             return _cast(kernel(_cast(a, tf.uint8), axis), tf.bool)
-        shape = dims(a)
-        n = shape[axis]
-        key = [slice(0, size, 1) for size in shape]
-
-        def part(x: Tensor, start: int, stop: int) -> Tensor:
-            return primitives.slice(x, (*key[:axis], slice(start, stop, 1), *key[axis + 1 :]))
-
-        out, step = a, 1
-        while step < n:
-            longer = choose(part(out, 0, n - step), part(out, step, n))
-            out = primitives.concatenate([part(out, 0, step), longer], axis)
-            step *= 2
-        return fresh(a) if out is a else out
+        made = host_kernels.if_large(ufunc.accumulate, a, axis)
+        return _doubled(choose, a, axis) if made is None else made
 
     return kernel
 

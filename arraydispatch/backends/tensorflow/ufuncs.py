@@ -452,7 +452,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.isfinite: isfinite,
 }
 
-ACCUMULATE.update({ufunc: running_extremum(UFUNCS[ufunc]) for ufunc in (np.maximum, np.minimum)})
+ACCUMULATE.update({ufunc: running_extremum(ufunc, UFUNCS[ufunc]) for ufunc in (np.maximum, np.minimum)})
 
 SCALARS: frozenset[Any] = frozenset(
     {
