@@ -1,5 +1,8 @@
 /* What `arraydispatch._core.machine` does in Python, in C: facts about an ndarray's memory, and calls of machine code. */
 
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3") /* with vector code, which Clang makes anyway */
+#endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <numpy/arrayobject.h>
@@ -196,7 +199,101 @@ add_rows(PyObject *module, PyObject *const *args, Py_ssize_t count)
     Py_RETURN_TRUE;
 }
 
+/* Sums of integers of one, two or four bytes, in words of eight bytes whose halves, quarters or eighths are added side by side in lanes
+ * of twice the width. `flip` is the sign bit of signed ones: with it inverted they are unsigned, and too large by its value. A byte of a boolean may be another than 0 and 1. */
+#define FLIPPED(x, flip) ((x) ^ (flip))
+#define IS_TRUE(x, flip) ((x) != 0)
+#define ARE_TRUE(word, flips) ((((((word) & 0x7f7f7f7f7f7f7f7fULL) + 0x7f7f7f7f7f7f7f7fULL) | (word)) >> 7) & 0x0101010101010101ULL)
+#define ADD_LANES(T, WIDE, MASK, MOST, WORD, ONE)                                                             \
+    static npy_uint64 total_##T(const T *x, npy_intp n, T flip)                                               \
+    {                                                                                                         \
+        const npy_intp each = 8 / sizeof(T), words = n / each;                                                \
+        const npy_uint64 flips = (~(npy_uint64)0 / (T)~(T)0) * flip;                                          \
+        npy_uint64 sum = 0;                                                                                   \
+        for (npy_intp begin = 0; begin < words; begin += MOST) {                                              \
+            npy_intp end = words - begin < MOST ? words : begin + MOST;                                       \
+            npy_uint64 lanes = 0;                                                                             \
+            for (npy_intp i = begin; i < end; i++) {                                                          \
+                npy_uint64 word;                                                                              \
+                memcpy(&word, x + i * each, 8);                                                               \
+                word = WORD(word, flips);                                                                     \
+                lanes += (word & MASK) + ((word >> (8 * sizeof(T))) & MASK);                                  \
+            }                                                                                                 \
+            for (int i = 0; i < 64; i += 16 * sizeof(T)) sum += (WIDE)(lanes >> i);                           \
+        }                                                                                                     \
+        for (npy_intp i = words * each; i < n; i++) sum += (T)ONE(x[i], flip);                                \
+        return sum - (npy_uint64)flip * n;                                                                    \
+    }                                                                                                         \
+    static void totals_##T(const T *x, npy_intp rows, npy_intp n, T flip, WIDE *lanes, npy_uint64 *out)       \
+    {                                                                                                         \
+        for (npy_intp i = 0; i < n; i++) out[i] = -(npy_uint64)flip * rows;                                   \
+        for (npy_intp begin = 0; begin < rows; begin += MOST) {                                               \
+            npy_intp end = rows - begin < MOST ? rows : begin + MOST;                                         \
+            memset(lanes, 0, n * sizeof(WIDE));                                                               \
+            for (npy_intp row = begin; row < end; row++) {                                                    \
+                for (npy_intp i = 0; i < n; i++) lanes[i] += (T)ONE(x[row * n + i], flip);                    \
+            }                                                                                                 \
+            for (npy_intp i = 0; i < n; i++) out[i] += lanes[i];                                              \
+        }                                                                                                     \
+    }
+ADD_LANES(npy_uint8, npy_uint16, 0x00ff00ff00ff00ffULL, 128, FLIPPED, FLIPPED)
+ADD_LANES(npy_bool, npy_uint16, 0x00ff00ff00ff00ffULL, 128, ARE_TRUE, IS_TRUE)
+ADD_LANES(npy_uint16, npy_uint32, 0x0000ffff0000ffffULL, 32768, FLIPPED, FLIPPED)
+ADD_LANES(npy_uint32, npy_uint64, 0x00000000ffffffffULL, 2147483648LL, FLIPPED, FLIPPED)
+
+#define ADD_BY(T)                                                                                             \
+    if (along) {                                                                                              \
+        for (npy_intp i = 0; i < rows; i++) sums[i] = total_##T((const T *)data + i * n, n, (T)flip);         \
+    }                                                                                                         \
+    else {                                                                                                    \
+        totals_##T((const T *)data, rows, n, (T)flip, lanes, sums);                                           \
+    }
+
+static PyObject *
+add_integers(PyObject *module, PyObject *const *args, Py_ssize_t count)
+{
+    if (count != 3 || !is_array(args[0]) || !is_array(args[1])) {
+        if (!PyErr_Occurred()) PyErr_SetString(PyExc_TypeError, "add_integers(x, out, along)");
+        return NULL;
+    }
+    PyArrayObject *x = (PyArrayObject *)args[0], *out = (PyArrayObject *)args[1];
+    int along = PyObject_IsTrue(args[2]), size = (int)PyArray_ITEMSIZE(x);
+    if (along < 0) {
+        return NULL;
+    }
+    if (PyArray_NDIM(x) != 2 || PyArray_NDIM(out) != 1 || PyArray_DIM(out, 0) != PyArray_DIM(x, !along) || PyArray_ITEMSIZE(out) != 8
+        || !(PyArray_ISINTEGER(x) || PyArray_ISBOOL(x)) || !PyArray_ISINTEGER(out) || size > 4 || !PyArray_ISCARRAY_RO(x)
+        || !PyArray_ISCARRAY(out)) {
+        Py_RETURN_FALSE;
+    }
+    npy_intp rows = PyArray_DIM(x, 0), n = PyArray_DIM(x, 1);
+    npy_uint32 flip = PyArray_ISSIGNED(x) ? (npy_uint32)1 << (8 * size - 1) : 0;
+    const void *data = PyArray_DATA(x);
+    npy_uint64 *sums = PyArray_DATA(out);
+    void *lanes = along ? NULL : PyMem_RawMalloc(2 * size * n + 1);
+    if (!along && lanes == NULL) {
+        return PyErr_NoMemory();
+    }
+    Py_BEGIN_ALLOW_THREADS
+    if (PyArray_ISBOOL(x)) {
+        ADD_BY(npy_bool)
+    }
+    else if (size == 1) {
+        ADD_BY(npy_uint8)
+    }
+    else if (size == 2) {
+        ADD_BY(npy_uint16)
+    }
+    else {
+        ADD_BY(npy_uint32)
+    }
+    Py_END_ALLOW_THREADS
+    PyMem_RawFree(lanes);
+    Py_RETURN_TRUE;
+}
+
 static PyMethodDef functions[] = {
+    {"add_integers", (PyCFunction)(void (*)(void))add_integers, METH_FASTCALL, NULL},
     {"add_rows", (PyCFunction)(void (*)(void))add_rows, METH_FASTCALL, NULL},
     {"address_of", address_of, METH_O, NULL},
     {"layout_of", layout_of, METH_O, NULL},

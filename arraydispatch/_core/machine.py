@@ -21,7 +21,7 @@ from weakref import ref as reference_to
 from numpy import broadcast
 
 __all__ = [
-    "MANY_LANES", "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "value_of",
+    "MANY_LANES", "add_integers", "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "value_of",
 ]  # fmt: skip
 
 
@@ -138,6 +138,16 @@ def add_rows(x: Any, out: Any) -> bool:
     return False
 
 
+def add_integers(x: Any, out: Any, along: bool) -> bool:
+    """Compute the sums of the rows of a contiguous matrix, or of its columns, and say whether it was done.
+
+    The elements are booleans or integers of at most four bytes, the sums integers of eight. In Python it is not done.
+
+    ``along``: whether the rows are summed, and not the columns.
+    """
+    return False
+
+
 try:
     _compiled: Any = import_module("._machine", __package__)
 except ImportError:
@@ -145,4 +155,4 @@ except ImportError:
 else:
     address_of, layout_of, owns_memory = _compiled.address_of, _compiled.layout_of, _compiled.owns_memory
     put, put_addresses, run = _compiled.put, _compiled.put_addresses, _compiled.run
-    add_rows = _compiled.add_rows
+    add_integers, add_rows = _compiled.add_integers, _compiled.add_rows

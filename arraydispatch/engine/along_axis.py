@@ -32,7 +32,7 @@ _PART = 1 << 17
 def call(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a function, of which ``spec`` has the facts, on ndarrays in parts, if the call is large and can be divided."""
     func = spec.func
-    if args and type(args[0]) is _ndarray and args[0].ndim > 1 and (name := lanes.name_of(func)):
+    if args and type(args[0]) is _ndarray and (name := lanes.name_of(func)):
         made = lanes.called(name, args[0], args[1:], kwargs)
         if made is not None:
             return made

@@ -91,6 +91,10 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
         if alone and value is not None and value.size < path.least:
             kind: Kind = handles.kind_of(x)
             if not kind.standard and not (waiting and lends and _are_read([x])):
+                if by_lanes and value.size >= lanes.LEAST and value.dtype in lanes.SMALL:
+                    reduced = lanes.called(by_lanes, value, (), {})
+                    if reduced is not None:
+                        return _finished(reduced, value, x, kind)
                 return _finished((run_one if _may_stand(value, holds) else run)(value), value, x, kind)
         elif alone and path.least and not tables and (type(x) is tuple or type(x) is list):
             found: list[Any] = []
@@ -108,7 +112,12 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
             if kind.standard or (waiting and lends and _are_read([x] if second is None else [x, y])):
                 pass
             elif second is None:
-                if by_lanes and by_axis and value.ndim > 1 and value.size >= lanes.LEAST:
+                if (
+                    by_lanes
+                    and by_axis
+                    and value.size >= lanes.LEAST
+                    and (value.ndim > 1 or value.dtype in lanes.SMALL)
+                ):
                     reduced = lanes.reduced(by_lanes, value, y)
                     if reduced is not None:
                         return _finished(reduced, value, x, kind)
@@ -166,7 +175,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
             return DECLINED  # threads share it
         start = perf_counter() if any_size or _kept else 0.0
         result = None
-        if by_lanes and type(hosts[0]) is ndarray and hosts[0].ndim > 1:
+        if by_lanes and type(hosts[0]) is ndarray:
             result = lanes.called(by_lanes, hosts[0], tuple(hosts[1:]), options)
         if result is None:
             result = run(*hosts, **options) if options else run(*hosts)

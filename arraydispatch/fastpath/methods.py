@@ -338,7 +338,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                 made = of_kept(numpys, (self, *args)) if not kwargs and is_plain(args, kwargs) else DECLINED
                 return general(self, *args, **kwargs) if made is DECLINED else made
             if is_plain(args, kwargs):
-                if by_lanes and x.ndim > 1 and x.size >= lanes.LEAST:
+                if by_lanes and x.size >= lanes.LEAST and (x.ndim > 1 or x.dtype in lanes.SMALL):
                     reduced = lanes.called(by_lanes, x, args, kwargs)
                     if reduced is not None:
                         return _answered(self, reduced, kind)
@@ -368,6 +368,10 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             x: ndarray = self._v
             kind: Kind = self._kind
             if not (kind.standard or (computes and x.size >= path.least)):
+                if by_lanes and x.size >= lanes.LEAST and x.dtype in lanes.SMALL:
+                    reduced = lanes.called(by_lanes, x, (), {})
+                    if reduced is not None:
+                        return _answered(self, reduced, kind)
                 return _answered(self, numpys(x), kind)
             made = of_kept(numpys, (self,))
             if made is not DECLINED:
@@ -379,7 +383,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             x: ndarray = self._v
             kind: Kind = self._kind
             if not (kind.standard or (computes and x.size >= path.least)):
-                if by_lanes and x.ndim > 1 and x.size >= lanes.LEAST:
+                if by_lanes and x.size >= lanes.LEAST and (x.ndim > 1 or x.dtype in lanes.SMALL):
                     reduced = lanes.reduced(by_lanes, x, given)
                     if reduced is not None:
                         return _answered(self, reduced, kind)

@@ -272,7 +272,7 @@ def _reduced_at_once(name: str, method: Any, a: Any, args: Any, kwargs: Any) -> 
     if not _is_there(a, value) or not results.is_plain(args, kwargs):
         return None
     start = perf_counter()
-    result = lanes.called(name, value, args, kwargs) if value.ndim > 1 else None
+    result = lanes.called(name, value, args, kwargs)
     if result is None:
         result = method(value, *args, **kwargs)
     host_values.tell(getattr(np, name), [a], result, (value,), perf_counter() - start)

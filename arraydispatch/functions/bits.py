@@ -69,6 +69,8 @@ def unpackbits(xp: XP, a: Any, /, axis: Any = None, count: Any = None, bitorder:
 
 def byteswapped(xp: XP, a: Native) -> Native:
     """Implement ``ndarray.byteswap``: reverse each element's bytes; for a complex number, those of each part."""
+    if isinstance(a, np.ndarray):
+        return a.byteswap()
     dtype = xp.dtype_of(a)
     if dtype.kind == "c":
         return xp.prim.complex(byteswapped(xp, xp.prim.real(a)), byteswapped(xp, xp.prim.imag(a)))

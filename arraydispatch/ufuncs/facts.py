@@ -28,6 +28,8 @@ class UfuncFacts(NamedTuple):
     """The second operand that leaves each first one as it is."""
     heavy: bool = False
     """Whether it takes several times as long as a sum."""
+    by_inverse: bool = False
+    """Whether its loops of integers multiply by the inverse of a second operand that is one number, so that it is not heavy."""
     reports: Literal["never", "seldom", "methods", "often", "divisors"] = "seldom"
     """When it reports floating-point errors.
 
@@ -104,7 +106,7 @@ FACTS: dict[Any, UfuncFacts] = {
     np.subtract: UfuncFacts(instruction="sub", neutral=0, reports="methods", by_parts=True, error="sum", sign=-1.0),
     np.multiply: UfuncFacts(instruction="mul", neutral=1, reports="methods", associative=True),
     np.divide: UfuncFacts(instruction="div", neutral=1, reports="often"),
-    np.floor_divide: UfuncFacts(heavy=True, reports="divisors", jumps="unit"),
+    np.floor_divide: UfuncFacts(heavy=True, by_inverse=True, reports="divisors", jumps="unit"),
     np.remainder: UfuncFacts(heavy=True, reports="divisors", error="remainder", jumps="operand"),
     np.fmod: UfuncFacts(heavy=True, reports="divisors", error="remainder", jumps="operand"),
     np.divmod: UfuncFacts(reports="divisors"),

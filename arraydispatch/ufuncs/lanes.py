@@ -19,14 +19,16 @@ import numpy as np
 from .._core import machine
 from ..common.error_modes import raising
 from ..common.signal_safety import of_handler
-from . import rows
+from . import integer_sums, rows
 
-__all__ = ["LEAST", "called", "columns", "name_of", "reduced"]
+__all__ = ["LEAST", "SMALL", "called", "columns", "name_of", "reduced"]
 
 ndarray = np.ndarray
 
 LEAST = 1 << 10
 """Number of elements of an array from which :func:`reduced` may take less time than NumPy."""
+SMALL = integer_sums.DTYPES
+"""Dtypes of integers whose sums of all elements take less time too."""
 _LANES = 1 << 9
 """Number of lanes from which it does."""
 _EIGHT = 8
@@ -127,17 +129,17 @@ def columns(ufunc: np.ufunc, dtype: np.dtype[Any], n: int) -> Callable[[Any, Any
     return way.reduce if way is not None and 2 <= n <= way.most and dtype.char in way.dtypes else None
 
 
-def reduced(
-    name: str, x: ndarray[Any, Any], axis: Any, keepdims: Any = False, ddof: Any = 0
-) -> ndarray[Any, Any] | None:
+def reduced(name: str, x: ndarray[Any, Any], axis: Any, keepdims: Any = False, ddof: Any = 0) -> Any:
     """Return what the method of an array gives for an axis; None where NumPy takes less time, or there may be an error.
+
+    Arrays of :data:`SMALL` integers are summed along all axes too.
 
     Parameters
     ----------
     name : str
         Name of the method: ``"sum"``, ``"max"``, …
     x : ndarray
-        Array of two or more dimensions.
+        Array of two or more dimensions, or of small integers.
     axis : object
         What was given as the axis.
     keepdims : object
@@ -145,8 +147,16 @@ def reduced(
     ddof : object
         What was given for ``ddof``, of a variance or standard deviation.
     """
+    if name == "count_nonzero" and axis is not None and x.dtype == np.bool_:
+        name = "sum"
     way = _WAYS.get(name)
     if way is None or x.dtype.char not in way.dtypes or not x.dtype.isnative or type(keepdims) is not bool:
+        return None
+    if name in ("sum", "mean") and x.dtype in SMALL and x.size >= LEAST:
+        made = integer_sums.of_axes(name, x, axis, keepdims)
+        if made is not None:
+            return made
+    if x.ndim < 2:
         return None
     n, ndim = x.shape[-1], x.ndim
     if n < 2 or x.size < _LANES * n or not x.flags.c_contiguous:
@@ -245,9 +255,11 @@ _FOLD = 512
 """Number of elements of a row that is made of many."""
 
 
-def called(name: str, x: ndarray[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> ndarray[Any, Any] | None:
+def called(name: str, x: ndarray[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what a method gives for arguments; None where :func:`reduced` gives None, or for arguments that it does not take."""
     if len(args) > 1 or kwargs.keys() - _TAKEN or (args and ("axis" in kwargs or name == "norm")):
+        return None
+    if "ddof" in kwargs and name not in ("var", "std"):
         return None
     axis = args[0] if args else kwargs.get("axis")
     return reduced(name, x, axis, kwargs.get("keepdims", False), kwargs.get("ddof", 0))
@@ -263,6 +275,7 @@ def name_of(func: Any) -> str:
 
 _NAMES: dict[Any, str] = {
     np.linalg.norm: "norm",
+    np.count_nonzero: "count_nonzero",
     **{getattr(home, name): name for home in (np, np.ndarray) for name in _WAYS if name != "norm"},
     **{
         ufunc.reduce: name

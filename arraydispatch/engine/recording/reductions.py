@@ -16,7 +16,7 @@ import numpy as np
 
 from ..._core.handles import Handle
 from ...common.sentinels import DECLINED
-from ...ufuncs import lanes
+from ...ufuncs import integer_sums, lanes
 from ...ufuncs.facts import ufunc_facts
 from ..host_blocks import column_sums
 from ..nodes import Form, Node, Whole
@@ -62,7 +62,9 @@ def _form_of_all(func: np.ufunc, kind: Any, span: tuple[int, ...], fortran: bool
     """Return the form of a reduction to one element."""
     dtype = kind.dtype
     whole = Whole((2 if dtype.kind == "c" else 1) if func is np.add and dtype.kind in "fc" else 0, func)
-    call = partial(func.reduce, axis=None, dtype=dtype)
+    call: Any = partial(func.reduce, axis=None, dtype=dtype)
+    if func is np.add and dtype.kind in "iu":
+        call = partial(integer_sums.add, dtype=dtype)
     return Form(call, kind, (), prod(span), fortran=fortran, span=span, halved=whole)
 
 

@@ -1,0 +1,114 @@
+"""Sums and means of booleans and of small integers, without the conversion of each element.
+
+NumPy converts the elements to the eight bytes of the result, 8,192 at a time: a sum of a million booleans takes 0.28 ms, and 0.04 where they
+are added as they are. No sum of integers is rounded, and none of float64 in which each partial sum is an integer that float64 holds, so
+the order of the additions is free.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .._core import machine
+
+__all__ = ["DTYPES", "add", "of_axes"]
+
+ndarray = np.ndarray
+
+DTYPES = frozenset(map(np.dtype, "?bBhHiI"))
+"""The dtypes that this module adds."""
+_HELD = 53
+"""Bits of an integer that float64 holds."""
+_SHORT = 16
+"""Number of elements of a row below which adding the rows takes longer than columns do."""
+_FOLD = 512
+"""Number of elements of a row that is made of many short ones."""
+
+
+def add(x: ndarray[Any, Any], out: ndarray[Any, Any], **keywords: Any) -> None:
+    """Compute ``np.add.reduce(x, axis=None, out=out, **keywords)``, the sum of all elements."""
+    row = _as_row(x) if x.dtype in DTYPES else None
+    if row is None or not machine.add_integers(row, out.reshape(1), True):
+        np.add.reduce(x, axis=None, out=out, **keywords)
+
+
+def of_axes(name: str, x: ndarray[Any, Any], axis: Any, keepdims: bool) -> Any:
+    """Return what the method ``sum`` or ``mean`` gives for an array of :data:`DTYPES`; None where NumPy has to compute it.
+
+    Parameters
+    ----------
+    name : str
+        ``"sum"`` or ``"mean"``.
+    x : ndarray
+        The array.
+    axis : object
+        What was given as the axis. All axes, the first few and the last few are computed here.
+    keepdims : bool
+        As of the method.
+    """
+    ndim = x.ndim
+    first = _first(axis, ndim)
+    if first is None or not x.size:
+        return None
+    if first == 0:
+        matrix, shape = _as_row(x), (1,) * ndim if keepdims else ()
+    elif x.flags.c_contiguous:
+        kept = x.shape[first:] if first < 0 else x.shape[:first]
+        ones = (1,) * (ndim - len(kept) if keepdims else 0)
+        shape = (*ones, *kept) if first < 0 else (*kept, *ones)
+        matrix = x.reshape((-1, math.prod(kept)) if first < 0 else (math.prod(kept), -1))
+    else:
+        matrix = None
+    if matrix is None or (first > 0 and matrix.shape[1] < _SHORT):
+        return None
+    count = matrix.shape[0 if first < 0 else 1]
+    if name == "mean" and 8 * x.dtype.itemsize + count.bit_length() > _HELD:
+        return None
+    sums: Any = np.empty(shape, _dtype_of_sum(x.dtype))
+    done = _add_rows(matrix, sums.reshape(-1)) if first < 0 else machine.add_integers(matrix, sums.reshape(-1), True)
+    if not done:
+        return None
+    made = sums if name == "sum" else np.true_divide(sums, np.intp(count))
+    return made if shape else made[()]
+
+
+def _add_rows(matrix: ndarray[Any, Any], out: ndarray[Any, Any]) -> bool:
+    """Add the rows, of short ones many at once, and say whether it was done."""
+    n = matrix.shape[1]
+    times = _FOLD // n
+    whole = len(matrix) - len(matrix) % times if times > 1 else 0
+    if not whole:
+        return machine.add_integers(matrix, out, False)
+    sums = np.empty(times * n, out.dtype)
+    if not machine.add_integers(matrix[:whole].reshape(-1, times * n), sums, False):
+        return False
+    np.add.reduce(np.concatenate([sums.reshape(times, n), matrix[whole:]], dtype=out.dtype), axis=0, out=out)
+    return True
+
+
+@cache
+def _dtype_of_sum(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    return np.zeros(1, dtype).sum().dtype
+
+
+def _as_row(x: ndarray[Any, Any]) -> ndarray[Any, Any] | None:
+    """Return all elements as a matrix of one row; None if they are not contiguous."""
+    flags = x.flags
+    return x.reshape(1, -1) if flags.c_contiguous else x.T.reshape(1, -1) if flags.f_contiguous else None
+
+
+def _first(axis: Any, ndim: int) -> int | None:
+    """Return the first axis of the last few that are reduced, or of those that are kept behind the first few, as a negative number; else None."""
+    if axis is None:
+        return 0
+    axes = (axis,) if type(axis) is int else axis
+    if type(axes) is not tuple or not 0 < len(axes) <= ndim or any(type(each) is not int for each in axes):
+        return None
+    found = tuple([each + ndim if each < 0 else each for each in axes])
+    if found == tuple(range(ndim - len(axes), ndim)):
+        return found[0]
+    return len(axes) - ndim if found == tuple(range(len(axes))) else None
