@@ -1,6 +1,7 @@
 from .._core.ndarrays cimport ndarray
 from ..backends.kinds cimport Kind
 from .._core cimport handles, machine
+from .._core.frames cimport CodeType, FrameType
 from .._core.handles cimport Handle
 from .results cimport Path, array_of, before_write, computed_onto, into, is_computed, is_numpys, is_plain, keywords_of, of_kept, of_one, of_two, onto, result_of, ufunc, values_of, view_of, written
 
@@ -9,7 +10,7 @@ cdef class _Rows:
     cdef object _rows
 
 cdef object DECLINED, PLAIN
-cdef dict _NUMPYS
+cdef dict _NUMPYS, _users_files
 cdef Path path
 cdef bint _compiled
 cdef object _PLACES, _MASK

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import CodeType, FrameType
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from .._core.handles import Handle, shortened
 from ..array import exports
 from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, with_scalar
+from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import of_handler
 from ..dispatch import host_values
@@ -41,7 +43,7 @@ from .results import (
 )  # fmt: skip
 
 __all__ = [
-    "array_ufunc", "binary", "dtype", "getitem", "inplace", "iterating", "length", "method_of", "of_value", "property_of_value", "reflected", "setitem", "unary", "view_property", "writer",
+    "array_ufunc", "binary", "class_shown", "dtype", "getitem", "inplace", "iterating", "length", "method_of", "of_value", "property_of_value", "reflected", "setitem", "unary", "view_property", "writer",
 ]  # fmt: skip
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
@@ -488,6 +490,37 @@ def view_property(name: str, general: Any) -> Any:
         return general.fget(self)
 
     return property(of, general.fset, doc=general.__doc__)
+
+
+# -- the class that is shown --------------------------------------------------------------------------------------------
+
+_users_files: dict[Any, bool] = {}
+"""Files of the users' rule -> whether they are the user's."""
+
+
+@process.follows("users")
+def _follow_users() -> None:
+    global _users_files
+    _users_files = {} if process.users is None else process.users.known
+
+
+_follow_users()
+
+
+def class_shown(general: Callable[[Any, FrameType], type]) -> Any:
+    """Make ``__class__``, by which ``isinstance`` goes: user files see an array's own class, and ``general`` says what code of other frames does."""
+
+    def of(self: Any) -> Any:
+        frame: Any = machine.current_frame()
+        if not _compiled:
+            frame = frame.f_back
+        asking: FrameType = frame
+        code: CodeType = asking.f_code
+        if _users_files.get(code.co_filename) is True:
+            return type(self)
+        return general(self, asking)
+
+    return property(of)
 
 
 # -- protocols ---------------------------------------------------------------------------------------------------------

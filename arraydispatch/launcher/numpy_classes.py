@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial, wraps
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from ..common.process_state import process
 from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
 from ..dispatch import host_values, split_arrays
+from ..fastpath import methods
 from ..memory import reshaping, views
 from ..memory.roots import memory_of
 from ..runtime import dtypes
@@ -196,8 +198,7 @@ def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
     return _real.view(self, *args, **kwargs)
 
 
-def _class_shown(a: Any) -> type:
-    frame = sys._getframe(1)
+def _class_shown(a: Any, frame: FrameType) -> type:
     names = frame.f_globals
     if process.cells is names and process.users is None:
         return (
@@ -228,7 +229,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     __new__ = _real.__new__  # type: ignore[assignment]
     __class_getitem__ = _real.__class_getitem__
 
-    __class__ = property(_class_shown)
+    __class__ = methods.class_shown(_class_shown)
 
     def __dir__(self) -> list[str]:
         return _shown_names()
