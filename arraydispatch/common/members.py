@@ -94,7 +94,7 @@ _ROWS = (
     *_operators("lshift", np.left_shift), *_operators("rshift", np.right_shift),
     *_operators("pow", np.power, inplace=False, op=operator.pow),  # NumPy's operator has shorter ways for some powers
     *_operators("matmul", np.matmul, recorded=False, inplace=False),
-    *_operators("divmod", np.divmod, thin=False, recorded=False),
+    *_operators("divmod", np.divmod, recorded=False),
     _operator("lt", "comparison", np.less), _operator("le", "comparison", np.less_equal),
     _operator("gt", "comparison", np.greater), _operator("ge", "comparison", np.greater_equal),
     _operator("eq", "comparison", np.equal, operator.eq), _operator("ne", "comparison", np.not_equal, operator.ne),  # of anything

@@ -24,7 +24,7 @@ from ..functions.specs import Parallel
 from ..runtime.execution_policy import shapes
 from ..ufuncs import lanes
 from ..ufuncs.facts import INSTRUCTIONS
-from .creation import wrapped_all
+from .creation import plain_sequence, wrapped_all
 from .results import (
     DEEPEST,
     array_of,
@@ -166,7 +166,8 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
         if options is None:
             return DECLINED
         if not found:
-            return wrapped_all(func, args, kwargs) if computes_alone else DECLINED
+            fresh = computes_alone or is_plain(args, kwargs) or _is_plain_sequence(args, kwargs)
+            return wrapped_all(func, args, kwargs) if fresh else DECLINED
         if waiting and lends and _are_read(found):
             return DECLINED  # the general call lends their memory
         if options and (out := kwargs.get("out")) is not None:
@@ -331,6 +332,11 @@ class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
         made = _updater(func) if spec is not None and spec.mode == "update" else _not_at_once
         self[func] = found = _caller(func, spec, self._large) if known else made
         return found
+
+
+def _is_plain_sequence(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether the one argument is a list or tuple of numbers, of which NumPy makes an array."""
+    return len(args) == 1 and not kwargs and type(args[0]) in (list, tuple) and plain_sequence(args[0])
 
 
 callers = _Callers()

@@ -18,6 +18,7 @@ cpdef bint is_kept(Handle a, ndarray value) except -1
 cpdef of_kept(op, tuple inputs)
 cdef bint _is_large(ndarray x, ndarray y, Py_ssize_t least) except -1
 cdef bint _has_many(x) except -1
+cdef _parts(tuple result, Kind kind)
 cdef _computed(result, Kind kind)
 cpdef of_one(op, x, bint tried=*)
 @cython.locals(straight=bint, least=Py_ssize_t)

@@ -141,7 +141,17 @@ def _computed(result: Any, kind: Kind) -> Any:
         if new.dtype is not kind.dtype:
             return array_of(new, kind)
         return handles.new_array(_path.array_class, new, kind, True, None)
-    return host_values.dressed(result, []) if type(result) is tuple else result
+    return _parts(result, kind) if type(result) is tuple else result
+
+
+def _parts(result: tuple[Any, ...], kind: Kind) -> Any:
+    """Wrap the results of a ufunc that has several."""
+    parts = []
+    for x in result:
+        if type(x) is not ndarray:
+            return host_values.dressed(result, [])
+        parts.append(array_of(x, kind))
+    return tuple(parts)
 
 
 def of_one(op: Any, x: Any, tried: bool = False) -> Any:

@@ -39,6 +39,11 @@ _ON_BEHALF = frozenset({f"{__package__}.array_loading"})
 """Module whose functions unpickle on behalf of their caller."""
 
 
+def _is_within_numpy(names: Mapping[str, object] | None) -> bool:
+    """Whether globals are those of a package inside NumPy, whose functions import NumPy again when they run."""
+    return names is not None and str(names.get("__package__")).startswith("numpy.")
+
+
 def _resolves(namespace: Mapping[str, object] | None) -> bool:
     return namespace is not None and namespace.get("__name__") in _RESOLVERS
 
@@ -99,6 +104,8 @@ class ImportHook:
         ) -> ModuleType:  # fmt: skip
             module = real(name, globals, locals, fromlist, level)
             if level == 0:
+                if name == "numpy" and _is_within_numpy(globals):
+                    return module
                 if name in self._told or name.partition(".")[0] in self._told:
                     self._tell(name, users.owns_globals(globals, sys._getframe(1)))  # type: ignore[arg-type]
                 if self._active and (name == "numpy" or name.startswith("numpy.")):

@@ -639,7 +639,24 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 
 def isscalar(element: Any) -> bool:
     """``np.isscalar``, which is also true for a device scalar."""
+    if type(element) is ndarray:
+        return False
     return np.isscalar(element) or _is_scalar(element)
+
+
+def ndim(a: Any) -> int:
+    """``np.ndim``, without a call of NumPy's for an array."""
+    return a.ndim if type(a) is ndarray else np.ndim(a)
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """``np.shape``, without a call of NumPy's for an array."""
+    return a.shape if type(a) is ndarray else np.shape(a)
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """``np.size``, without a call of NumPy's for an array."""
+    return a.size if axis is None and type(a) is ndarray else np.size(a, axis)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -652,6 +669,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "from_dlpack": from_dlpack,
     "as_strided": as_strided,
     "isscalar": isscalar,
+    "ndim": ndim,
+    "shape": shape,
+    "size": size,
 }
 """Name -> function, for functions with a special rule."""
 
