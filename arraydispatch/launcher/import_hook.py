@@ -40,8 +40,12 @@ _ON_BEHALF = frozenset({f"{__package__}.array_loading"})
 
 
 def _is_within_numpy(names: Mapping[str, object] | None) -> bool:
-    """Whether globals are those of a package inside NumPy, whose functions import NumPy again when they run."""
-    return names is not None and str(names.get("__package__")).startswith("numpy.")
+    """Whether globals are those of a module of NumPy's, whose functions import NumPy again when they run; its tests are users."""
+    return (
+        names is not None
+        and str(names.get("__package__")).startswith("numpy.")
+        and callers.is_core(str(names.get("__file__")))
+    )
 
 
 def _resolves(namespace: Mapping[str, object] | None) -> bool:

@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial, wraps
+from operator import attrgetter
 from types import FrameType
 from typing import Any
 
@@ -644,19 +645,17 @@ def isscalar(element: Any) -> bool:
     return np.isscalar(element) or _is_scalar(element)
 
 
-def ndim(a: Any) -> int:
-    """``np.ndim``, without a call of NumPy's for an array."""
-    return a.ndim if type(a) is ndarray else np.ndim(a)
+def _told_by_array(name: str) -> Callable[..., Any]:
+    """Make a function that an array answers by its attribute; NumPy's gets all other arguments as they were given."""
+    real, of_array = getattr(np, name), attrgetter(name)
 
+    @wraps(real)
+    def told(*args: Any, **kwargs: Any) -> Any:
+        return (
+            of_array(args[0]) if len(args) == 1 and not kwargs and type(args[0]) is ndarray else real(*args, **kwargs)
+        )
 
-def shape(a: Any) -> tuple[int, ...]:
-    """``np.shape``, without a call of NumPy's for an array."""
-    return a.shape if type(a) is ndarray else np.shape(a)
-
-
-def size(a: Any, axis: Any = None) -> int:
-    """``np.size``, without a call of NumPy's for an array."""
-    return a.size if axis is None and type(a) is ndarray else np.size(a, axis)
+    return told
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -669,9 +668,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "from_dlpack": from_dlpack,
     "as_strided": as_strided,
     "isscalar": isscalar,
-    "ndim": ndim,
-    "shape": shape,
-    "size": size,
+    **{name: _told_by_array(name) for name in ("ndim", "shape", "size")},
 }
 """Name -> function, for functions with a special rule."""
 

@@ -167,7 +167,9 @@ def created() -> list[str]:
     """Return every function of NumPy that makes arrays from scalars, sequences or files."""
     made = {name for name in dir(np) if callable(getattr(np, name)) and registry.facts_of(getattr(np, name)).makes}
     listed = made | numpy_classes.FUNCTIONS.keys() | facade.INDEX_OBJECTS
-    return sorted((listed | set(creation.__all__)) - {"isscalar", "nested_iters"})  # these make none
+    return sorted(
+        (listed | set(creation.__all__)) - {"isscalar", "ndim", "nested_iters", "shape", "size"}
+    )  # these make none
 
 
 def _creation(name: str) -> Answer | None:
