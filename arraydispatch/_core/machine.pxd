@@ -4,9 +4,6 @@ from .ndarrays cimport ndarray, npy_intp
 
 cdef extern from *:
     """
-    #define SHORT_LANE 8
-    #define MANY_LANES 1500
-
     static inline PyObject *current_frame(void)
     {
         PyObject *found = (PyObject *)PyEval_GetFrame();
@@ -78,15 +75,15 @@ cdef extern from *:
         return PyArray_CHKFLAGS(a, NPY_ARRAY_C_CONTIGUOUS);
     }
 
-    static inline int short_lanes(PyArrayObject *a, PyArrayObject *b)
+    static inline int short_lanes(PyArrayObject *a, PyArrayObject *b, int longest, int many)
     {
         int axes = PyArray_NDIM(a), others = PyArray_NDIM(b);
         if (axes < 2 || others < 1 || others > axes) return 0;
         npy_intp n = PyArray_DIMS(a)[axes - 1], lanes = 1, size = 1;
-        if (n < 2 || n > SHORT_LANE || PyArray_DESCR(a) != PyArray_DESCR(b)) return 0;
+        if (n < 2 || n > longest || PyArray_DESCR(a) != PyArray_DESCR(b)) return 0;
         if (!PyArray_CHKFLAGS(a, NPY_ARRAY_C_CONTIGUOUS) || !PyArray_CHKFLAGS(b, NPY_ARRAY_C_CONTIGUOUS)) return 0;
         for (int i = 0; i < axes - 1; i++) lanes *= PyArray_DIMS(a)[i];
-        if (lanes < MANY_LANES) return 0;
+        if (lanes < many) return 0;
         for (int i = 0; i < others; i++) size *= PyArray_DIMS(b)[i];
         if (size == n && PyArray_DIMS(b)[others - 1] == n) return 1;
         if (n > 3 || size != lanes || others != axes || PyArray_DIMS(b)[axes - 1] != 1) return 0;
@@ -139,6 +136,6 @@ cdef extern from *:
     bint is_only_view(ndarray, int) noexcept
     npy_intp size_together(ndarray, ndarray) noexcept
     bint are_laid_out_alike(ndarray, ndarray) noexcept
-    int short_lanes(ndarray, ndarray) noexcept
+    int short_lanes(ndarray, ndarray, int, int) noexcept
     bint is_in_c_order(ndarray) noexcept
     bint same_shape(ndarray, ndarray) noexcept

@@ -21,7 +21,7 @@ from weakref import ref as reference_to
 from numpy import broadcast
 
 __all__ = [
-    "MANY_LANES", "add_integers", "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "value_of",
+    "MANY_LANES", "SHORT_LANE", "add_integers", "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "value_of",
 ]  # fmt: skip
 
 
@@ -57,22 +57,25 @@ def is_in_c_order(x: Any) -> bool:
     return bool(x.flags.c_contiguous)
 
 
-def short_lanes(x: Any, y: Any) -> int:
-    """Return how an ndarray goes with the many short lanes of the first: 1 as a row, which each of them meets, 2 as a column; 0 for others."""
-    if not (1 <= y.ndim <= x.ndim > 1 and 2 <= x.shape[-1] <= _SHORT_LANE and x.dtype is y.dtype):
+SHORT_LANE = 8
+"""Number of elements of a lane up to which NumPy spends most of its time between the lanes."""
+MANY_LANES = 1500
+"""Number of lanes from which another way pays."""
+
+
+def short_lanes(x: Any, y: Any, longest: int, many: int) -> int:
+    """Return how an ndarray goes with the many short lanes of the first: 1 as a row, which each of them meets, 2 as a column; 0 for others.
+
+    The limits are :data:`SHORT_LANE` and :data:`MANY_LANES`, which C does not see.
+    """
+    if not (1 <= y.ndim <= x.ndim > 1 and 2 <= x.shape[-1] <= longest and x.dtype is y.dtype):
         return 0
     n, lanes = x.shape[-1], x.size // x.shape[-1]
-    if lanes < MANY_LANES or not (x.flags.c_contiguous and y.flags.c_contiguous):
+    if lanes < many or not (x.flags.c_contiguous and y.flags.c_contiguous):
         return 0
     if y.size == n == y.shape[-1]:
         return 1
     return 2 if n < 4 and y.shape == (*x.shape[:-1], 1) else 0
-
-
-_SHORT_LANE = 8
-"""Number of elements of a lane up to which NumPy spends most of its time between the lanes."""
-MANY_LANES = 1500
-"""Number of lanes from which another way pays. The two numbers are in ``machine.pxd`` too."""
 
 
 def put_number(box: Any, x: Any) -> bool:

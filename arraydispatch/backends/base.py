@@ -265,6 +265,8 @@ class Backend:
     OVERRIDES: dict[Any, Callable[..., Any]]
     INPLACE: frozenset[Any] = frozenset()
     """Ufuncs whose kernel accepts ``out=`` of the loop's output dtype with the same result."""
+    CPU: Any = None
+    """Device whose memory is the host's, for the kernels of :attr:`INPLACE`."""
     SCALARS: frozenset[Any] = frozenset()
     """Ufuncs whose kernel accepts a Python scalar as one operand (32 and 64 bit dtypes) with the same result."""
     MEAN: Callable[[Native], Native] | None = None

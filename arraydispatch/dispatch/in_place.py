@@ -23,7 +23,6 @@ from .fp_errors import UNTOUCHED, divides_without_error, in_force
 
 ndarray = np.ndarray
 
-_CPU = "cpu"
 _NUMBERS = (float, int, np.float64)
 
 
@@ -59,8 +58,8 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backen
         return False
     start = perf_counter()
     with views.exchange, backend.within():
-        natives = [backend.from_numpy(x, _CPU, False) for x in operands]
-        target = natives[0] if operands[0] is place else backend.from_numpy(place, _CPU, False)
+        natives = [backend.from_numpy(x, backend.CPU, False) for x in operands]
+        target = natives[0] if operands[0] is place else backend.from_numpy(place, backend.CPU, False)
         if not backend.is_concrete(target):  # a program is being traced
             return False
         if plan.run is plan.kernel:

@@ -5,6 +5,6 @@ from .results cimport array_of, of_one, of_two
 
 cdef object DECLINED
 
-cpdef bint _look(values) except -1
+cpdef bint _look(values, below) except -1
 cpdef _at_once(func, tuple inputs)
 cpdef _computed(func, tuple inputs)

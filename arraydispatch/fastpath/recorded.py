@@ -6,7 +6,7 @@ Each is made from the general form, which it calls where the call is not recorde
 from __future__ import annotations
 
 from collections.abc import Callable
-from sys import getrefcount
+from sys import getrefcount, maxsize
 from threading import get_ident
 from time import perf_counter
 from typing import Any
@@ -75,13 +75,14 @@ def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """Record a ufunc of arrays and numbers, or compute it at once; None where the general path decides."""
     if not call_nodes.least:
         return None
+    below: Any = results.path.least
     if len(inputs) == 2 and _go_along_lanes(inputs[0], inputs[1]):
-        _run(inputs)
+        below = maxsize
     else:
         made = record(func, inputs)
         if made is not None:
             return made
-    _look(inputs)
+    _look(inputs, below)
     by_rows = func in INSTRUCTIONS
     made = of_two(func, inputs[0], inputs[1], by_rows, True) if len(inputs) == 2 else of_one(func, inputs[0], True)
     return _at_once(func, inputs) if made is DECLINED else made
@@ -108,26 +109,20 @@ def _go_along_lanes(x: Any, y: Any) -> bool:
 _WITH_SHAPE = frozenset({ndarray, Node, PendingView})
 
 
-def _run(values: Any) -> None:
-    """Compute the pending ones among some arrays."""
-    for x in values:
-        v: Any = x._v
-        if type(v) is Node or type(v) is PendingView:
-            v.run()
+def _look(values: Any, below: Any) -> bool:
+    """Compute the pending arrays among some values up to one of ``below`` elements or more; return whether all were smaller, and one was computed.
 
-
-def _look(values: Any) -> bool:
-    """Compute the pending arrays among some values if the thin path takes calls of that size; return whether one was computed."""
+    ``below`` is the size below which the thin path takes calls (0: none).
+    """
     found = False
-    if results.path.least:
-        for x in values:
-            if isinstance(x, Handle):
-                v: Any = x._v
-                if type(v) is Node or type(v) is PendingView:
-                    if v.size >= results.path.least:
-                        return False
-                    v.run()
-                    found = True
+    for x in values:
+        if isinstance(x, Handle):
+            v: Any = x._v
+            if type(v) is Node or type(v) is PendingView:
+                if v.size >= below:
+                    return False
+                v.run()
+                found = True
     return found
 
 
@@ -151,7 +146,7 @@ def _inplace(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
         made = writes.inplace(func, self, other) if call_nodes.least else None
         if made is None and call_nodes.least:
-            _look((self, other))
+            _look((self, other), results.path.least)
             if results.into_its_memory(func, self, other, self, True):
                 return self
         return general(self, other) if made is None else made
@@ -325,7 +320,7 @@ def _setitem(general: Any) -> Any:
                 if type(value._v) is Node:
                     if writes.store(self, key, value):
                         return
-                    if type(self._v) is ndarray and _look((value,)):
+                    if type(self._v) is ndarray and _look((value,), results.path.least):
                         self[key] = value  # by the thin form
                         return
                 elif writes.is_itself(self, key, value):
@@ -341,7 +336,7 @@ def _getitem(general: Any) -> Any:
             made = updates.part_of(self, key)
             if made is not None:
                 return made
-            if _look((self,)):
+            if _look((self,), results.path.least):
                 return self[key]  # by the thin form
         return general(self, key)
 

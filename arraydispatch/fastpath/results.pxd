@@ -13,6 +13,7 @@ cdef dict _waiting
 cdef set _kept
 cdef Path _path
 cdef Py_ssize_t _rows, _LANES
+cdef int MANY_LANES, SHORT_LANE
 cpdef bint is_numpys(x) except -1
 cpdef bint is_kept(Handle a, ndarray value) except -1
 cpdef of_kept(op, tuple inputs)

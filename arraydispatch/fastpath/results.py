@@ -11,6 +11,7 @@ from numpy import ndarray
 
 from .._core import handles, machine
 from .._core.handles import Handle
+from .._core.machine import MANY_LANES, SHORT_LANE
 from ..backends.kinds import Kind
 from ..common import events
 from ..common.arguments import PLAIN, SCALARS
@@ -37,7 +38,7 @@ waiting = views.waiting
 _waiting: dict[int, tuple[Any, ...]] = waiting
 """The same, a C value where this module is compiled."""
 _rows = rows.LEAST
-_LANES = 6000
+_LANES = 4 * MANY_LANES
 """Least product of the sizes of an array of many short lanes and of a row or column that goes with it."""
 _kept = shapes.kept
 _UFUNCS = {row.operator: row.func for row in MEMBERS.values() if row.operator is not row.func}
@@ -535,7 +536,7 @@ def in_rows(x: Any, y: Any) -> bool:
         b: ndarray = y
         if a.size * b.size < _LANES or (a.ndim < 2 > b.ndim) or machine.are_laid_out_alike(a, b):
             return False
-        if machine.short_lanes(a, b) or machine.short_lanes(b, a):
+        if machine.short_lanes(a, b, SHORT_LANE, MANY_LANES) or machine.short_lanes(b, a, SHORT_LANE, MANY_LANES):
             return True
         return a.size * b.size >= _rows and machine.size_together(a, b) >= _rows and rows.lie_in_rows(a, b)
     return a.ndim > 1 and a.size >= _rows and rows.lie_in_rows(a, 0)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._core import machine
+from .._core.machine import MANY_LANES, SHORT_LANE
 from ..common.error_modes import raising
 from ..common.members import MEMBERS
 from ..common.signal_safety import of_handler
@@ -113,10 +114,10 @@ def _by_lanes(func: Any, x: Any, y: Any, out: Any) -> Any:
     NumPy calls its loop for each lane: 160 µs for 30,000 points less one of three coordinates, which takes 40 with rows of 170 points.
     Errors are NumPy's to report, of one call.
     """
-    how = machine.short_lanes(x, y)
+    how = machine.short_lanes(x, y, SHORT_LANE, MANY_LANES)
     first = how != 0
     if not first:
-        how = machine.short_lanes(y, x)
+        how = machine.short_lanes(y, x, SHORT_LANE, MANY_LANES)
     if how == 0:
         return None
     whole, other = (x, y) if first else (y, x)

@@ -104,6 +104,7 @@ class TorchBackend(Backend):
     ACCUMULATE = ufuncs.ACCUMULATE
     SCALARS = ufuncs.SCALARS
     INPLACE = ufuncs.INPLACE
+    CPU = torch.device("cpu")
     MEAN = staticmethod(reductions.mean)
     HOST_KERNELS = HOST_KERNELS
     LEFT_TO_NUMPY = LEFT_TO_NUMPY
