@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -52,7 +53,7 @@ def real_power(a: Any, b: Any) -> Tensor:
     if derived(a):  # torch's 0 to the power of 0 is 1
         a = torch.where((a == 0) & (b == 0), 1.0, a)
     if derived(b):  # torch's derivative by the base is zero here, which loses its dependence on the exponent
-        flat = (b == 0) & (a > 0)
+        flat = (b == 0) & (a > 0) & (a < math.inf)
         curved = torch.exp(b * torch.log(torch.where(flat, a, 1.0)))
         return torch.where(flat, curved, torch.pow(a, torch.where(flat, 1.0, b)))
     return torch.pow(a, b)

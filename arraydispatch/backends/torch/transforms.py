@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
+import math
 import operator
 import sys
 import threading
@@ -204,13 +205,39 @@ def _atanh(x: Tensor) -> Tensor:
     return torch.where(x < 0.0, -found, found)
 
 
+def _acosh(x: Tensor) -> Tensor:
+    """Compute acosh, which overflows at the root of the largest number as torch's compiler writes it on the CPU (``CppVecOverrides.acosh``)."""
+    if x.device.type != "cpu" or not x.is_floating_point():
+        return NotImplemented
+    far = x > 2.0**28
+    above = torch.where(far, 1.0, x) - 1.0
+    near = (above + (above * (above + 2.0)).sqrt()).log1p()
+    return torch.where(x < 1.0, math.nan, torch.where(far, x.log() + math.log(2.0), near))
+
+
+def _floor_divide(a: Tensor, b: Any) -> Tensor:
+    """Divide floats and round down, for which torch's compiler rounds the rounded quotient down (``lowering.div_mode``)."""
+    if not a.is_floating_point() or (isinstance(b, Tensor) and b.dtype is not a.dtype):
+        return NotImplemented
+    quotient, rest = a / b, torch.fmod(a, b)
+    exact = (a - rest) / b
+    exact = torch.where((rest != 0) & ((rest < 0) != (b < 0)), exact - 1.0, exact)
+    below = torch.floor(exact)
+    made = torch.where(exact - below > 0.5, below + 1.0, below)
+    made = torch.where(exact == 0, torch.copysign(torch.zeros_like(exact), quotient), made)
+    # Of a quotient that overflows, torch's vectorized code has no remainder.
+    return torch.where((b == 0) | (torch.isinf(quotient) & torch.isfinite(a)), quotient, made)
+
+
 _INSTEAD = {
     torch.ops.aten._efficientzerotensor.default: torch.zeros,
     torch.ops.aten.expm1.default: _expm1,
     torch.ops.aten.atanh.default: _atanh,
+    torch.ops.aten.acosh.default: _acosh,
+    torch.ops.aten.floor_divide.default: _floor_divide,
 }
 """Operation -> replacement in a recorded program: autograd's zeros without memory, which torch makes a constant without
-values where a batch needs its elements, and functions that lose digits when they are compiled.
+values where a batch needs its elements, and functions that lose digits, or overflow, when they are compiled.
 """
 
 _recorder = threading.RLock()
