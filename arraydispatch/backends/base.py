@@ -377,6 +377,10 @@ class Backend:
             kind = self._standard_kinds.setdefault(dtype, Kind(self, _own_of_numpy(dtype), True))
         return kind
 
+    def kinds(self) -> list[Kind]:
+        """Return the flyweights made so far."""
+        return [*self._kinds.values(), *self._standard_kinds.values()]
+
     @property
     def module(self) -> ModuleType:
         """The library itself, for native functions: ``torch``, ``jax.numpy``, ``tensorflow``, ``numpy``."""

@@ -16,9 +16,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..backends.kinds import Kind
 from ..common.errors import check_broadcast
+from ..common.process_state import process
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from ..runtime.settings import Precision
@@ -122,6 +124,28 @@ def plan_for(
     if plan is None:
         plan = plans.setdefault(full_key, _build(ufunc, backend, keys, precision, signature, casting))
     return plan
+
+
+_records = False
+"""Whether calls are recorded: under compiled execution, where no library traces."""
+
+
+@process.follows("execution", "traces")
+def _follow() -> None:
+    """Drop the plans of the libraries' own arrays where recording begins: a call that finds its plan is not recorded."""
+    global _records
+    before, _records = _records, process.execution == "compiled" and not process.traces
+    if not _records or before:
+        return
+    for backend in loader.loaded():
+        for kind in backend.kinds():
+            kind.whole.clear()
+    for plans in list(PLANS.values()):
+        for keys in list(plans):
+            for key in keys:
+                if isinstance(key, Kind) and not (key.backend.hosted or key.backend.defers):
+                    plans.pop(keys, None)
+                    break
 
 
 def _operand(key: Key, precision: Precision) -> Any:
