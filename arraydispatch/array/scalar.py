@@ -16,7 +16,9 @@ import numpy as np
 
 from .._core.handles import general
 from ..dispatch import subscripts, wrapping
+from ..functions.registry import spec_of
 from ..memory.views import native
+from ..runtime import settings
 from .array import Array
 from .exports import rebuilt
 
@@ -101,6 +103,13 @@ class Scalar(Array):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return self
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        spec = spec_of(func)
+        here = settings.current_scalars() == "numpy" and settings.on_cpu(self._kind.backend.name)
+        if spec is not None and spec.of_elements and here:  # as if all elements were NumPy's scalars, as most are here
+            return func._implementation(*args, **kwargs)
+        return super().__array_function__(func, types, args, kwargs)
 
     # -- numbers -------------------------------------------------------------------------------------------------------
 

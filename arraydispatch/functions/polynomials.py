@@ -143,7 +143,7 @@ def polyval(xp: XP, p: Any, x: Any) -> Native:
     return y
 
 
-@implements(np.poly, pure=False, min_bits=32)
+@implements(np.poly, pure=False, min_bits=32, of_elements=True)
 def poly(xp: XP, seq_of_zeros: Any) -> Any:
     (zeros,) = _lines(xp, seq_of_zeros)
     shape = xp.shape_of(zeros)
@@ -170,7 +170,7 @@ def poly(xp: XP, seq_of_zeros: Any) -> Any:
     return a
 
 
-@implements(np.roots, pure=False, min_bits=32, defined="roots")
+@implements(np.roots, pure=False, min_bits=32, of_elements=True, defined="roots")
 def roots(xp: XP, p: Any) -> Native:
     p = xp.atleast_1d(xp.asarray(p))
     if xp.ndim_of(p) != 1:

@@ -206,6 +206,8 @@ class Spec(Facts):
         Fused execution records it, as ufuncs and reductions.
     orders : bool
         Integers among its arguments may be degrees and orders, whose values it needs: ndarrays of them are not converted.
+    of_elements : bool
+        NumPy asks the elements of its argument, not the argument, who implements it (NEP 18).
     keeps : callable or None
         ``keeps(made, *args, **kwargs)``: the result with the arguments in it that NumPy itself returns.
     views : Views
@@ -238,6 +240,7 @@ class Spec(Facts):
     whole: np.ufunc | Callable[[Any], Any] | None = None
     recorded: bool = False
     orders: bool = False
+    of_elements: bool = False
     keeps: Callable[..., Any] | None = None
     views: Views = _VIEWS
     parallel: Parallel = _PARALLEL
