@@ -312,6 +312,7 @@ WAYS = {
     "in the library": Way(("--min-size", "0"), exactly=False, share=350),
     "compiled": Way(("--execution", "compiled", "--min-size", "1"), exactly=False, share=110),
     "compiled, large and small": Way(("--execution", "compiled", "--min-size", "20"), exactly=False, share=70),
+    "compiled in the library": Way(("--execution", "compiled", "--min-size", "0"), exactly=False, share=60),
 }
 ROUND = sum(way.share for way in WAYS.values())
 
