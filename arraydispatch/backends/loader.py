@@ -306,10 +306,10 @@ def _prepare_to_keep(name: str) -> None:
     made_for = [version(name), _processor(), *[os.environ.get(variable, "") for variable in row.exact]]
     digest = hashlib.sha256("\n".join(made_for).encode()).hexdigest()[:16]
     folder = cache_folders.folder("programs", f"{name}-{digest}")
-    if folder is None or "'" in str(folder):
+    if folder is None or "'" in folder:
         return
     os.environ.update({variable: value.format(folder) for variable, value in row.keeps.items()})
-    atexit.register(_prune, name, os.getpid(), folder.parent)
+    atexit.register(_prune, name, os.getpid(), os.path.dirname(folder))
 
 
 def _processor() -> str:

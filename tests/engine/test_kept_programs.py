@@ -129,11 +129,11 @@ def test_the_users_own_folder_is_kept(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="inapplicable: no permissions of this kind")
 def test_nobody_else_reads_or_writes_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARRAYDISPATCH_CACHE", str(tmp_path))
-    made = cache_folders.folder("programs", "library")
-    assert made == tmp_path / "programs" / "library"
+    made = tmp_path / "programs" / "library"
+    assert cache_folders.folder("programs", "library") == str(made)
     assert stat.S_IMODE(made.stat().st_mode) == 0o700
     made.chmod(0o777)
-    assert cache_folders.folder("programs", "library") == made
+    assert cache_folders.folder("programs", "library") == str(made)
     assert stat.S_IMODE(made.stat().st_mode) == 0o700
     monkeypatch.setattr(os, "getuid", lambda: made.stat().st_uid + 1)
     assert cache_folders.folder("programs", "library") is None

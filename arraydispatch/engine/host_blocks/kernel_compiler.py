@@ -6,10 +6,9 @@ import contextlib
 import ctypes
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from importlib.util import find_spec
-from pathlib import Path
+from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -46,16 +45,19 @@ def remember(chain: str) -> None:
     where = folder("chains")
     if where is not None:
         with contextlib.suppress(OSError):
-            (where / chain).touch()
-            _leave(list(where.iterdir()))
+            with open(os.path.join(where, chain), "ab"):
+                pass
+            _leave(where)
 
 
-def _leave(there: list[Path]) -> None:
-    """Remove the oldest files if there are too many."""
+def _leave(where: str) -> None:
+    """Remove the oldest files of a folder if there are too many."""
+    there = [os.path.join(where, name) for name in os.listdir(where) if not name.startswith(".")]
     if len(there) > MOST_FILES:
-        there.sort(key=lambda path: path.stat().st_mtime)
+        there.sort(key=os.path.getmtime)
         for path_of_old in there[: MOST_FILES // 4]:
-            path_of_old.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path_of_old)
 
 
 class Compiler:
@@ -106,28 +108,30 @@ class Compiler:
             _write(self._folder, module.name, code)
 
 
-def _read(where: Path | None, name: str) -> bytes | None:
+def _read(where: str | None, name: str) -> bytes | None:
     """Read the code of a name; return None if it is missing or broken."""
     if where is None:
         return None
     try:
-        kept = (where / name).read_bytes()
+        with open(os.path.join(where, name), "rb") as file:
+            kept = file.read()
     except OSError:
         return None
     return kept[_DIGEST:] if hashlib.sha256(kept[_DIGEST:]).digest() == kept[:_DIGEST] else None
 
 
-def _write(where: Path | None, name: str, code: bytes) -> None:
+def _write(where: str | None, name: str, code: bytes) -> None:
     """Write code for other processes atomically; failures to write are ignored."""
     if where is None:
         return
+    path = os.path.join(where, f".{name}-{os.getpid()}-{get_ident()}")  # of this thread alone
     with contextlib.suppress(OSError):
-        descriptor, path = tempfile.mkstemp(dir=where, prefix=".")
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(hashlib.sha256(code).digest() + code)
-            os.replace(path, where / name)
+            os.replace(path, os.path.join(where, name))
         except OSError:
             os.unlink(path)
             raise
-        _leave(list(where.glob("kernel_*")))
+        _leave(where)

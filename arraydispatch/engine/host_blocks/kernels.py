@@ -380,7 +380,7 @@ def _compiler() -> Compiler:
 
 
 def _load() -> None:
-    """Begin to load the compiler in the background; the first user of it waits for it."""
+    """Begin to load the compiler in the background; NumPy's loops compute until it is there."""
     if _loading is None and not _compiler.cache_info().currsize:
         aside(_begin_to_load)  # a thread's start waits for it
 
@@ -410,12 +410,14 @@ def mask_of(told: Sequence[dict[str, Any] | None]) -> int:
 
 
 def compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: Any, mask: int, kept: Any) -> Any:
-    """Return the kernel; None while another thread has the compiler; ``DECLINED`` if there are too many, or LLVM rejects it.
+    """Return the kernel; None while the compiler is loaded, or another thread has it; ``DECLINED`` if there are too many, or LLVM rejects it.
 
     The parameters are those of its source.
     """
     key = chain, depth, pointers, results, mask, kept
     if key not in _kernels:
+        if _loading is not None and _loading.is_alive():
+            return None
         _by_one(lambda: _compile(key))  # raised by a signal handler, not by LLVM
     made = _kernels.get(key)
     return DECLINED if made is None and (key in _kernels or len(_kernels) >= MOST) else made
