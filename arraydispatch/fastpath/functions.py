@@ -85,13 +85,14 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
     with_others = before > 2 and not answers and not tables
     run_one, run_two, run_three, by_axis, holds = _methods(func, run)
     by_lanes = lanes.name_of(func)
+    adds = by_lanes in lanes.ADDED
 
     def with_one(x: Any) -> Any:
         value: ndarray | None = handles.held(x, path.array_class)
         if alone and value is not None and value.size < path.least:
             kind: Kind = handles.kind_of(x)
             if not kind.standard and not (waiting and lends and _are_read([x])):
-                if by_lanes and value.size >= lanes.LEAST and value.dtype in lanes.SMALL:
+                if adds and value.size >= lanes.MANY and value.dtype in lanes.SMALL:
                     reduced = lanes.called(by_lanes, value, (), {})
                     if reduced is not None:
                         return _finished(reduced, value, x, kind)
@@ -116,7 +117,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
                     by_lanes
                     and by_axis
                     and value.size >= lanes.LEAST
-                    and (value.ndim > 1 or value.dtype in lanes.SMALL)
+                    and (value.ndim > 1 or (adds and value.dtype in lanes.SMALL))
                 ):
                     reduced = lanes.reduced(by_lanes, value, y)
                     if reduced is not None:

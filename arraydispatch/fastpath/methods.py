@@ -328,6 +328,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
     ``by_axis``: whether the first argument is the axis.
     """
     by_lanes = lanes.name_of(numpys)
+    adds = by_lanes in lanes.ADDED
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
         value = self._v
@@ -340,7 +341,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                 made = of_kept(numpys, (self, *args)) if not kwargs and is_plain(args, kwargs) else DECLINED
                 return general(self, *args, **kwargs) if made is DECLINED else made
             if is_plain(args, kwargs):
-                if by_lanes and x.size >= lanes.LEAST and (x.ndim > 1 or x.dtype in lanes.SMALL):
+                if by_lanes and x.size >= lanes.LEAST and (x.ndim > 1 or (adds and x.dtype in lanes.SMALL)):
                     reduced = lanes.called(by_lanes, x, args, kwargs)
                     if reduced is not None:
                         return _answered(self, reduced, kind)
@@ -370,7 +371,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             x: ndarray = self._v
             kind: Kind = self._kind
             if not (kind.standard or (computes and x.size >= path.least)):
-                if by_lanes and x.size >= lanes.LEAST and x.dtype in lanes.SMALL:
+                if adds and x.size >= lanes.MANY and x.dtype in lanes.SMALL:
                     reduced = lanes.called(by_lanes, x, (), {})
                     if reduced is not None:
                         return _answered(self, reduced, kind)
@@ -385,7 +386,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             x: ndarray = self._v
             kind: Kind = self._kind
             if not (kind.standard or (computes and x.size >= path.least)):
-                if by_lanes and x.size >= lanes.LEAST and (x.ndim > 1 or x.dtype in lanes.SMALL):
+                if by_lanes and x.size >= lanes.LEAST and (x.ndim > 1 or (adds and x.dtype in lanes.SMALL)):
                     reduced = lanes.reduced(by_lanes, x, given)
                     if reduced is not None:
                         return _answered(self, reduced, kind)

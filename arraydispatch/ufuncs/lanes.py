@@ -21,7 +21,7 @@ from ..common.error_modes import raising
 from ..common.signal_safety import of_handler
 from . import integer_sums, rows
 
-__all__ = ["LEAST", "SMALL", "called", "columns", "name_of", "reduced"]
+__all__ = ["ADDED", "LEAST", "MANY", "SMALL", "called", "columns", "name_of", "reduced"]
 
 ndarray = np.ndarray
 
@@ -29,6 +29,10 @@ LEAST = 1 << 10
 """Number of elements of an array from which :func:`reduced` may take less time than NumPy."""
 SMALL = integer_sums.DTYPES
 """Dtypes of integers whose sums of all elements take less time too."""
+ADDED = frozenset({"sum", "mean", "count_nonzero"})
+"""Names of the reductions that add :data:`SMALL` integers."""
+MANY = 1 << 13
+"""Number of :data:`SMALL` integers from which their sum takes less time than NumPy's."""
 _LANES = 1 << 9
 """Number of lanes from which it does."""
 _EIGHT = 8
@@ -152,7 +156,7 @@ def reduced(name: str, x: ndarray[Any, Any], axis: Any, keepdims: Any = False, d
     way = _WAYS.get(name)
     if way is None or x.dtype.char not in way.dtypes or not x.dtype.isnative or type(keepdims) is not bool:
         return None
-    if name in ("sum", "mean") and x.dtype in SMALL and x.size >= LEAST:
+    if name in ("sum", "mean") and x.dtype in SMALL and x.size >= MANY:
         made = integer_sums.of_axes(name, x, axis, keepdims)
         if made is not None:
             return made
