@@ -424,7 +424,8 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
         return general((x, y, z), {}) if made is DECLINED else made
 
     def with_axis(x: Any, axis: Any) -> Any:
-        made = at_once_two(x, axis) if type(x) is path.array_class and type(axis) is int else DECLINED
+        simple = type(x) is path.array_class and (type(axis) is int or type(axis) is tuple)
+        made = at_once_two(x, axis) if simple else DECLINED
         return call(x, axis=axis) if made is DECLINED else made
 
     return shortened(call, with_one, with_two, with_three, axis=(with_axis,) if by_axis else ())

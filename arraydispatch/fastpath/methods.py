@@ -410,7 +410,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
         return method(self, given, second)
 
     def with_axis(self: Handle, axis: Any) -> Any:
-        return with_one(self, axis) if type(axis) is int else method(self, axis=axis)
+        return with_one(self, axis) if type(axis) is int or type(axis) is tuple else method(self, axis=axis)
 
     method.__doc__ = general.__doc__
     return handles.shortened(method, without, with_one, with_two, axis=(with_axis,) if by_axis else ())
