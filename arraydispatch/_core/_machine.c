@@ -147,7 +147,8 @@ run(PyObject *module, PyObject *const *args, Py_ssize_t count)
     return PyLong_FromLong(status);
 }
 
-/* Add the rows of a matrix one after the other, as NumPy does, with the sums in registers. */
+/* Add the rows of a matrix one after the other, as NumPy does, with the sums in registers or in the nearest cache. */
+#define MOST_COLUMNS 64
 #define ADD_ROWS_OF(T, N)                                             \
     case N: {                                                         \
         T sums[N] = {0};                                              \
@@ -168,6 +169,13 @@ run(PyObject *module, PyObject *const *args, Py_ssize_t count)
             ADD_ROWS_OF(T, 6)                                         \
             ADD_ROWS_OF(T, 7)                                         \
             ADD_ROWS_OF(T, 8)                                         \
+            default: {                                                \
+                T sums[MOST_COLUMNS] = {0};                           \
+                for (const T *end = x + n * count; x < end; x += n) { \
+                    for (int i = 0; i < n; i++) sums[i] += x[i];      \
+                }                                                     \
+                memcpy(out, sums, n * sizeof(T));                     \
+            }                                                         \
         }                                                             \
     }
 ADD_ROWS(double)
@@ -182,18 +190,23 @@ add_rows(PyObject *module, PyObject *const *args, Py_ssize_t count)
     }
     PyArrayObject *x = (PyArrayObject *)args[0], *out = (PyArrayObject *)args[1];
     int type = PyArray_TYPE(x);
-    if (PyArray_NDIM(x) != 2 || PyArray_NDIM(out) != 1 || PyArray_TYPE(out) != type || PyArray_DIM(out, 0) != PyArray_DIM(x, 1)
-        || (type != NPY_DOUBLE && type != NPY_FLOAT) || PyArray_DIM(x, 1) < 2 || PyArray_DIM(x, 1) > 8
-        || !PyArray_ISCARRAY_RO(x) || !PyArray_ISCARRAY(out)) {
+    if (PyArray_NDIM(x) != 3 || PyArray_NDIM(out) != 2 || PyArray_TYPE(out) != type || PyArray_DIM(out, 0) != PyArray_DIM(x, 0)
+        || PyArray_DIM(out, 1) != PyArray_DIM(x, 2) || (type != NPY_DOUBLE && type != NPY_FLOAT) || PyArray_DIM(x, 2) < 2
+        || PyArray_DIM(x, 2) > MOST_COLUMNS || !PyArray_ISCARRAY_RO(x) || !PyArray_ISCARRAY(out)) {
         Py_RETURN_FALSE;
     }
-    int n = (int)PyArray_DIM(x, 1);
+    npy_intp matrices = PyArray_DIM(x, 0), rows = PyArray_DIM(x, 1);
+    int n = (int)PyArray_DIM(x, 2);
+    double *doubles = PyArray_DATA(x), *sums_of_doubles = PyArray_DATA(out);
+    float *floats = PyArray_DATA(x), *sums_of_floats = PyArray_DATA(out);
     Py_BEGIN_ALLOW_THREADS
-    if (type == NPY_DOUBLE) {
-        add_rows_double(PyArray_DATA(x), PyArray_DIM(x, 0), n, PyArray_DATA(out));
-    }
-    else {
-        add_rows_float(PyArray_DATA(x), PyArray_DIM(x, 0), n, PyArray_DATA(out));
+    for (npy_intp i = 0; i < matrices; i++) {
+        if (type == NPY_DOUBLE) {
+            add_rows_double(doubles + i * rows * n, rows, n, sums_of_doubles + i * n);
+        }
+        else {
+            add_rows_float(floats + i * rows * n, rows, n, sums_of_floats + i * n);
+        }
     }
     Py_END_ALLOW_THREADS
     Py_RETURN_TRUE;

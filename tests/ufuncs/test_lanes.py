@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from arraydispatch._core import machine
 from arraydispatch.ufuncs import lanes
 from tests.launched import Zygotes, prints_as_plainly
 
@@ -56,6 +57,26 @@ def test_bits_are_numpys(name: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["usual", "zeros", "negative zeros", "nan", "inf"])
+@pytest.mark.parametrize("name", ["sum", "mean"])
+def test_bits_along_axes_between(name: str, kind: str) -> None:
+    """Add rows along axes before the last, and compare bytes."""
+    rng, computed = np.random.default_rng(len(name)), 0
+    for _ in range(120):
+        shape = tuple(rng.integers(1, 9, int(rng.integers(1, 5))).tolist()) + (int(rng.integers(1, 40)),)
+        x = _values(rng, kind, (-(-2000 // int(np.prod(shape))), *shape), str(rng.choice(["f", "d"])))
+        first, last = sorted(rng.integers(0, x.ndim, 2).tolist())
+        axis: Any = tuple(int(i - x.ndim * rng.integers(2)) for i in range(first, last + 1))
+        keepdims = bool(rng.integers(2))
+        made = lanes.reduced(name, x, axis[0] if len(axis) == 1 else axis, keepdims)
+        if made is not None:
+            theirs = _plain(name, x, axis=axis, keepdims=keepdims)
+            assert (made.dtype, made.shape, made.flags.owndata) == (theirs.dtype, theirs.shape, True)
+            assert made.tobytes() == theirs.tobytes(), (x.shape, axis)
+            computed += 1
+    assert computed > 10 or kind in ("inf", "nan") or not machine.add_rows(np.ones((1, 1, 2)), np.ones((1, 2)))
+
+
+@pytest.mark.parametrize("kind", ["usual", "zeros", "negative zeros", "nan", "inf"])
 @pytest.mark.parametrize("name", ["sum", "mean", "var", "std", "max", "min"])
 def test_bits_along_the_other_axes(name: str, kind: str) -> None:
     """Reduce the rows of arrays of few columns, and compare bytes."""
@@ -94,7 +115,6 @@ def test_other_arguments_are_numpys() -> None:
     x = np.random.default_rng(1).normal(size=(700, 3))
     for args, kwargs in (
         ((), {}),
-        ((-2,), {}),
         ((None,), {}),
         (((1,),), {}),
         ((2,), {}),
@@ -138,7 +158,7 @@ def tell(label, call):
             made = type(error).__name__, str(error)
     print(label, made, [(str(each.message), each.lineno) for each in told])
 
-for shape in ((600, 3), (1600, 3), (2000, 2), (40_000, 3), (300_000, 2), (150_000, 8), (50, 40, 4), (700, 1), (700, 40)):
+for shape in ((600, 3), (1600, 3), (2000, 2), (40_000, 3), (300_000, 2), (150_000, 8), (50, 40, 4), (700, 1), (700, 40), (9, 30, 5, 6)):
     for x in (rng.integers(-9, 9, shape).astype(float), rng.integers(0, 3, shape), rng.random(shape) > 0.5):
         for name in ("sum", "mean", "var", "std", "prod", "max", "min", "any", "all", "argmax"):
             func = getattr(np, name)
