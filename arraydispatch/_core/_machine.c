@@ -5,6 +5,7 @@
 #endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <math.h>
 #include <numpy/arrayobject.h>
 
 static int
@@ -199,6 +200,7 @@ add_rows(PyObject *module, PyObject *const *args, Py_ssize_t count)
     int n = (int)PyArray_DIM(x, 2);
     double *doubles = PyArray_DATA(x), *sums_of_doubles = PyArray_DATA(out);
     float *floats = PyArray_DATA(x), *sums_of_floats = PyArray_DATA(out);
+    int finite = 1;
     Py_BEGIN_ALLOW_THREADS
     for (npy_intp i = 0; i < matrices; i++) {
         if (type == NPY_DOUBLE) {
@@ -208,8 +210,11 @@ add_rows(PyObject *module, PyObject *const *args, Py_ssize_t count)
             add_rows_float(floats + i * rows * n, rows, n, sums_of_floats + i * n);
         }
     }
+    for (npy_intp i = 0; i < matrices * n; i++) {
+        finite &= type == NPY_DOUBLE ? isfinite(sums_of_doubles[i]) != 0 : isfinite(sums_of_floats[i]) != 0;
+    }
     Py_END_ALLOW_THREADS
-    Py_RETURN_TRUE;
+    return PyBool_FromLong(finite);
 }
 
 /* Sums of integers of one, two or four bytes, in words of eight bytes whose halves, quarters or eighths are added side by side in lanes

@@ -136,7 +136,8 @@ def run(function: Callable[[int, int], int], address: int, boxes: int, words: by
 def add_rows(x: Any, out: Any) -> bool:
     """Compute ``np.add.reduce(x, axis=1, out=out)`` of contiguous matrices of 2 to 64 columns of float64 or float32, and say whether it was done.
 
-    NumPy's order is kept: one row after the other. In Python it is not done.
+    NumPy's order is kept: one row after the other. It does not count as done where a sum is infinite or NaN, for which NumPy may have to
+    report an error; and in Python it is not done.
     """
     return False
 

@@ -181,7 +181,8 @@ def reduced(name: str, x: ndarray[Any, Any], axis: Any, keepdims: Any = False, d
         and ddof == 0
         and x.flags.c_contiguous
     ):
-        made = _unless_error(_rows_added, name, x, axis, keepdims)
+        added = _rows_added(x, axis, keepdims)
+        made = added if name == "sum" or added is None else _unless_error(_shared_out, added, x.size // added.size)
         if made is not None:
             return made
     if n < 2 or x.size < _LANES * n or not x.flags.c_contiguous:
@@ -263,17 +264,17 @@ def _by_rows(name: str, x: ndarray[Any, Any], out: ndarray[Any, Any]) -> bool:
     if x.dtype.kind != "f":  # of integers no sum is rounded
         _folded(np.add, x, out)
         return True
-    if not machine.add_rows(x[None], out[None]) or not np.isfinite(out).all():
+    if not machine.add_rows(x[None], out[None]):
         return False
     if name in ("sum", "mean"):
         return True
     mean = out.copy()
     np.true_divide(mean, np.intp(len(x)), out=mean, casting="unsafe")
     apart = rows.call(np.subtract, x, mean)
-    return machine.add_rows(np.square(apart, out=apart)[None], out[None]) and bool(np.isfinite(out).all())
+    return machine.add_rows(np.square(apart, out=apart)[None], out[None])
 
 
-def _rows_added(name: str, x: ndarray[Any, Any], axis: Any, keepdims: bool) -> ndarray[Any, Any] | None:
+def _rows_added(x: ndarray[Any, Any], axis: Any, keepdims: bool) -> ndarray[Any, Any] | None:
     """Add all rows along the axes before the last one, or but the first few too; None for other axes, and where there may be an error."""
     axes = (axis,) if type(axis) is int else axis
     if type(axes) is not tuple or not axes or any(type(each) is not int for each in axes):
@@ -287,9 +288,13 @@ def _rows_added(name: str, x: ndarray[Any, Any], axis: Any, keepdims: bool) -> n
         return None
     out: ndarray[Any, Any] = np.empty((*kept, *(1,) * (len(axes) if keepdims else 0), n), x.dtype)
     sums = out.reshape(-1, n)
-    if not machine.add_rows(x.reshape(-1, count, n), sums) or not np.isfinite(sums).all():
+    if not machine.add_rows(x.reshape(-1, count, n), sums):
         return None
-    return np.true_divide(out, np.intp(count), out=out, casting="unsafe") if name == "mean" else out
+    return out
+
+
+def _shared_out(sums: ndarray[Any, Any], count: int) -> ndarray[Any, Any]:
+    return np.true_divide(sums, np.intp(count), out=sums, casting="unsafe")
 
 
 def _folded(ufunc: np.ufunc, x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
