@@ -576,6 +576,8 @@ class Array(Handle):
 
     def byteswap(self, inplace: bool = False) -> Any:
         """As ``ndarray.byteswap``."""
+        if inplace:
+            wrapping.check_writeable(self, "array to be byte-swapped is read-only")
         kind, value = views.held(self)
         with kind.backend.within():
             made = views.wrapper(wrapping.beside_writers(bits.byteswapped, kind.backend.xp, value), kind, True)

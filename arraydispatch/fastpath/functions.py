@@ -84,7 +84,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
     light = large and spec is not None and spec.parallel.light
     with_others = before > 2 and not answers and not tables
     run_one, run_two, run_three, by_axis, holds = _methods(func, run)
-    by_lanes = lanes.name_of(func)
+    by_lanes, first = lanes.name_of(func), 0 if spec is None else None  # NumPy's axis where none is given
     adds = by_lanes in lanes.ADDED
 
     def with_one(x: Any) -> Any:
@@ -93,7 +93,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
             kind: Kind = handles.kind_of(x)
             if not kind.standard and not (waiting and lends and _are_read([x])):
                 if adds and value.size >= lanes.MANY and value.dtype in lanes.SMALL:
-                    reduced = lanes.called(by_lanes, value, (), {})
+                    reduced = lanes.reduced(by_lanes, value, first)
                     if reduced is not None:
                         return _finished(reduced, value, x, kind)
                 return _finished((run_one if _may_stand(value, holds) else run)(value), value, x, kind)
@@ -178,7 +178,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
         start = perf_counter() if any_size or _kept else 0.0
         result = None
         if by_lanes and type(hosts[0]) is ndarray:
-            result = lanes.called(by_lanes, hosts[0], tuple(hosts[1:]), options)
+            result = lanes.called(by_lanes, hosts[0], tuple(hosts[1:]), options, first)
         if result is None:
             result = run(*hosts, **options) if options else run(*hosts)
         if answers:

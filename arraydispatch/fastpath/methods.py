@@ -521,7 +521,7 @@ def class_shown(general: Callable[[Any, FrameType], type]) -> Any:
             return type(self)
         return general(self, asking)
 
-    return property(of)
+    return property(of, lambda self, cls: setattr(np.empty(0), "__class__", cls))  # which NumPy's arrays refuse
 
 
 # -- protocols ---------------------------------------------------------------------------------------------------------

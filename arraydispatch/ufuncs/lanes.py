@@ -310,13 +310,18 @@ _FOLD = 512
 """Number of elements of a row that is made of many."""
 
 
-def called(name: str, x: ndarray[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return what a method gives for arguments; None where :func:`reduced` gives None, or for arguments that it does not take."""
+def called(
+    name: str, x: ndarray[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any], otherwise: int | None = None
+) -> Any:
+    """Return what a method gives for arguments; None where :func:`reduced` gives None, or for arguments that it does not take.
+
+    ``otherwise``: the axis where none is given.
+    """
     if len(args) > 1 or kwargs.keys() - _TAKEN or (args and ("axis" in kwargs or name == "norm")):
         return None
     if "ddof" in kwargs and name not in ("var", "std"):
         return None
-    axis = args[0] if args else kwargs.get("axis")
+    axis = args[0] if args else kwargs.get("axis", otherwise)
     return reduced(name, x, axis, kwargs.get("keepdims", False), kwargs.get("ddof", 0))
 
 

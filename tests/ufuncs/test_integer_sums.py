@@ -98,6 +98,7 @@ for n in (40, 700):
         for axis in (None, 0, -1, (0, 1) if x.ndim > 1 else 0):
             show(x.sum(axis)); show(np.mean(x, axis=axis)); show(x.mean(axis=axis, keepdims=True)); show(np.sum(x, axis))
         show(x.sum()); show(np.sum(x)); show(x.mean()); show(np.mean(x)); show(np.add.reduce(x, axis=None))
+        show(np.add.reduce(x)); show(np.add.reduce(x, keepdims=True)); show(np.add.reduce(x, -1)); show(np.maximum.reduce(x))
         show(x.sum(dtype=np.float32)); show(x.sum(dtype=np.int8)); show(x.sum(initial=5)); show(x.sum(where=x > 0))
         show(np.count_nonzero(x, axis=0)); show(np.count_nonzero(x, -1)); show(np.count_nonzero(x, axis=0, keepdims=True))
         show(np.count_nonzero(x)); show(np.sum(x, axis=0, out=np.zeros(x.shape[1:], int)))
@@ -111,6 +112,15 @@ for n in (40, 700):
     try:
         mask.sum(axis=0, ddof=0)
     except TypeError as error:
+        print(error)
+    try:
+        mask.__class__ = np.ndarray
+    except TypeError as error:
+        print(error)
+    mask.flags.writeable = False
+    try:
+        mask.byteswap(True)
+    except ValueError as error:
         print(error)
 """
 
