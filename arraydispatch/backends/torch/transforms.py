@@ -229,12 +229,24 @@ def _floor_divide(a: Tensor, b: Any) -> Tensor:
     return torch.where((b == 0) | (torch.isinf(quotient) & torch.isfinite(a)), quotient, made)
 
 
+def _nextafter(a: Tensor, b: Tensor) -> Tensor:
+    """Return the next 16-bit number by its bits: torch's compiler returns the next of 32 bits, rounded to the number itself."""
+    if a.dtype.itemsize != 2:
+        return NotImplemented
+    bits = a.view(torch.int16)
+    moved = bits + torch.where((b > a) == (bits >= 0), 1, -1).to(torch.int16)
+    smallest = (b.view(torch.int16) & -(2**15)) | 1
+    made = torch.where(a == 0, smallest, moved).view(a.dtype)
+    return torch.where(torch.isnan(a) | torch.isnan(b), math.nan, torch.where(a == b, b, made))
+
+
 _INSTEAD = {
     torch.ops.aten._efficientzerotensor.default: torch.zeros,
     torch.ops.aten.expm1.default: _expm1,
     torch.ops.aten.atanh.default: _atanh,
     torch.ops.aten.acosh.default: _acosh,
     torch.ops.aten.floor_divide.default: _floor_divide,
+    torch.ops.aten.nextafter.default: _nextafter,
 }
 """Operation -> replacement in a recorded program: autograd's zeros without memory, which torch makes a constant without
 values where a batch needs its elements, and functions that lose digits, or overflow, when they are compiled.
@@ -346,12 +358,21 @@ def _compiled(recorded: Any, examples: Sequence[Tensor], keeps: bool) -> Callabl
         warnings.simplefilter("ignore")
         # torch keeps programs only where there is a tracing context with an environment of shapes.
         mode = FakeTensorMode(shape_env=shapes.ShapeEnv(), static_shapes=True) if keeps else None
-        with tracing_context(TracingContext(mode) if keeps else None):
+        with tracing_context(TracingContext(mode) if keeps else None), _each_rounded(recorded):
             made = torch._dynamo.lookup_backend(compiler)(recorded, list(examples))
     if events.tap is not None:
         found = min(_count_kept() - kept, 1)
         events.tap.compiled("torch", 1 - found, perf_counter() - start, found)
     return made
+
+
+def _each_rounded(recorded: Any) -> contextlib.AbstractContextManager[Any]:
+    """Have inductor round each operation on 16-bit floats, as NumPy, torch and XLA do; it rounds what a kernel stores."""
+    values = (node.meta.get("val") for node in recorded.graph.nodes)
+    if not any(isinstance(x, Tensor) and x.is_floating_point() and x.itemsize == 2 for x in values):
+        return contextlib.nullcontext()
+    config: Any = imported("torch._inductor.config")
+    return config.patch(emulate_precision_casts=True)
 
 
 def _count_kept() -> int:
