@@ -315,13 +315,6 @@ def _differentiable_power(a: Tensor, b: Tensor) -> Tensor:
     return _select(product, _select(one, a, _select(two, _mul(a, a), _mul(a, _mul(a, a)))), out)
 
 
-def exp2(a: Tensor) -> Tensor:
-    if a.dtype in COMPLEX:
-        re, im = parts(a)
-        return _exp(join(_mul(re, math.log(2.0)), _mul(im, math.log(2.0))))
-    return _pow(scalar(2.0, a), a)
-
-
 def expm1(a: Tensor) -> Tensor:
     """Compute expm1. Complex: by NumPy's formula; TensorFlow's loses all digits near 0 and is NaN at infinities."""
     if a.dtype not in COMPLEX:
@@ -346,6 +339,23 @@ def sqrt(a: Tensor) -> Tensor:
     return _select(signbit(im), _conj(made), made)
 
 
+def _root(a: Tensor) -> Tensor:
+    """Compute the square root with a positive imaginary part; XLA's, by the angle, has digits of zeros, and loses a NaN."""
+    if a.dtype not in COMPLEX or tf.executing_eagerly():
+        return _sqrt(a)
+    x, y = parts(a)
+    size, one = _abs(x), scalar(1.0, x)
+    large = _maximum(size, y) > (1e307 if x.dtype is tf.float64 else 1e37)
+    scale = _select(large, scalar(0.0625, x), one)
+    length = modulus(join(size * scale, y * scale))
+    big = _sqrt((size * scale + length) * 0.5) * _select(large, scalar(4.0, x), one)
+    nothing = _equal(big, 0.0)
+    small = _select(nothing, y, y / (_select(nothing, one, big) * 2.0))
+    small = _select(_and(_is_inf(size), _less(y, math.inf)), tf.zeros_like(y), small)
+    made = join(_select(_less(x, 0.0), small, big), _select(_less(x, 0.0), big, small))
+    return _select(_is_inf(y), join(y, y), made)
+
+
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_root(a: Tensor) -> Any:
     """Compute the root with NumPy's derivative: TensorFlow's at zero is 0 if the cotangent is 0, and XLA omits a conjugate of complex ones."""
@@ -353,7 +363,7 @@ def _differentiable_root(a: Tensor) -> Any:
     def back(cotangent: Tensor) -> Tensor:
         return cotangent / tf.math.conj(2 * _differentiable_root(a))
 
-    return _sqrt(a), back
+    return _root(a), back
 
 
 def log(a: Tensor) -> Tensor:
@@ -361,7 +371,10 @@ def log(a: Tensor) -> Tensor:
     if a.dtype not in COMPLEX:
         return _log(a)
     re, im = parts(_log(a))
-    return join(_select(_is_nan(re), _log(_complex_abs(a, re.dtype)), re), im)
+    x, y = parts(a)
+    length = modulus(join(x * 0.25, y * 0.25))
+    lost = _or(_is_nan(im), _or(_is_nan(re), _is_inf(re)))
+    return join(_select(lost, _log(length) + math.log(4.0), re), im)
 
 
 def log1p(a: Tensor) -> Tensor:
@@ -370,7 +383,7 @@ def log1p(a: Tensor) -> Tensor:
         return _log1p(a) if a.dtype != tf.float64 or tf.executing_eagerly() else log1p_for_xla(_log1p, _select, a)
     re, im = parts(a)
     re = _add(re, 1.0)
-    return join(_log(_complex_abs(join(re, im), re.dtype)), _atan2(im, re))
+    return join(_log(modulus(join(re, im))), _atan2(im, re))
 
 
 def arctanh(a: Tensor) -> Tensor:

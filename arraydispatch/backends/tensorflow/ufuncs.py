@@ -16,11 +16,8 @@ import numpy as np
 import tensorflow as tf
 
 from .arithmetic import (
-    arctanh,
     binary,
-    cosh,
     divide,
-    exp2,
     expm1,
     floor_divide,
     fmod,
@@ -33,15 +30,31 @@ from .arithmetic import (
     reciprocal,
     remainder,
     signbit,
-    sinh,
     sqrt,
     tensors,
+)
+from .complex_kernels import (
+    arccos,
+    arccosh,
+    arcsin,
+    arcsinh,
+    arctan,
+    arctanh,
+    cos,
+    cosh,
+    exp,
+    exp2,
+    sin,
+    sinh,
+    tan,
+    tanh,
 )
 from .core import (
     BFLOAT16,
     BITS,
     BOOL,
     COMPLEX,
+    INTEGERS,
     PYTHON,
     UNSIGNED,
     UNSIGNED_TWIN,
@@ -64,9 +77,7 @@ Kernel = Callable[..., Any]
 _add, _sub, _mul, _div, _neg, _abs, _complex_abs, _sign, _square = map(
     raw, "AddV2 Sub Mul RealDiv Neg Abs ComplexAbs Sign Square".split()
 )
-_floor, _ceil, _rint, _exp, _atan2, _next_after, _sin, _cos, _equal = map(
-    raw, "Floor Ceil Rint Exp Atan2 NextAfter Sin Cos Equal".split()
-)
+_floor, _ceil, _rint, _atan2, _next_after, _equal = map(raw, "Floor Ceil Rint Atan2 NextAfter Equal".split())
 _not_equal, _less, _less_equal, _greater, _greater_equal, _maximum, _minimum, _and, _or = map(
     raw, "NotEqual Less LessEqual Greater GreaterEqual Maximum Minimum LogicalAnd LogicalOr".split()
 )
@@ -193,7 +204,11 @@ def sign(a: Tensor) -> Tensor:
     if dtype in UNSIGNED:
         return _minimum(a, 1)
     if dtype not in COMPLEX:
-        return _sign(a)
+        made = _sign(a)
+        if dtype in INTEGERS or tf.executing_eagerly():
+            return made
+        size = _abs(made)
+        return _sub(size, _sub(size, made))  # XLA's sign of -0.0 is -0.0
     re, im = parts(a)
     size = _complex_abs(a, re.dtype)
     size = _select(_equal(size, 0.0), scalar(1.0, size), size)
@@ -401,24 +416,24 @@ UFUNCS: dict[Any, Kernel] = {
     np.ceil: _rounding(_ceil),
     np.trunc: _rounding(_trunc),
     # exponentials, logarithms
-    np.exp: _exp,
+    np.exp: exp,
     np.exp2: exp2,
     np.expm1: expm1,
     np.log: log,
     np.log1p: log1p,
     # trigonometry
-    np.sin: _sin,
-    np.cos: _cos,
-    np.tan: raw("Tan"),
-    np.arcsin: raw("Asin"),
-    np.arccos: raw("Acos"),
-    np.arctan: raw("Atan"),
+    np.sin: sin,
+    np.cos: cos,
+    np.tan: tan,
+    np.arcsin: arcsin,
+    np.arccos: arccos,
+    np.arctan: arctan,
     np.arctan2: _arctan2,
     np.sinh: sinh,
     np.cosh: cosh,
-    np.tanh: raw("Tanh"),
-    np.arcsinh: raw("Asinh"),
-    np.arccosh: raw("Acosh"),
+    np.tanh: tanh,
+    np.arcsinh: arcsinh,
+    np.arccosh: arccosh,
     np.arctanh: arctanh,
     np.deg2rad: _radians,
     np.radians: _radians,
