@@ -123,7 +123,10 @@ def test_tables_do_not_overlap() -> None:
 
 
 RULES: list[tuple[type[adoption.Stand] | None, str]] = [
-    (adoption.Special, "array zeros arange linspace meshgrid tril_indices asarray frombuffer from_dlpack"),
+    (
+        adoption.Special,
+        "array zeros arange linspace meshgrid tril_indices asarray frombuffer from_dlpack shape ndim size isscalar",
+    ),
     (adoption.Made, "fromfile fromiter fromregex fromstring genfromtxt loadtxt"),
     (adoption.Output, "save savetxt savez savez_compressed"),
     (
@@ -137,7 +140,7 @@ RULES: list[tuple[type[adoption.Stand] | None, str]] = [
     (adoption.Received, "busday_count ma.sort polynomial.polynomial.polyval ma.getdata lib.format.read_array"),
     (
         None,
-        "shape ndim result_type min_scalar_type array2string copyto put fill_diagonal seterr isfortran",
+        "result_type min_scalar_type array2string copyto put fill_diagonal seterr isfortran",
     ),
 ]
 
