@@ -106,7 +106,7 @@ def _extremum(all_of: Kernel, some_of: Kernel, find: Kernel) -> Kernel:
 def _truth(plain: Callable[..., Tensor], extreme: Callable[..., Tensor]) -> Kernel:
     """Make all or any; torch's result of uint8 is uint8, NumPy's is a bool.
 
-    torch takes the minimum or maximum of bytes by vector code, and all or any of booleans element by element: 20 µs and 1,000 for a million
+    torch takes the minimum or maximum of bytes by vector code, and all or any of booleans element by element: 20 µs and 1,000 for two million
     (torch 2.13; no issue is filed).
     """
 
