@@ -15,7 +15,7 @@ import numpy as np
 
 from .._core import machine
 
-__all__ = ["DTYPES", "add", "of_axes"]
+__all__ = ["DTYPES", "add", "of_axes", "run_of"]
 
 ndarray = np.ndarray
 
@@ -51,25 +51,27 @@ def of_axes(name: str, x: ndarray[Any, Any], axis: Any, keepdims: bool) -> Any:
         As of the method.
     """
     ndim = x.ndim
-    first = _first(axis, ndim)
-    if first is None or not x.size:
+    run = run_of(axis, ndim)
+    if run is None or not x.size:
         return None
-    if first == 0:
+    first, end = run
+    along = end == ndim
+    if along and first == 0:
         matrix, shape = _as_row(x), (1,) * ndim if keepdims else ()
-    elif x.flags.c_contiguous:
-        kept = x.shape[first:] if first < 0 else x.shape[:first]
-        ones = (1,) * (ndim - len(kept) if keepdims else 0)
-        shape = (*ones, *kept) if first < 0 else (*kept, *ones)
-        matrix = x.reshape((-1, math.prod(kept)) if first < 0 else (math.prod(kept), -1))
+    elif x.flags.c_contiguous and (along or first == 0):
+        kept = x.shape[:first] if along else x.shape[end:]
+        ones = (1,) * (end - first if keepdims else 0)
+        shape = (*kept, *ones) if along else (*ones, *kept)
+        matrix = x.reshape((math.prod(kept), -1) if along else (-1, math.prod(kept)))
     else:
-        matrix = None
-    if matrix is None or (first > 0 and matrix.shape[1] < _SHORT):
         return None
-    count = matrix.shape[0 if first < 0 else 1]
+    if matrix is None or (along and first > 0 and matrix.shape[1] < _SHORT):
+        return None
+    count = matrix.shape[1 if along else 0]
     if name == "mean" and 8 * x.dtype.itemsize + count.bit_length() > _HELD:
         return None
     sums: Any = np.empty(shape, _dtype_of_sum(x.dtype))
-    done = _add_rows(matrix, sums.reshape(-1)) if first < 0 else machine.add_integers(matrix, sums.reshape(-1), True)
+    done = machine.add_integers(matrix, sums.reshape(-1), True) if along else _add_rows(matrix, sums.reshape(-1))
     if not done:
         return None
     made = sums if name == "sum" else np.true_divide(sums, np.intp(count))
@@ -101,14 +103,13 @@ def _as_row(x: ndarray[Any, Any]) -> ndarray[Any, Any] | None:
     return x.reshape(1, -1) if flags.c_contiguous else x.T.reshape(1, -1) if flags.f_contiguous else None
 
 
-def _first(axis: Any, ndim: int) -> int | None:
-    """Return the first axis of the last few that are reduced, or of those that are kept behind the first few, as a negative number; else None."""
+def run_of(axis: Any, ndim: int) -> tuple[int, int] | None:
+    """Return the first of neighbouring axes in order and the one behind the last; None for others, and for what NumPy may refuse."""
     if axis is None:
-        return 0
+        return 0, ndim
     axes = (axis,) if type(axis) is int else axis
-    if type(axes) is not tuple or not 0 < len(axes) <= ndim or any(type(each) is not int for each in axes):
+    if type(axes) is not tuple or not axes or any(type(each) is not int for each in axes):
         return None
     found = tuple([each + ndim if each < 0 else each for each in axes])
-    if found == tuple(range(ndim - len(axes), ndim)):
-        return found[0]
-    return len(axes) - ndim if found == tuple(range(len(axes))) else None
+    first, end = found[0], found[0] + len(axes)
+    return (first, end) if first >= 0 and end <= ndim and found == tuple(range(first, end)) else None

@@ -276,17 +276,15 @@ def _by_rows(name: str, x: ndarray[Any, Any], out: ndarray[Any, Any]) -> bool:
 
 def _rows_added(x: ndarray[Any, Any], axis: Any, keepdims: bool) -> ndarray[Any, Any] | None:
     """Add all rows along the axes before the last one, or but the first few too; None for other axes, and where there may be an error."""
-    axes = (axis,) if type(axis) is int else axis
-    if type(axes) is not tuple or not axes or any(type(each) is not int for each in axes):
+    run = integer_sums.run_of(axis, x.ndim)
+    if run is None or run[1] != x.ndim - 1:
         return None
-    ndim, first = x.ndim, x.ndim - 1 - len(axes)
-    if first < 0 or tuple([each + ndim if each < 0 else each for each in axes]) != tuple(range(first, ndim - 1)):
-        return None
+    first, end = run
     kept, n = x.shape[:first], x.shape[-1]
-    count = math.prod(x.shape[first:-1])
+    count = math.prod(x.shape[first:end])
     if count < _FEW_ROWS:
         return None
-    out: ndarray[Any, Any] = np.empty((*kept, *(1,) * (len(axes) if keepdims else 0), n), x.dtype)
+    out: ndarray[Any, Any] = np.empty((*kept, *(1,) * (end - first if keepdims else 0), n), x.dtype)
     sums = out.reshape(-1, n)
     if not machine.add_rows(x.reshape(-1, count, n), sums):
         return None
