@@ -4,7 +4,11 @@ cimport cython
 
 cdef class Place:
     cdef public object code, filters, modes, names
-    cdef public Py_ssize_t instruction
+    cdef public Py_ssize_t instruction, alone, again, larger, largest, skipped
+    cdef public bint is_trial
+    cpdef bint declines(self, Py_ssize_t size) except -1
+    cpdef bint is_open(self, Py_ssize_t size) except -1
+    cpdef learn(self, Py_ssize_t size, bint pays)
 
 cdef class Bound:
     pass
@@ -20,9 +24,9 @@ cdef class Form:
     cdef public object func, held, shape, row, fortran, pinned, span, halved
     cdef public tuple ins, weak
     cdef public bint reports
-    cdef public Py_ssize_t least, nbytes, work, alone
+    cdef public Py_ssize_t least, nbytes, work
     cdef public object dtype, size, ndim, laid
-    cdef public object _by_rows, _skipped
+    cdef public object _by_rows
 
 @cython.freelist(64)
 cdef class Node:

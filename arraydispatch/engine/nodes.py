@@ -33,16 +33,58 @@ class Place:
         The globals of its module.
     filters : tuple
         Warning filters in force at the call.
-    modes : dict
-        Modes of ``np.errstate`` in force at the call.
+    modes : dict or None
+        Modes of ``np.errstate`` in force at the call; None if all errors are ignored.
+    largest : int
+        Elements up to which calls are not recorded, because it was not worth it.
+    alone, larger : int
+        Blocks in a row, with calls on more elements than that, that were not worth it either; the most of their elements.
+    skipped, again : int
+        Calls that were not recorded since one was; number of them after which one is.
+    is_trial : bool
+        Whether the next call is that one.
     """
 
-    __slots__ = ("code", "filters", "instruction", "modes", "names")
+    __slots__ = ("again", "alone", "code", "filters", "instruction", "is_trial", "larger", "largest", "modes", "names", "skipped")
 
     def __init__(
-        self, code: CodeType, instruction: int, names: dict[str, Any], filters: tuple[Any, ...], modes: dict[str, Any]
-    ) -> None:
+        self, code: CodeType, instruction: int, names: dict[str, Any], filters: tuple[Any, ...], modes: dict[str, Any] | None,
+        before: Place | None = None,
+    ) -> None:  # fmt: skip
         self.code, self.instruction, self.names, self.filters, self.modes = code, instruction, names, filters, modes
+        self.alone = self.larger = self.largest = self.skipped = 0
+        self.again, self.is_trial = AGAIN, False
+        if before is not None:
+            self.largest, self.again = before.largest, before.again
+
+    def declines(self, size: Any) -> bool:
+        """Whether recording a call of this size only costs time, by what came of the last ones; now and then it is tried again."""
+        if self.is_open(size):
+            return False
+        self.skipped += 1
+        self.is_trial = self.skipped >= self.again
+        return not self.is_trial
+
+    def is_open(self, size: Any) -> bool:
+        """Whether a call of this size is recorded, if it can be."""
+        return self.is_trial or size > self.largest
+
+    def learn(self, size: Any, pays: Any) -> None:
+        """Note whether a block was worth recording a call of this size."""
+        tried, self.is_trial = self.is_trial, False
+        if tried:
+            self.skipped = 0
+        if pays:
+            self.alone = 0
+            if size <= self.largest:
+                self.largest, self.again = 0, AGAIN
+        elif size > self.largest:
+            self.alone += 1
+            self.larger = max(self.larger, size)
+            if self.alone >= ALONE:
+                self.largest, self.larger, self.alone = self.larger, 0, 0
+        elif tried:
+            self.again = min(2 * self.again, _MOST_AGAIN)
 
     @property
     def line(self) -> int:
@@ -213,12 +255,10 @@ class Form:
         Time that it takes: in that of a sum of two numbers of eight bytes.
     laid : object
         Key of the result's kind, shape and memory order, for the calls that read it.
-    alone : int
-        Blocks in a row that were one call of it, done by the thread that asked.
     """
 
     __slots__ = (
-        "_by_rows", "_skipped", "alone", "dtype", "fortran", "func", "halved", "held", "ins", "laid", "least", "nbytes", "ndim", "pinned", "reports", "row", "shape", "size",
+        "_by_rows", "dtype", "fortran", "func", "halved", "held", "ins", "laid", "least", "nbytes", "ndim", "pinned", "reports", "row", "shape", "size",
         "span", "weak", "work",
     )  # fmt: skip
 
@@ -242,14 +282,6 @@ class Form:
         self.least = min(self.size, self.work)
         self.laid = laid(held, shape, fortran)
         self._by_rows: Form | None = None
-        self.alone = self._skipped = 0
-
-    def gains_nothing(self) -> bool:
-        """Whether to record a call only costs time, by what came of the last ones; now and then it is tried again."""
-        if self.alone < ALONE:
-            return False
-        self._skipped += 1
-        return self._skipped % AGAIN != 0
 
     def by_rows(self) -> Form:
         """Return a form of the same call whose pieces are parts along the first axis."""
@@ -282,9 +314,11 @@ def laid(kind: Any, shape: Any, how: Any) -> Any:
 
 
 ALONE = 8
-"""Number of consecutive blocks that did not pay, as those of a single call, after which such calls are no longer recorded."""
+"""Number of consecutive blocks that did not pay, as those of a single call, after which calls at a place are no longer recorded."""
 AGAIN = 64
-"""Number of calls of a form that is no longer recorded, after which one is recorded as a trial."""
+"""Number of calls at a place that are not recorded any more, after which one is recorded as a trial; twice as many after each that fails."""
+_MOST_AGAIN = 1 << 13
+"""Largest such number."""
 
 
 class Node:

@@ -82,10 +82,24 @@ def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
         made = record(func, inputs)
         if made is not None:
             return made
+        _pass_by(inputs)
     _look(inputs, below)
     by_rows = func in INSTRUCTIONS
     made = of_two(func, inputs[0], inputs[1], by_rows, True) if len(inputs) == 2 else of_one(func, inputs[0], True)
     return _at_once(func, inputs) if made is DECLINED else made
+
+
+def _pass_by(values: Any) -> None:
+    """Note that a call on these values, none of which is pending, could not be recorded."""
+    size = 0
+    for x in values:
+        if isinstance(x, Handle):
+            v = x._v
+            if type(v) is not ndarray:
+                return
+            size = max(size, v.size)
+    if size >= call_nodes.least:
+        call_nodes.pass_by(size)
 
 
 def _go_along_lanes(x: Any, y: Any) -> bool:
@@ -146,6 +160,7 @@ def _inplace(func: np.ufunc, general: Any) -> Any:
     def method(self: Any, other: Any) -> Any:
         made = writes.inplace(func, self, other) if call_nodes.least else None
         if made is None and call_nodes.least:
+            _pass_by((self, other))
             _look((self, other), results.path.least)
             if results.into_its_memory(func, self, other, self, True):
                 return self

@@ -3,6 +3,7 @@ from ..backends.kinds cimport Kind
 from .._core.ndarrays cimport ndarray
 from .._core cimport handles, machine
 from .._core.handles cimport Handle
+from ..engine.recording.call_nodes cimport declines
 
 cdef class Path:
     cdef public object array_class
@@ -21,6 +22,7 @@ cdef bint _is_large(ndarray x, ndarray y, Py_ssize_t least) except -1
 cdef bint _has_many(x) except -1
 cdef _parts(tuple result, Kind kind)
 cdef _computed(result, Kind kind)
+cdef bint _is_at_once(Py_ssize_t size, bint tried) except -1
 cpdef of_one(op, x, bint tried=*)
 @cython.locals(straight=bint, least=Py_ssize_t)
 cpdef of_two(op, x, y, bint by_rows, bint tried=*)

@@ -20,6 +20,7 @@ from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..dispatch import host_results, host_values
 from ..engine.recording import call_nodes
+from ..engine.recording.call_nodes import declines
 from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import settings
@@ -155,6 +156,11 @@ def _parts(result: tuple[Any, ...], kind: Kind) -> Any:
     return tuple(parts)
 
 
+def _is_at_once(size: Any, tried: Any) -> bool:
+    """Whether NumPy computes a call that could be recorded: not by its size, but because that has been tried, or was not worth it at its place."""
+    return size < _path.least and (tried or bool(call_nodes.least and declines(size)))
+
+
 def of_one(op: Any, x: Any, tried: bool = False) -> Any:
     """Compute a ufunc, or an operator, of one array; :data:`DECLINED` where the general path does.
 
@@ -164,7 +170,7 @@ def of_one(op: Any, x: Any, tried: bool = False) -> Any:
     if value is None:
         return DECLINED
     kind: Kind = handles.kind_of(x)
-    if value.size >= (_path.least if tried else _path.recorded):
+    if value.size >= _path.recorded and not _is_at_once(value.size, tried):
         return of_kept(op, (x,))
     if kind.standard:
         return DECLINED
@@ -184,8 +190,11 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool, tried: bool = False) -> Any:
     theirs: Kind = handles.kind_of(y)
     if theirs is not kind and (theirs.backend is not kind.backend or theirs.standard):
         return DECLINED
-    least = _path.least if tried else _path.recorded
-    if left.size >= least or kind.standard or (left.size * right.size >= least and _is_large(left, right, least)):
+    least = _path.recorded
+    if left.size >= least or (left.size * right.size >= least and _is_large(left, right, least)):
+        if not _is_at_once(machine.size_together(left, right), tried):
+            return of_kept(op, (x, y))
+    if kind.standard:
         return of_kept(op, (x, y))
     straight = not by_rows or left.ndim < 2 > right.ndim or not in_rows(left, right)
     return _computed(op(left, right) if straight else rows.call(op, left, right), kind)
@@ -203,8 +212,11 @@ def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | No
     if not plain and not is_numpys(other):
         return DECLINED
     kind: Kind = handles.kind_of(x if right is None else y)
-    least = _path.least if tried else _path.recorded
-    if value.size >= least or kind.standard or (not plain and _is_large(other, value, least)):
+    least = _path.recorded
+    if value.size >= least or (not plain and _is_large(other, value, least)):
+        if not _is_at_once(value.size if plain else machine.size_together(value, other), tried):
+            return of_kept(op, (x, y))
+    if kind.standard:
         return of_kept(op, (x, y))
     if not by_rows or (plain and value.ndim < 2) or not in_rows(value, other):
         if plain:
@@ -278,7 +290,7 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     place: ndarray | None = handles.held(out, _path.array_class)
     if place is None:
         return False
-    if place.size >= _path.recorded and call_nodes.least:
+    if place.size >= _path.recorded and call_nodes.least and not _is_at_once(place.size, False):
         return False  # it may be recorded
     if place.size >= _path.least and handles.kind_of(out).backend.writes_at_home:
         return False  # the library may write it

@@ -17,7 +17,7 @@ FUSED_FROM = 1 << 18
 """Default number of elements below which a call is a small one under fused execution, and from which a library on a CPU computes calls
 one by one.
 """
-RECORDED_FROM = 1 << 16
+RECORDED_FROM = 1 << 15
 """Default number of elements from which fused execution records a call, unless blocks of such calls have been too short to pay."""
 
 LIBRARY_FROM = 1 << 16

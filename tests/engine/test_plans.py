@@ -15,7 +15,7 @@ from arraydispatch.api import creation
 from arraydispatch.engine import nodes
 from arraydispatch.engine.host_blocks import block_plans, blocks, kernels
 from arraydispatch.engine.nodes import Node
-from arraydispatch.engine.recording import call_nodes, tape
+from arraydispatch.engine.recording import tape
 from arraydispatch.runtime.settings import default
 
 pytestmark = pytest.mark.usefixtures("fused")
@@ -177,23 +177,42 @@ def test_plans_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_calls_that_stay_alone_are_not_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A block of one call, in the thread that asks, takes longer than the call; with others it is worth it again."""
+    """A block of one call, in the thread that asks, takes longer than the call; with others it is worth it again, once it has a plan."""
     monkeypatch.setattr(tape, "IN_THREADS", 1 << 60)
-    call_nodes._forms.clear()
+    scope: dict[str, Any] = {}
+    exec("def call(x):\n    return x * 3", scope)  # a place of its own
+    call = scope["call"]
     for name, number in (("ALONE", 4), ("AGAIN", 8)):
         monkeypatch.setattr(nodes, name, number)
     assert default.min_size == 1
     x = creation.array(data(2))
     recorded = []
     for _ in range(28):
-        made = x * 3
+        made = call(x)
         recorded.append(type(made._v) is Node)
         assert made[2, 3] == x[2, 3] * 3
-    assert recorded == [True] * 4 + ([False] * 7 + [True]) * 3
-    while type((made := x * 3)._v) is not Node:
-        pass
-    assert (made + 1)[2, 3] == x[2, 3] * 3 + 1
-    assert type((x * 3)._v) is Node
+    assert recorded == [True] * 4 + [False] * 7 + [True] + [False] * 15 + [True]
+    smaller = call(x[1:])
+    assert type(smaller._v) is not Node
+    for _ in range(2):
+        while type((made := call(x))._v) is not Node:
+            pass
+        assert (made + 1)[2, 3] == x[2, 3] * 3 + 1
+    assert type(call(x)._v) is Node
+
+
+def test_a_place_that_records_no_small_arrays_records_larger_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tape, "IN_THREADS", 1 << 60)
+    monkeypatch.setattr(nodes, "ALONE", 4)
+    scope: dict[str, Any] = {}
+    exec("def call(x):\n    return x * 3", scope)
+    call = scope["call"]
+    x, larger = creation.array(data(2)), creation.array(np.concatenate([data(2)] * 2))
+    for _ in range(6):
+        assert call(x)[2, 3] == x[2, 3] * 3
+    assert type(call(x)._v) is not Node
+    assert type(call(larger)._v) is Node
+    np.testing.assert_array_equal(np.array(call(larger).__array__()), np.concatenate([data(2)] * 2) * 3)
 
 
 def test_a_block_of_a_loop_is_of_whole_rounds() -> None:

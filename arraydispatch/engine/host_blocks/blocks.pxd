@@ -23,3 +23,6 @@ cdef class _Worker:
 
 @cython.locals(node=Node, buffer=Buffer, earlier=Node, address=Py_ssize_t, before=Py_ssize_t, slot=Py_ssize_t, is_dead=bint, is_held=bint)
 cpdef Block planned(list nodes, threads)
+
+@cython.locals(calls=list, count=Py_ssize_t, first=Py_ssize_t, length=Py_ssize_t, period=Py_ssize_t, start=Py_ssize_t)
+cpdef whole_rounds(list forms, Py_ssize_t longest)

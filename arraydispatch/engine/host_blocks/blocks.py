@@ -413,23 +413,26 @@ def needed(nodes: list[Node]) -> list[Node]:
     return found
 
 
-def whole_rounds(forms: list[Any], longest: int) -> int:
+def whole_rounds(forms: list[Any], longest: Any) -> int:
     """Return the maximum number of nodes of a block, in whole rounds of a loop, so that the loop's next block is alike."""
     count = len(forms)
-    known: dict[Any, int] = {}
-    # A form also describes operands, and these differ in a block's first round.
-    calls = [known.setdefault((form.func, form.span, form.dtype), len(known)) for form in forms]
-    begins: dict[int, int] = {}
+    known: dict[Any, Any] = {}
+    of_form: dict[int, Any] = {}
+    calls: list[Any] = []
+    for form in forms:
+        call = of_form.get(id(form))
+        if call is None:  # a form also describes operands, and these differ in a block's first round
+            key = form.func, form.span, form.dtype
+            call = of_form[id(form)] = known.setdefault(key, key)
+        calls.append(call)
+    first, length = count, 0
     for period in range(1, count // 2 + 1):
         start = count - period
-        while start and calls[start - 1] == calls[start - 1 + period]:
+        while start and calls[start - 1] is calls[start - 1 + period]:
             start -= 1
-        if count - start >= 2 * period:
-            begins[period] = start
-    if not begins:
-        return longest
-    period = min(begins, key=begins.__getitem__)
-    return max(longest - (longest - begins[period]) % period, count)
+        if count - start >= 2 * period and start < first:
+            first, length = start, period
+    return max(longest - (longest - first) % length, count) if length else longest
 
 
 class Short(Block):

@@ -27,5 +27,8 @@ cdef object _FUNCTION, _errors_in_force, _is_inside
 cdef _State _state
 cpdef now()
 cpdef bint listened() except -1
+cdef FrameType _user_frame()
+cpdef bint declines(Py_ssize_t size) except -1
+cpdef pass_by(Py_ssize_t size)
 cdef _State _learn_modes(errors)
 cdef _State _learn_filters(filters)

@@ -28,9 +28,9 @@ from ..loops import PYTHON, cast, loop_of, select
 from ..nodes import Buffer, Form, Node, PendingView, Place, Shift, laid
 from . import block_reports
 from .result_order import order_of
-from .tape import MOST_BYTES, PAYS, Tape, adjust, mine
+from .tape import MOST_BYTES, Tape, adjust, mine
 
-__all__ = ["array_of", "astype", "blank", "fits", "least", "listened", "node_of", "now", "operand", "record", "where"]
+__all__ = ["array_of", "astype", "blank", "declines", "fits", "least", "listened", "node_of", "now", "operand", "pass_by", "record", "where"]
 
 least = 0
 """Number of elements from which a call is recorded; 0 while no call is recorded."""
@@ -40,7 +40,7 @@ _DECLINED = DECLINED
 _cls: Any = None
 """Class of every new array."""
 _every: Any = None
-_told: Any = PAYS, None
+_told: Any = True, None
 """Settings that the tapes have now."""
 
 
@@ -52,7 +52,7 @@ def follow() -> None:
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
     usual = process.min_size == FUSED_FROM
     least = 0 if not fused else RECORDED_FROM if usual else process.min_size
-    if (told := (PAYS if usual else 0, _every)) != _told:
+    if (told := (usual, _every)) != _told:
         adjust(*told)
         _told = told
 
@@ -242,21 +242,27 @@ def record(
             return None
     if form.least < least and not (pending and form.size >= least):  # a cheap call is no reason to end a block
         return None
-    if form.alone and form.gains_nothing():
-        return None
     for i in form.weak:
         if not fits(inputs[i], form.ins[i]):  # type: ignore[index]
             return None
     if like is not None and (form.dtype, form.shape) != like:
         return None
-    place = now() if form.reports else None
+    place = now()
     if place is _DECLINED:
-        return None
+        if form.reports:
+            return None
+        place = None
+    elif not pending:
+        at: Place = place
+        if at.largest and at.declines(form.size):
+            return None
 
     if into is not None and into._v is not values[0]:  # a signal's handler has written to it
         return None
 
     node = node_of(form, place)
+    if not form.reports:
+        node.told = None
     if into is None:
         made = array_of(node)
         tape.add(node, values)
@@ -355,44 +361,69 @@ _MOST_PLACES = 4096
 def now() -> Any:
     """Return the :class:`~arraydispatch.engine.nodes.Place` of the user's line that is running, with the modes of ``np.errstate`` in force.
 
-    It is None if all errors are ignored, and ``DECLINED`` if an error does more than warn.
+    It is ``DECLINED`` if an error does more than warn.
     """
     state: _State = _state
     errors = machine.value_of(_errors_in_force)
     if errors is not state.errors:
         state = _learn_modes(errors)
     modes = state.modes
-    if modes is None or modes is _DECLINED:
+    if modes is _DECLINED:
         return modes
-    if listened():
+    if modes is not None and listened():
         return _DECLINED
     state = _state
-    frame: FrameType = machine.current_frame()
+    frame: FrameType = _user_frame()
     code: CodeType = frame.f_code
     at = frame.f_lasti
     key = machine.identity(code) + at
-    found = _places.get(key)
-    if found is None or found.code is not code:  # as in code of this package and of NumPy's
-        while _is_inside[code.co_filename] and frame.f_back is not None:
-            frame = frame.f_back
-            code = frame.f_code
-        at = frame.f_lasti
-        key = machine.identity(code) + at
-        found = _places.get(key)
-    if found is not None:
-        place: Place = found
-        if (
-            place.code is code
-            and place.instruction == at
-            and place.modes is modes
-            and place.filters is state.as_tuple
-            and place.names is frame.f_globals
-        ):
+    place: Place | None = _places.get(key)
+    if place is not None:
+        if place.code is not code or place.instruction != at:
+            place = None
+        elif place.modes is modes and place.filters is state.as_tuple and place.names is frame.f_globals:
             return place
     if len(_places) >= _MOST_PLACES:
         _places.clear()
-    made = _places[key] = Place(code, at, frame.f_globals, state.as_tuple, modes)
+    made = _places[key] = Place(code, at, frame.f_globals, state.as_tuple, modes, place)
     return made
+
+
+def _user_frame() -> FrameType:
+    """Return the frame of the user's code that is running."""
+    frame: FrameType = machine.current_frame()
+    code: CodeType = frame.f_code
+    if machine.identity(code) + frame.f_lasti not in _places:  # as in code of this package and of NumPy's
+        while _is_inside[code.co_filename] and frame.f_back is not None:
+            frame = frame.f_back
+            code = frame.f_code
+    return frame
+
+
+def declines(size: Any) -> bool:
+    """Whether recording a call of this size, at the user's line that is running, has not been worth it."""
+    frame: FrameType = machine.current_frame()
+    code: CodeType = frame.f_code
+    found = _places.get(machine.identity(code) + frame.f_lasti)
+    if found is None:
+        if not _is_inside[code.co_filename]:
+            return False
+        frame = _user_frame()
+        code = frame.f_code
+        found = _places.get(machine.identity(code) + frame.f_lasti)
+        if found is None:
+            return False
+    place: Place = found
+    return place.largest > 0 and place.code is code and place.declines(size)
+
+
+def pass_by(size: Any) -> None:
+    """Note that a call of this size, at the user's line that is running, could not be recorded."""
+    place = now()
+    if place is not _DECLINED:
+        at: Place = place
+        if at.is_open(size):
+            at.learn(size, False)
 
 
 def listened() -> bool:

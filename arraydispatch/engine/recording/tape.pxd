@@ -3,7 +3,7 @@ from ..._core.ndarrays cimport ndarray
 from ..._core.handles cimport Handle
 from ..host_blocks.blocks cimport Block, planned
 from ...memory.roots cimport memory_of
-from ..nodes cimport Buffer, Form, Node, buffer_of
+from ..nodes cimport Buffer, Form, Node, Place, buffer_of
 
 cdef class Tape:
     cdef public object lock, running, block, lines

@@ -23,10 +23,11 @@ from ...common.signal_safety import of_handler
 from ...memory import views
 from ...memory.roots import memory_of
 from ...memory.views import NEVER
+from ...ufuncs.facts import INSTRUCTIONS
 from ..host_blocks import blocks
 from ..host_blocks.blocks import Block, Short, needed, planned, whole_rounds
-from ..loops import SELECTED, select
-from ..nodes import Buffer, Form, Node, PendingView, Shift, buffer_of
+from ..loops import SELECTED, cast, select
+from ..nodes import Buffer, Elsewhere, Form, Node, PendingView, Place, Shift, buffer_of
 from . import block_reports
 
 __all__ = ["IN_THREADS", "LONGEST", "Tape", "mine", "run_all"]
@@ -97,16 +98,16 @@ def _is_of_a_call(block: Block, failure: BaseException) -> bool:
     return isinstance(failure, MemoryError)
 
 
-PAYS = 3 << 17
-"""Number of sums from which several calls are worth a block by default: it takes 20 µs more than the calls, and saves most of their memory."""
-_worth = PAYS
-"""The same now; 0 where ``--min-size`` says which calls are."""
+BLOCK, CALL = 90_000, 20_000
+"""Number of sums that take as long as to run a block, and to record a call, in which the block saves most of the memory that it takes."""
+_usual = True
+"""Whether calls have to be worth that; they have not where ``--min-size`` says which calls are recorded."""
 
 
-def adjust(worth: int, every: Any) -> None:
-    """Set what several calls have to be worth, in sums, and the listener to every call."""
-    global _every, _worth
-    _worth, _every = worth, every
+def adjust(usual: bool, every: Any) -> None:
+    """Set whether several calls have to be worth a block, and the listener to every call."""
+    global _every, _usual
+    _usual, _every = usual, every
 
 
 _SHIFTED = 4
@@ -116,15 +117,20 @@ _SHIFTED = 4
 def _pays(nodes: list[Node]) -> bool:
     """Whether NumPy needs so long for calls that a block of them is worth its price: by their sizes, never by a clock.
 
-    Functions such as ``exp`` count as a sum, because a block computes them as NumPy does.
+    Functions such as ``exp``, and reductions, count nothing, because a block computes them by NumPy's own loops.
     """
     work = 0
     for each in nodes:
         node: Node = each
         form: Form = node.form
-        sums = min(form.work, form.size)
-        work += sums * (SELECTED if form.func is select else _SHIFTED if isinstance(form.func, Shift) else 1)
-    return work >= _worth and (len(nodes) > 1 or nodes[0].form.func is select)
+        func = form.func
+        if func in INSTRUCTIONS or func is cast:
+            work += min(form.work, form.size)
+        elif isinstance(func, Elsewhere):
+            work += min(form.work, form.size) * (_SHIFTED if isinstance(func, Shift) else 1)
+        elif func is select:
+            work += min(form.work, form.size) * SELECTED
+    return (not _usual or work >= BLOCK + CALL * len(nodes)) and (len(nodes) > 1 or nodes[0].form.func is select)
 
 
 class Tape:
@@ -358,23 +364,19 @@ class Tape:
 
     def _plan(self, nodes: list[Node], threads: bool = True) -> Block:
         left = needed(nodes)
-        count = 0
+        count = work = 0
         if threads and WRITING * self.work >= IN_THREADS:
-            work = 0
             for each in left:
                 node: Node = each
                 work += node.form.work * (1 if node.target is None else WRITING)
             count = blocks.thread_count() if work >= IN_THREADS else 0
-        if count or not left or _pays(left):
-            for each in left:
-                node = each
-                node.form.alone = 0
-        else:
-            for each in left:
-                node = each
-                if node.target is None:
-                    node.form.alone += 1
         block = planned(left, count) if left else Short(left)
+        pays = type(block) is not Short and (_pays(left) or (count and work >= len(left) << 17))
+        for each in left:
+            node = each
+            if node.place is not None and node.target is None:
+                place: Place = node.place
+                place.learn(node.form.size, pays)
         block.group, block.tape = nodes, self
         return block
 
