@@ -45,7 +45,19 @@ class Place:
         Whether the next call is that one.
     """
 
-    __slots__ = ("again", "alone", "code", "filters", "instruction", "is_trial", "larger", "largest", "modes", "names", "skipped")
+    __slots__ = (
+        "again",
+        "alone",
+        "code",
+        "filters",
+        "instruction",
+        "is_trial",
+        "larger",
+        "largest",
+        "modes",
+        "names",
+        "skipped",
+    )
 
     def __init__(
         self, code: CodeType, instruction: int, names: dict[str, Any], filters: tuple[Any, ...], modes: dict[str, Any] | None,

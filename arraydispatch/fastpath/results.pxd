@@ -24,9 +24,9 @@ cdef _parts(tuple result, Kind kind)
 cdef _computed(result, Kind kind)
 cdef bint _is_at_once(Py_ssize_t size, bint tried) except -1
 cpdef of_one(op, x, bint tried=*)
-@cython.locals(straight=bint, least=Py_ssize_t)
+@cython.locals(straight=bint, large=bint, least=Py_ssize_t)
 cpdef of_two(op, x, y, bint by_rows, bint tried=*)
-@cython.locals(plain=bint, least=Py_ssize_t)
+@cython.locals(plain=bint, large=bint, least=Py_ssize_t)
 cdef _of_mixed(op, x, y, ndarray left, ndarray right, bint by_rows, bint tried)
 cdef object _REAL, _WHOLE
 cdef frozenset _OF_REALS, _OF_WHOLES

@@ -191,10 +191,8 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool, tried: bool = False) -> Any:
     if theirs is not kind and (theirs.backend is not kind.backend or theirs.standard):
         return DECLINED
     least = _path.recorded
-    if left.size >= least or (left.size * right.size >= least and _is_large(left, right, least)):
-        if not _is_at_once(machine.size_together(left, right), tried):
-            return of_kept(op, (x, y))
-    if kind.standard:
+    large = left.size >= least or (left.size * right.size >= least and _is_large(left, right, least))
+    if kind.standard or (large and not _is_at_once(machine.size_together(left, right), tried)):
         return of_kept(op, (x, y))
     straight = not by_rows or left.ndim < 2 > right.ndim or not in_rows(left, right)
     return _computed(op(left, right) if straight else rows.call(op, left, right), kind)
@@ -213,10 +211,10 @@ def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | No
         return DECLINED
     kind: Kind = handles.kind_of(x if right is None else y)
     least = _path.recorded
-    if value.size >= least or (not plain and _is_large(other, value, least)):
-        if not _is_at_once(value.size if plain else machine.size_together(value, other), tried):
-            return of_kept(op, (x, y))
-    if kind.standard:
+    large = value.size >= least or (not plain and _is_large(other, value, least))
+    if kind.standard or (
+        large and not _is_at_once(value.size if plain else machine.size_together(value, other), tried)
+    ):
         return of_kept(op, (x, y))
     if not by_rows or (plain and value.ndim < 2) or not in_rows(value, other):
         if plain:

@@ -30,7 +30,21 @@ from . import block_reports
 from .result_order import order_of
 from .tape import MOST_BYTES, Tape, adjust, mine
 
-__all__ = ["array_of", "astype", "blank", "declines", "fits", "least", "listened", "node_of", "now", "operand", "pass_by", "record", "where"]
+__all__ = [
+    "array_of",
+    "astype",
+    "blank",
+    "declines",
+    "fits",
+    "least",
+    "listened",
+    "node_of",
+    "now",
+    "operand",
+    "pass_by",
+    "record",
+    "where",
+]
 
 least = 0
 """Number of elements from which a call is recorded; 0 while no call is recorded."""

@@ -123,13 +123,10 @@ def _pays(nodes: list[Node]) -> bool:
     for each in nodes:
         node: Node = each
         form: Form = node.form
-        func = form.func
-        if func in INSTRUCTIONS or func is cast:
-            work += min(form.work, form.size)
-        elif isinstance(func, Elsewhere):
-            work += min(form.work, form.size) * (_SHIFTED if isinstance(func, Shift) else 1)
-        elif func is select:
-            work += min(form.work, form.size) * SELECTED
+        func: Any = form.func
+        if func in INSTRUCTIONS or func is cast or func is select or isinstance(func, Elsewhere):
+            sums = min(form.work, form.size)
+            work += sums * (SELECTED if func is select else _SHIFTED if isinstance(func, Shift) else 1)
     return (not _usual or work >= BLOCK + CALL * len(nodes)) and (len(nodes) > 1 or nodes[0].form.func is select)
 
 
