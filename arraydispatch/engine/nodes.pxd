@@ -8,6 +8,7 @@ cdef class Place:
     cdef public bint is_trial
     cpdef bint declines(self, Py_ssize_t size) except -1
     cpdef bint is_open(self, Py_ssize_t size) except -1
+    cpdef put_off(self)
     cpdef learn(self, Py_ssize_t size, bint pays)
 
 cdef class Bound:

@@ -81,11 +81,15 @@ class Place:
         """Whether a call of this size is recorded, if it can be."""
         return self.is_trial or size > self.largest
 
+    def put_off(self) -> None:
+        """Begin to count to the next trial, as after one that tells nothing."""
+        self.is_trial, self.skipped = False, 0
+
     def learn(self, size: Any, pays: Any) -> None:
         """Note whether a block was worth recording a call of this size."""
-        tried, self.is_trial = self.is_trial, False
+        tried = self.is_trial
         if tried:
-            self.skipped = 0
+            self.put_off()
         if pays:
             self.alone = 0
             if size <= self.largest:

@@ -194,7 +194,7 @@ def test_calls_that_stay_alone_are_not_recorded(monkeypatch: pytest.MonkeyPatch)
     assert recorded == [True] * 4 + [False] * 7 + [True] + [False] * 15 + [True]
     smaller = call(x[1:])
     assert type(smaller._v) is not Node
-    for _ in range(2):
+    for _ in range(3):
         while type((made := call(x))._v) is not Node:
             pass
         assert (made + 1)[2, 3] == x[2, 3] * 3 + 1

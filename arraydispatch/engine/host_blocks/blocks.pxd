@@ -8,7 +8,7 @@ cdef class Block:
     cdef public set errors
     cdef public object done, failure, group, tape
     cdef public Py_ssize_t helpers
-    cdef public bint numpys
+    cdef public bint is_known, numpys
 
 cdef class Planned(Block):
     cdef public object plan, _inside, _counting
@@ -21,7 +21,7 @@ cdef class Short(Block):
 cdef class _Worker:
     cdef list full, kept, parts, steps, values, bounds
 
-@cython.locals(node=Node, buffer=Buffer, earlier=Node, address=Py_ssize_t, before=Py_ssize_t, slot=Py_ssize_t, is_dead=bint, is_held=bint)
+@cython.locals(node=Node, buffer=Buffer, earlier=Node, address=Py_ssize_t, before=Py_ssize_t, slot=Py_ssize_t, is_dead=bint, is_held=bint, is_known=bint)
 cpdef Block planned(list nodes, threads)
 
 @cython.locals(calls=list, count=Py_ssize_t, first=Py_ssize_t, length=Py_ssize_t, period=Py_ssize_t, start=Py_ssize_t)

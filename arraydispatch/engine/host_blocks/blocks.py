@@ -180,6 +180,8 @@ class Block:
         """Number of threads that run it; 0: the calling thread."""
         self.numpys = True
         """Whether NumPy computes any of it, in an error state of its own."""
+        self.is_known = False
+        """Whether it has a plan that was made for earlier calls."""
         self.group: Any = None
         """List of nodes that it was planned for."""
         self.tape: Any = None
@@ -373,6 +375,7 @@ def planned(nodes: list[Any], threads: Any) -> Block:
     plan = _plans.get(key)
     if plan is not None and plan.is_refused:
         plan = None
+    is_known = plan is not None
     if plan is None:
         if not threads and key not in _plans:  # a plan pays only for calls that come again
             _keep(key, None)
@@ -387,7 +390,9 @@ def planned(nodes: list[Any], threads: Any) -> Block:
     if is_hot:
         kernels.remember(plan.cold)
         _plans.pop(key, None)
-    return Planned(nodes, plan, arrays, addresses, threads)
+    made = Planned(nodes, plan, arrays, addresses, threads)
+    made.is_known = is_known
+    return made
 
 
 def _keep(key: Any, plan: Plan | None) -> None:

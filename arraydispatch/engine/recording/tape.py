@@ -368,12 +368,15 @@ class Tape:
                 work += node.form.work * (1 if node.target is None else WRITING)
             count = blocks.thread_count() if work >= IN_THREADS else 0
         block = planned(left, count) if left else Short(left)
-        pays = type(block) is not Short and (_pays(left) or (count and work >= len(left) << 17))
+        pays = block.is_known and (_pays(left) or (count and work >= len(left) << 17))
         for each in left:
             node = each
             if node.place is not None and node.target is None:
                 place: Place = node.place
-                place.learn(node.form.size, pays)
+                if place.is_trial and not block.is_known and type(block) is not Short:
+                    place.put_off()  # it took as long as to make a plan
+                else:
+                    place.learn(node.form.size, pays)
         block.group, block.tape = nodes, self
         return block
 
