@@ -104,8 +104,8 @@ class Shapes:
     """Number of calls of the library for each such move from which they do not."""
     TAKEN = 32
     """Number of arrays of a shape that were copied from the host to the library after which it is asked whether that pays."""
-    COPIED = 4
-    """Additions for each 64 bits of them, in programs on arrays of that shape, from which it does: to copy takes as long."""
+    COPIED = 8
+    """Additions for each 64 bits of them, in programs on arrays of that shape, from which it does: to copy takes as long, or longer."""
     RECORDED = 256
     """Number of recorded calls on arrays of a shape after which it is asked whether they are worth being recorded."""
     WORTH = 3 << 14
