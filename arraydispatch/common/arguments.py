@@ -31,6 +31,9 @@ SCALARS = frozenset({
 })  # fmt: skip
 """Types of the numbers that are operands as they are."""
 
+SEQUENCES = frozenset({list, tuple})
+"""Types of the sequences of which NumPy makes an array."""
+
 HELD = frozenset("?bhilqBHILQefdFD")
 """Codes of the dtypes that all libraries have, and in which NumPy computes."""
 

@@ -133,8 +133,8 @@ _ROWS = (
     *_named("put setfield", "writer", writes=True),
     *_named("T mT real imag", "view", thin=True),
     # What leaves the library
-    *_named("item tolist", "host", thin=True),
-    *_named("tobytes tofile dump dumps data ctypes", "host"),
+    *_named("item tobytes tolist", "host", thin=True),
+    *_named("tofile dump dumps data ctypes", "host"),
     *_named("__array__ __buffer__ __format__ __reduce__ __reduce_ex__ __repr__ __str__", "host"),
     *_named("__array_ufunc__ __array_function__", "protocol", thin=True, recorded=True),
     *_named("__array_namespace__ __array_priority__ __dlpack__ __dlpack_device__ to_device", "other"),

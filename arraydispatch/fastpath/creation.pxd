@@ -9,7 +9,7 @@ from .results cimport Path, array_of, is_numpys, is_plain, values_of
 cdef Path path
 cdef bint _compiled
 cdef dict _kinds, _known
-cdef object PLAIN, SCALARS, _float_kind, _users, _visited
+cdef object PLAIN, SCALARS, SEQUENCES, _float_kind, _users, _visited
 cdef bint _draws_on_device
 cdef Kind _last
 @cython.locals(last=Kind)
@@ -25,7 +25,6 @@ cpdef wrapped_all(func, tuple args, dict kwargs)
 cdef _wrapped_part(value, tuple args, dict kwargs)
 cdef bint _lends(memory, args) except -1
 cdef _values_of(x)
-cpdef bint plain_sequence(x, Py_ssize_t depth=*) except -1
 cdef bint _draws() except -1
 cdef bint _is_few(x, Py_ssize_t least) except -1
 cdef tuple _few_of(tuple args, Py_ssize_t least, Py_ssize_t first, bint reads)

@@ -18,7 +18,7 @@ from ..array import Array
 from ..backends import loader
 from ..backends.kinds import Kind
 from ..common import events
-from ..common.arguments import PLAIN, SCALARS
+from ..common.arguments import PLAIN, SCALARS, SEQUENCES
 from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_results, wrapping
@@ -26,7 +26,7 @@ from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import settings
 from .methods import method_of
-from .results import DEEPEST, array_of, is_numpys, is_plain, path, values_of
+from .results import array_of, is_numpys, is_plain, path, plain_sequence, values_of
 
 __all__ = [
     "at_once",
@@ -37,7 +37,6 @@ __all__ = [
     "meets_foreign",
     "new",
     "of_data_at_once",
-    "plain_sequence",
     "takes",
     "unless_foreign",
     "wrapped",
@@ -102,24 +101,8 @@ def fresh(value: ndarray) -> Any:
     return None if kind is None or value.base is not None else array_of(value, kind)
 
 
-_SEQUENCES = frozenset({list, tuple})
 _SINGLE = SCALARS | {range, str, bytes, type(None)}
 """Types of the data, without sequences, that hold no array."""
-
-
-def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
-    """Whether a list or tuple holds nothing but numbers, and sequences of them."""
-    if not _compiled:
-        return SCALARS.issuperset(map(type, x)) or (_SEQUENCES.issuperset(map(type, x)) and all(map(plain_sequence, x)))
-    last = None  # a loop is the shorter way then
-    for part in x:
-        cls = type(part)
-        if cls is not last:
-            if cls in SCALARS:
-                last = cls
-            elif cls not in _SEQUENCES or not depth or not plain_sequence(part, depth - 1):
-                return False
-    return True
 
 
 def meets_foreign(real: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -169,7 +152,7 @@ def at_once(real: Any, itself: bool | None = None, square: bool = False) -> Call
                         if type(args[0]._v) is ndarray:
                             return of_array(*args, **kwargs)
                     for x in args:
-                        if type(x) not in PLAIN and not (type(x) in _SEQUENCES and plain_sequence(x)):
+                        if type(x) not in PLAIN and not (type(x) in SEQUENCES and plain_sequence(x)):
                             break
                         if _are_many(x, None, most) or (of_array is None and _is_large_shape(x)):
                             break
@@ -233,7 +216,7 @@ def _are_many(x: Any, y: Any, axes: Any) -> bool:
 
 def _is_large_shape(x: Any) -> bool:
     """Whether an argument is the shape of an array that NumPy would make in vain."""
-    if _any_size or type(x) not in _SEQUENCES or len(x) > _MOST_AXES:
+    if _any_size or type(x) not in SEQUENCES or len(x) > _MOST_AXES:
         return False
     total = 1
     for n in x:
@@ -326,11 +309,13 @@ def _lends(memory: Any, args: Any) -> bool:
 
 def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any]:
     """Make ``np.array`` and its like: NumPy makes the array of a sequence of numbers, ``general`` any other."""
-    itself = real in (np.asarray, np.asanyarray)
+    itself, copies = real in (np.asarray, np.asanyarray), real is np.array
 
     def made(x: Any = UNSET, dtype: Any = None, *more: Any, **options: Any) -> Any:
+        if copies and len(options) == 1 and options.get("copy") is True:  # as it does by itself
+            options = {}
         if _float_kind is not None and not options and not more:
-            inside = x if type(x) in _SINGLE or (type(x) in _SEQUENCES and plain_sequence(x)) else _values_of(x)
+            inside = x if type(x) in _SINGLE or (type(x) in SEQUENCES and plain_sequence(x)) else _values_of(x)
             if inside is not None:
                 value: ndarray = real(inside) if dtype is None else real(inside, dtype)
                 if value is inside and type(x) is not ndarray:
@@ -357,7 +342,13 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
 
 def _values_of(x: Any) -> Any:
     """Replace an array, or the arrays in a sequence, by ndarrays; None where the general function decides."""
-    if type(x) is not path.array_class and type(x) not in _SEQUENCES and type(x) is not ndarray:
+    if type(x) is path.array_class:
+        value: ndarray | None = handles.held(x, path.array_class)
+        if value is None or value.size >= path.least:
+            return None
+        kind: Kind = handles.kind_of(x)
+        return value if _kinds.get(kind.dtype) is kind else None
+    if type(x) not in SEQUENCES and type(x) is not ndarray:
         return None
     if is_numpys(x):
         return x

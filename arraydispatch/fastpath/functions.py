@@ -13,7 +13,7 @@ from numpy import ndarray
 from .._core import handles, machine
 from .._core.handles import Handle, shortened
 from ..backends.kinds import Kind
-from ..common.arguments import PLAIN, SCALARS
+from ..common.arguments import PLAIN, SCALARS, SEQUENCES
 from ..common.members import MEMBERS
 from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
@@ -24,7 +24,7 @@ from ..functions.specs import Parallel
 from ..runtime.execution_policy import shapes
 from ..ufuncs import lanes
 from ..ufuncs.facts import INSTRUCTIONS
-from .creation import plain_sequence, wrapped_all
+from .creation import wrapped_all
 from .results import (
     DEEPEST,
     array_of,
@@ -43,6 +43,7 @@ from .results import (
     of_two,
     onto,
     path,
+    plain_sequence,
     ufunc,
     value_of,
     values_of,
@@ -337,7 +338,7 @@ class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
 
 def _is_plain_sequence(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether the one argument is a list or tuple of numbers, of which NumPy makes an array."""
-    return len(args) == 1 and not kwargs and type(args[0]) in (list, tuple) and plain_sequence(args[0])
+    return len(args) == 1 and not kwargs and type(args[0]) in SEQUENCES and plain_sequence(args[0])
 
 
 callers = _Callers()
@@ -373,9 +374,31 @@ def _beside_tables(args: Any, found: list[Any], tables: Any, large: bool) -> lis
 def _of_numpys(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
     """Compute a ufunc of NumPy's own small arrays, and numbers; :data:`DECLINED` where the general path does."""
     for x in inputs:  # an array of ours is mostly the first
-        if not is_numpys(x) and type(x) not in SCALARS:
+        if not is_numpys(x) and type(x) not in SCALARS and not (type(x) in SEQUENCES and plain_sequence(x)):
             return DECLINED
     return wrapped_all(func, inputs, {})
+
+
+_OPTIONS = frozenset({"casting", "dtype", "order", "out", "where"})
+
+
+def _with_options(func: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Compute a ufunc of small arrays with keywords; :data:`DECLINED` where the general path does."""
+    if not path.least or func.nout > 1 or not _OPTIONS.issuperset(kwargs):
+        return DECLINED
+    found: list[Any] = []
+    hosts = values_of(args, found)
+    options = None if hosts is None else keywords_of(kwargs, found, _OUT)
+    if hosts is None or options is None or not found or found[0]._kind.standard:
+        return DECLINED
+    if (out := kwargs.get("out")) is not None:
+        return computed_onto(func, hosts, options, out, found)
+    path.calls += 1
+    result = func(*hosts, **options)
+    return result if type(result) in PLAIN else made_of(result, found)
+
+
+_OUT = frozenset({"out"})
 
 
 def _into_any(func: Any, x: Any, y: Any, out: Any, by_position: Any) -> bool:
@@ -464,6 +487,10 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                 made = onto(func, (x,), out)
                 if made is not DECLINED:
                     return made
+            if kwargs and x is not UNSET and not more:
+                made = _with_options(func, (x,), kwargs)
+                if made is not DECLINED:
+                    return made
             return general(more if x is UNSET else (x, *more), kwargs)
 
         def one(x: Any) -> Any:
@@ -480,7 +507,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
                         return made
             elif type(x) in SCALARS:
                 return func(x)
-            elif type(x) is ndarray:
+            elif type(x) is ndarray or type(x) in SEQUENCES:
                 return alone((x,))
             return general((x,), {})
 
@@ -510,7 +537,8 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
             made = onto(func, args, out)
             if made is not DECLINED:
                 return made
-        return general(args, kwargs)
+        made = _with_options(func, args, kwargs)
+        return general(args, kwargs) if made is DECLINED else made
 
     if not two:
         return call

@@ -13,7 +13,7 @@ from .._core import handles, machine
 from .._core.handles import Handle, shortened
 from ..array import exports
 from ..backends.kinds import Kind
-from ..common.arguments import PLAIN, with_scalar
+from ..common.arguments import PLAIN, SEQUENCES, with_scalar
 from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import of_handler
@@ -35,6 +35,7 @@ from .results import (
     of_two,
     onto,
     path,
+    plain_sequence,
     result_of,
     ufunc,
     values_of,
@@ -390,7 +391,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                     reduced = lanes.reduced(by_lanes, x, given)
                     if reduced is not None:
                         return _answered(self, reduced, kind)
-                if _is_plain(given):
+                if _is_plain(given) or (type(given) in SEQUENCES and plain_sequence(given)):
                     return _answered(self, numpys(x, given), kind)
                 if operand and is_numpys(given):
                     return _answered(self, numpys(x, given), kind)

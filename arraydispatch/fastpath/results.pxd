@@ -9,13 +9,16 @@ cdef class Path:
     cdef public object array_class
     cdef public Py_ssize_t calls, least, recorded
 
-cdef object DECLINED, PLAIN, SCALARS, _HELD
+cdef object DECLINED, PLAIN, SCALARS, SEQUENCES, _HELD
+cdef bint _compiled
 cdef dict _waiting
 cdef set _kept
 cdef Path _path
 cdef Py_ssize_t _rows, _LANES
 cdef int MANY_LANES, SHORT_LANE
 cpdef bint is_numpys(x) except -1
+cpdef bint plain_sequence(x, Py_ssize_t depth=*) except -1
+cdef _converted(x)
 cpdef bint is_kept(Handle a, ndarray value) except -1
 cpdef of_kept(op, tuple inputs)
 cdef bint _is_large(ndarray x, ndarray y, Py_ssize_t least) except -1
@@ -26,7 +29,7 @@ cdef bint _is_at_once(Py_ssize_t size, bint tried) except -1
 cpdef of_one(op, x, bint tried=*)
 @cython.locals(straight=bint, large=bint, least=Py_ssize_t)
 cpdef of_two(op, x, y, bint by_rows, bint tried=*)
-@cython.locals(plain=bint, large=bint, least=Py_ssize_t)
+@cython.locals(is_array=bint, plain=bint, large=bint, least=Py_ssize_t, size=Py_ssize_t)
 cdef _of_mixed(op, x, y, ndarray left, ndarray right, bint by_rows, bint tried)
 cdef object _REAL, _WHOLE
 cdef frozenset _OF_REALS, _OF_WHOLES

@@ -14,7 +14,7 @@ from .._core.handles import Handle
 from .._core.machine import MANY_LANES, SHORT_LANE
 from ..backends.kinds import Kind
 from ..common import events
-from ..common.arguments import PLAIN, SCALARS
+from ..common.arguments import PLAIN, SCALARS, SEQUENCES
 from ..common.members import MEMBERS
 from ..common.process_state import process
 from ..common.sentinels import DECLINED
@@ -30,7 +30,7 @@ from ..ufuncs.facts import INSTRUCTIONS
 
 __all__ = [
     "DEEPEST", "array_of", "at", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "into_its_memory", "is_computed", "is_numpys", "is_ours", "is_plain", "is_read", "keywords_of", "made_of",
-    "of_one", "of_two", "onto", "path", "result_of", "ufunc", "value_of", "values_of", "view_of", "waiting", "written",
+    "of_one", "of_two", "onto", "path", "plain_sequence", "result_of", "ufunc", "value_of", "values_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
@@ -39,10 +39,15 @@ waiting = views.waiting
 _waiting: dict[int, tuple[Any, ...]] = waiting
 """The same, a C value where this module is compiled."""
 _rows = rows.LEAST
+_compiled = handles.compiled
 _LANES = 4 * MANY_LANES
 """Least product of the sizes of an array of many short lanes and of a row or column that goes with it."""
 _kept = shapes.kept
 _UFUNCS = {row.operator: row.func for row in MEMBERS.values() if row.operator is not row.func}
+
+
+DEEPEST = 64
+"""Maximum depth of nested arguments, NumPy's maximum number of dimensions; deeper recursion of compiled code could end the process."""
 
 
 class Path:
@@ -104,6 +109,43 @@ def is_numpys(x: Any) -> bool:
         value: ndarray = x
         return bool(value.size < _path.least and value.dtype in _HELD)
     return False
+
+
+def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
+    """Whether a list or tuple holds nothing but numbers, and sequences of them."""
+    if not _compiled:
+        return SCALARS.issuperset(map(type, x)) or (SEQUENCES.issuperset(map(type, x)) and all(map(plain_sequence, x)))
+    last = None  # a loop is the shorter way then
+    for part in x:
+        cls = type(part)
+        if cls is not last:
+            if cls in SCALARS:
+                last = cls
+            elif cls not in SEQUENCES or not depth or not plain_sequence(part, depth - 1):
+                return False
+    return True
+
+
+def _converted(x: Any) -> Any:
+    """Return what NumPy may be given for an operand that is neither an array nor one of its numbers; None where the general path decides.
+
+    That is a small ndarray for a list, tuple or range of numbers, and a number of another class as it is.
+    """
+    cls = type(x)
+    if (cls in SEQUENCES and plain_sequence(x)) or cls is range:
+        try:
+            made = np.array(x)
+        except (ValueError, OverflowError):  # NumPy says so where it is asked again
+            return None
+        return made if is_numpys(made) else None
+    if isinstance(x, _NUMBERS) and not any(hasattr(cls, name) for name in _ANSWERS):
+        return x
+    return None
+
+
+_NUMBERS = int, float, complex
+_ANSWERS = "__array_ufunc__", "__array_priority__"
+"""Attributes by which an operand may have NumPy leave the call to it."""
 
 
 def is_kept(a: Handle, value: ndarray) -> bool:
@@ -208,15 +250,24 @@ def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | No
     if value is None:
         return op(x, y) if plain and type(x) is not _path.array_class and type(x) in SCALARS else DECLINED
     if not plain and not is_numpys(other):
-        return DECLINED
+        if value.size >= _path.least:
+            return DECLINED
+        if not ((op is eq or op is ne) and type(other) in PLAIN):  # arrays may be compared with anything
+            other = _converted(other)
+            if other is None:
+                return DECLINED
+        if right is None:
+            y = other
+        else:
+            x = other
     kind: Kind = handles.kind_of(x if right is None else y)
     least = _path.recorded
-    large = value.size >= least or (not plain and _is_large(other, value, least))
-    if kind.standard or (
-        large and not _is_at_once(value.size if plain else machine.size_together(value, other), tried)
-    ):
+    is_array = type(other) is ndarray
+    large = value.size >= least or (is_array and _is_large(other, value, least))
+    size = machine.size_together(value, other) if large and is_array else value.size
+    if kind.standard or (large and not _is_at_once(size, tried)):
         return of_kept(op, (x, y))
-    if not by_rows or (plain and value.ndim < 2) or not in_rows(value, other):
+    if not by_rows or (value.ndim < 2 and not is_array) or not in_rows(value, other):
         if plain:
             return _computed(_with_number(op, value, other, right is not None, None), kind)
         return _computed(op(left, y) if right is None else op(x, right), kind)
@@ -275,9 +326,9 @@ def _operand(x: Any, kind: Kind) -> Any:
     if value is not None:
         theirs: Kind = handles.kind_of(x)
         return value if theirs is kind or (theirs.backend is kind.backend and not theirs.standard) else None
-    if type(x) is not _path.array_class and (type(x) in SCALARS or is_numpys(x)):
-        return x
-    return None
+    if type(x) is _path.array_class:
+        return None
+    return x if type(x) in SCALARS or is_numpys(x) else _converted(x)
 
 
 def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
@@ -529,10 +580,6 @@ def is_read(memory: Any) -> bool:
         return True
     value: ndarray = memory
     return value.base is not None or id(memory) in _waiting
-
-
-DEEPEST = 64
-"""Maximum depth of nested arguments, NumPy's maximum number of dimensions; deeper recursion of compiled code could end the process."""
 
 
 def in_rows(x: Any, y: Any) -> bool:
