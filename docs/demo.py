@@ -248,7 +248,7 @@ def main(argv: list[str] | None = None) -> int:
             console.print(f"[red]{result.example} on {result.backend}:[/] ", end="")
             console.print(problem, markup=False, highlight=False)
         failed += bool(found)
-        for key, what in [("host_fallbacks", "ran on the host"), ("left_numpy", "stayed NumPy")]:
+        for key, what in [("host_fallbacks", "ran on the host"), ("left_numpy", "kept on the host")]:
             for entry in result.report.get(key, []):
                 line = f"{result.example} on {result.backend}, {what}: {describe(entry)}"
                 console.print(line, markup=False, highlight=False, soft_wrap=True)

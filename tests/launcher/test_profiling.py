@@ -144,6 +144,15 @@ def test_a_tape_without_programs_is_shown() -> None:
     assert events.ONE_BY_ONE in stream.getvalue()
 
 
+def test_without_a_library_no_array_is_said_to_be_kept_on_the_host() -> None:
+    stream = io.StringIO()
+    profile = Profile()
+    with profile:
+        profile.left("an array of records", "NumPy's own")
+    report.print_report(profile, RUN._replace(backend="numpy"), stream, full=True)
+    assert "records" not in stream.getvalue() and "kept on the host" not in stream.getvalue()
+
+
 @pytest.mark.parametrize("full", [False, True])
 def test_terminal(full: bool) -> None:
     stream = io.StringIO()
@@ -156,7 +165,7 @@ def test_terminal(full: bool) -> None:
     )
     assert len(re.findall(r" \(\d+\.\d\d s\) · ", figures)) == 2  # the library's, and the fallback's
     text = re.sub(r" \(\d+\.\d\d s\)", "", text)
-    assert "4 calls on the backend · 1 host fallback · 1 array left NumPy · 800 B to the device, 80 B back" in text
+    assert "4 calls on the backend · 1 host fallback · 1 array kept on the host · 800 B to the device, 80 B back" in text
     assert "no kernel" in text
     assert f"{Path(HERE).name}:" in text
     assert ("np.linalg.inv" in text) is full
@@ -630,7 +639,7 @@ def test_html() -> None:
     stream = io.StringIO()
     report.WRITERS[".html"](stream, _filled(), RUN)
     page = stream.getvalue()
-    assert "<b>1</b><span>array that stayed NumPy</span>" in page
+    assert "<b>1</b><span>array kept on the host</span>" in page
     assert "<b>4</b><span>calls on torch" in page
     assert "np.mean ran on the host 1 ×: no kernel" in page
     assert "dtype &lt;U1 exists only on the host" in page
