@@ -458,7 +458,7 @@ class Profile(events.Listener):
         return self.tally().transfers(self.runs)
 
     def left_numpy(self) -> list[Note]:
-        """Return the arrays that stayed NumPy arrays, most frequent first."""
+        """Return the arrays kept on the host, because no library has their dtype, most frequent first."""
         return self.tally().notes("left", self.runs)
 
     def syncs(self) -> list[Note]:

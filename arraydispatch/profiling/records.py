@@ -54,7 +54,7 @@ class Transfer:
 
 @dataclass(eq=False)
 class Note:
-    """Event that happened ``count`` times at one line: an array that stayed NumPy, a sync, a cast."""
+    """Event that happened ``count`` times at one line: an array kept on the host, a sync, a cast."""
 
     what: str
     why: str

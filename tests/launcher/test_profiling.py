@@ -165,7 +165,9 @@ def test_terminal(full: bool) -> None:
     )
     assert len(re.findall(r" \(\d+\.\d\d s\) · ", figures)) == 2  # the library's, and the fallback's
     text = re.sub(r" \(\d+\.\d\d s\)", "", text)
-    assert "4 calls on the backend · 1 host fallback · 1 array kept on the host · 800 B to the device, 80 B back" in text
+    assert (
+        "4 calls on the backend · 1 host fallback · 1 array kept on the host · 800 B to the device, 80 B back" in text
+    )
     assert "no kernel" in text
     assert f"{Path(HERE).name}:" in text
     assert ("np.linalg.inv" in text) is full

@@ -86,7 +86,7 @@ def _functions(calls: list[Call]) -> list[dict[str, Any]]:
     return sorted(found.values(), key=lambda row: -row["seconds"])
 
 
-def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> list[dict[str, Any]]:
+def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer], kept: list[Note]) -> list[dict[str, Any]]:
     found: dict[tuple[str, int], dict[str, Any]] = {}
 
     def at(file: str, line: int) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
         row["functions"][call.function] = row["functions"].get(call.function, 0) + call.count
         if call.kind == "host":
             row["host_fallbacks"] += call.count
-    for key, notes in (("left_numpy", profile.left_numpy()), ("syncs", profile.syncs()), ("casts", profile.casts())):
+    for key, notes in (("left_numpy", kept), ("syncs", profile.syncs()), ("casts", profile.casts())):
         for note in notes:
             at(note.file, note.line)[key] += note.count
     for compiled in profile.compilations():
@@ -123,6 +123,9 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
 def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
     """Return the report as plain data, as written by ``--report FILE.json``."""
     calls, transfers, compilations = profile.calls(), profile.transfers(), profile.compilations()
+    kept = (
+        [] if run.backend == "numpy" else profile.left_numpy()
+    )  # where NumPy holds all arrays, nothing is kept from a library
     data = {
         "summary": "",
         "computed": computed(calls, profile.counted),
@@ -154,7 +157,7 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         "host_fallbacks": [
             {"function": call.function, "reason": call.reason, **_place(call)} for call in profile.host_fallbacks()
         ],
-        "left_numpy": _notes(profile.left_numpy()),
+        "left_numpy": _notes(kept),
         "repeated_uploads": _notes(profile.repeated_uploads()),
         "moved_back": _notes(profile.returns()),
         "syncs": _notes(profile.syncs()),
@@ -169,7 +172,7 @@ def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
         "compilations": [asdict(row) for row in compilations],
         "blocks": [asdict(row) for row in profile.blocks()],
         "functions": _functions(calls),
-        "lines": _lines(profile, calls, transfers),
+        "lines": _lines(profile, calls, transfers, kept),
         "advice": [asdict(advice) for advice in advise(profile, calls, transfers)],
         "messages": [message._asdict() for message in profile.messages()],
         "programs_on_mesh": run.programs or [],

@@ -334,7 +334,7 @@ def _notes(data: dict[str, Any]) -> dict[tuple[str, int], list[dict[str, str]]]:
     for row in data["host_fallbacks"]:
         say(row, "host", f"{row['function']} ran on the host {row['count']:,} ×: {row['reason']}")
     for row in data["left_numpy"]:
-        say(row, "stayed NumPy", f"{row['what']} {row['count']:,} ×: {row['why']}")
+        say(row, "kept on the host", f"{row['what']} {row['count']:,} ×: {row['why']}")
     for row in data["advice"]:
         if row["kind"] != "host":
             say(row, row["kind"], row["text"])

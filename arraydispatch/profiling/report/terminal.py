@@ -110,7 +110,7 @@ def _details(profile: Profile, run: Run, data: dict[str, Any]) -> str:
         ),
         (by_class.get("host kernel", 0), "host kernel", timed["host kernel"]),
         (by_class.get("host", 0), "host fallback", timed["host"]),
-        (sum(row["count"] for row in _kept(run, data)), "array", " kept on the host"),
+        (sum(row["count"] for row in data["left_numpy"]), "array", " kept on the host"),
         (sum(row["count"] for row in data["compilations"]), "compilation", f" took {data['seconds_compiling']:.2f} s"),
         (sum(row["kept"] for row in data["compilations"]), "program", " kept by earlier processes"),
     ]
@@ -121,12 +121,6 @@ def _details(profile: Profile, run: Run, data: dict[str, Any]) -> str:
     if data["processes"] > 1:
         parts.append(f"in {data['processes']} processes")
     return " · ".join(parts)
-
-
-def _kept(run: Run, data: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the arrays that no library can hold; none where NumPy holds all."""
-    kept: list[dict[str, Any]] = [] if run.backend == "numpy" else data["left_numpy"]
-    return kept
 
 
 def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> None:
@@ -171,7 +165,7 @@ def print_report(profile: Profile, run: Run, stream: IO[str], *, full: bool) -> 
             console.print(f"  … and {len(rows) - limit} more lines (--report shows more, --report FILE.html all)")
 
     section("ran on the host", data["host_fallbacks"], lambda row: (row["function"], row["reason"]))
-    section("kept on the host", _kept(run, data), lambda row: (row["what"], row["why"]))
+    section("kept on the host", data["left_numpy"], lambda row: (row["what"], row["why"]))
     asked = [row for row in data["transfers"] if row["why"].endswith(AT_A_DOOR.removeprefix("a library"))]
     section("went to a library", asked, lambda row: (size(row["bytes"]), row["why"]))
     gathered = [row for row in data["transfers"] if row["why"].startswith(GATHERED)]
