@@ -747,6 +747,10 @@ class Backend:
         kernel, every = self.REDUCE[ufunc], [tuple(range(n)) for n in range(65)]
         return lambda a: kernel(a, every[a.ndim], False)
 
+    def count(self, a: Native) -> Native | None:
+        """Return the number of true elements of an array of booleans, 0-d and of 64 bits; None if the sum of integers is as fast."""
+        return None
+
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Native:
         """Draw ``"normal"`` (standard) or ``"uniform"`` ([0, 1)) numbers from the library's own generator."""
         raise NotImplementedError

@@ -107,6 +107,16 @@ class Bound:
         if isinstance(axis, list | bool | np.bool):
             raise TypeError(f"{type(axis).__name__!r} object cannot be interpreted as an integer")
         axes = reduction_axes(axis, len(shape))
+        if (
+            dtype in (None, dtypes.INTP)
+            and not keepdims
+            and initial is NoValue
+            and where is True
+            and len(axes) == len(shape) > 0
+        ):
+            made = backend.count(a) if ufunc is np.add and backend.dtype_of(a) == dtypes.BOOL else None
+            if made is not None:
+                return made
         a, to = self._accumulator(a, dtype)
         facts = ufunc_facts(ufunc)
         if len(axes) > 1 and (facts.one_axis or not facts.associative):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import arraydispatch as ad
 from arraydispatch._core import machine
 from arraydispatch.ufuncs import integer_sums
 from tests.launched import Zygotes, prints_as_plainly
@@ -72,6 +73,24 @@ def test_any_byte_of_a_boolean_but_zero_is_true() -> None:
     for axis in (None, 0, 1):
         made = integer_sums.of_axes("sum", x, axis, False)
         assert made is None or np.array_equal(made, np.count_nonzero(x, axis=axis))
+
+
+@pytest.mark.parametrize("backend", ad.available_backends())
+def test_libraries_count_what_is_true(backend: str) -> None:
+    rng = np.random.default_rng(5)
+    for n in (8, 65_536, 65_544, 300_008):
+        mask = rng.random(n) < 0.6
+        for theirs in (mask, ~np.zeros(n, bool), np.arange(n).astype(np.uint8).view(bool)):
+            ours = ad.asarray(theirs.view(np.uint8), backend=backend).view(bool)
+            for of in (lambda x: x, lambda x: x[1:], lambda x: x[::2], lambda x: x[8:].reshape(-1, 8).T):
+                for count in (
+                    np.sum,
+                    np.count_nonzero,
+                    lambda x: x.sum(axis=tuple(range(x.ndim))),
+                    lambda x: np.add.reduce(x, None),
+                ):
+                    made, wanted = count(of(ours)), count(of(theirs))
+                    assert (made, np.asarray(made).dtype) == (wanted, np.asarray(wanted).dtype)
 
 
 def test_what_does_not_fit_is_not_added() -> None:

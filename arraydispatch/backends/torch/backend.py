@@ -451,6 +451,9 @@ class TorchBackend(Backend):
             return torch.sum
         return super().whole(ufunc, dtype)
 
+    def count(self, a: Tensor) -> Tensor | None:
+        return reductions.count(a)
+
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
         make = {"normal": torch.randn, "uniform": torch.rand}[kind]
         where = torch.get_default_device() if device is None else torch.device(device)
