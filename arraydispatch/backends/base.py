@@ -293,8 +293,9 @@ class Backend:
     LEFT_TO_NUMPY: Mapping[Any, str] = {}
     """NumPy function -> reason why NumPy runs all of it on large arrays in host memory, under the same condition, and outside of transforms."""
 
-    VECTORS_LEFT: str = ""
-    """Reason why NumPy multiplies a matrix by a vector in host memory, where the library's compiled blocks otherwise would; "" if they do."""
+    MULTIPLIES_FROM: int = 0
+    """Number of elements of a matrix from which the library multiplies it by a vector; NumPy does so for less, in host memory, where it takes longer
+    to start the library than to multiply."""
 
     def __init__(self) -> None:
         self._kinds: dict[Any, Kind] = {}

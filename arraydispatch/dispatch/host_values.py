@@ -103,8 +103,8 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
 def product(func: Any, a: Any, b: Any) -> Any:
     """Multiply a matrix by a vector, in either order, with NumPy; :data:`DECLINED` if the library does.
 
-    NumPy does where the values of the matrix are there in host memory, and the result has few elements: it comes to the host anyway, and
-    the matrix is read once either way. The vector may be pending if it has few elements.
+    NumPy does where the matrix is small for the library, its values are there in host memory, and the result has few elements: it comes to
+    the host anyway. The vector may be pending if it has few elements.
     """
     if not isinstance(a, Handle) or not isinstance(b, Handle) or a._kind.standard or b._kind.standard:
         return DECLINED
@@ -115,7 +115,7 @@ def product(func: Any, a: Any, b: Any) -> Any:
     least = settings.default.min_size
     if (matrix.ndim, vector.ndim) != (2, 1) or matrix.shape[0 if matrix is a else 1] >= least:
         return DECLINED
-    if not (_vectors_left(a._kind.backend) or _vectors_left(b._kind.backend)):
+    if matrix.size >= max(_multiplies_from(a._kind.backend), _multiplies_from(b._kind.backend)):
         return DECLINED
     if not settings.leaves_to_numpy(settings.current_name()):
         return DECLINED
@@ -133,11 +133,11 @@ def product(func: Any, a: Any, b: Any) -> Any:
     return host_results.placed(result, held) if type(result) is np.ndarray else dressed(result, [])
 
 
-def _vectors_left(backend: Backend) -> str:
-    """Return the reason why NumPy computes such products with a backend's arrays, pending ones and those in the host state; "" if it does not."""
+def _multiplies_from(backend: Backend) -> int:
+    """Return the number of elements from which a backend's matrices, pending ones and those in the host state, are not left to NumPy."""
     if backend.hosted:
-        return backend.home.VECTORS_LEFT
-    return backend.VECTORS_LEFT if backend.defers else ""
+        return backend.home.MULTIPLIES_FROM
+    return backend.MULTIPLIES_FROM if backend.defers else 0
 
 
 def _in_memory(a: Handle, pending: bool) -> np.ndarray[Any, Any] | None:

@@ -92,7 +92,7 @@ class TensorFlowBackend(Backend):
     prim = collect(primitives, linalg)
     HOST_KERNELS = HOST_KERNELS
     LEFT_TO_NUMPY = LEFT_TO_NUMPY
-    VECTORS_LEFT = "in host memory NumPy multiplies a matrix and a vector in less than half of TensorFlow's time"
+    MULTIPLIES_FROM = 1 << 21
     UFUNCS = ufuncs.UFUNCS
     REDUCE = ufuncs.REDUCE
     ACCUMULATE = ufuncs.ACCUMULATE

@@ -78,7 +78,7 @@ class Deferring(Backend):
         self.unrolls, self.derives_determinants = home.unrolls, home.derives_determinants  # type: ignore[misc]
         self.copies_columns = home.copies_columns  # type: ignore[misc]
         self.OPTIONS, self.REFUSALS = home.OPTIONS, home.REFUSALS  # type: ignore[misc]
-        self.LEFT_TO_NUMPY, self.VECTORS_LEFT = home.LEFT_TO_NUMPY, home.VECTORS_LEFT
+        self.LEFT_TO_NUMPY, self.MULTIPLIES_FROM = home.LEFT_TO_NUMPY, home.MULTIPLIES_FROM
         self.OVERRIDES = {}
         self.prim: Any = _Primitives(self)
         self.UFUNCS: Any = _Kernels(self, self.inner.UFUNCS)
