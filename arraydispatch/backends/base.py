@@ -748,8 +748,8 @@ class Backend:
         kernel, every = self.REDUCE[ufunc], [tuple(range(n)) for n in range(65)]
         return lambda a: kernel(a, every[a.ndim], False)
 
-    def count(self, a: Native) -> Native | None:
-        """Return the number of true elements of an array of booleans, 0-d and of 64 bits; None if the sum of integers is as fast."""
+    def total(self, a: Native) -> Native | None:
+        """Return the sum of booleans or small integers, 0-d and in NumPy's dtype; None if it is as fast to convert them before they are added up."""
         return None
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Native:

@@ -389,10 +389,10 @@ def whole_plan(ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
     to = dtypes.default_accumulator(dtype) if ufunc in (np.add, np.multiply) else dtype
     kernel, astype, shape_of = backend.whole(ufunc, to), backend.prim.astype, backend.shape_of
     run = kernel if to == dtype else lambda a: kernel(astype(a, to))
-    if dtype == dtypes.BOOL and to == dtypes.INTP:
+    if to != dtype and ufunc is np.add:
 
         def run(a: Any) -> Any:
-            made = backend.count(a) if ufunc is np.add else None
+            made = backend.total(a)
             return kernel(astype(a, to)) if made is None else made
 
     if ufunc.identity is None:

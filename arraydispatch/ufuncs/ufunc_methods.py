@@ -107,14 +107,9 @@ class Bound:
         if isinstance(axis, list | bool | np.bool):
             raise TypeError(f"{type(axis).__name__!r} object cannot be interpreted as an integer")
         axes = reduction_axes(axis, len(shape))
-        if (
-            dtype in (None, dtypes.INTP)
-            and not keepdims
-            and initial is NoValue
-            and where is True
-            and len(axes) == len(shape) > 0
-        ):
-            made = backend.count(a) if ufunc is np.add and backend.dtype_of(a) == dtypes.BOOL else None
+        if ufunc is np.add and initial is NoValue and where is True and not keepdims and len(axes) == len(shape) > 0:
+            known = dtype is None or (dtype == dtypes.INTP and backend.dtype_of(a) == dtypes.BOOL)
+            made = backend.total(a) if known else None
             if made is not None:
                 return made
         a, to = self._accumulator(a, dtype)

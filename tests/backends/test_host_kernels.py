@@ -310,6 +310,19 @@ def test_numbers_are_compared_by_numpy_while_they_fit_the_cache(
                 assert ("host kernel" in profile.calls_by_class()) == by_numpy
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, bool])
+@pytest.mark.parametrize("backend", ad.available_backends())
+def test_bytes_are_compared_with_a_number(backend: str, dtype: Any) -> None:
+    for shape in ((200, 300), (300, 200), (70_000,), (3, 100, 256), (20_000, 1)):
+        theirs = (np.arange(np.prod(shape)) % 7).astype(dtype).reshape(shape)
+        ours = ad.asarray(theirs, backend=backend)
+        for of in (lambda x: x, lambda x: x.T, lambda x: x[::2], lambda x: x[..., ::-1]):
+            for compare in (np.equal, np.not_equal, np.less, np.greater_equal):
+                for number in (1, dtype(3), np.array(0, dtype)):
+                    np.testing.assert_array_equal(np.asarray(compare(of(ours), number)), compare(of(theirs), number))
+                    np.testing.assert_array_equal(np.asarray(compare(number, of(ours))), compare(number, of(theirs)))
+
+
 @pytest.mark.parametrize("combine", [np.logical_and, np.logical_or, np.logical_xor])
 def test_masks_are_combined_by_numpy(combine: Any, execution: str | None) -> None:
     pytest.importorskip("torch")

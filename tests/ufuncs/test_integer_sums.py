@@ -93,6 +93,17 @@ def test_libraries_count_what_is_true(backend: str) -> None:
                     assert (made, np.asarray(made).dtype) == (wanted, np.asarray(wanted).dtype)
 
 
+@pytest.mark.parametrize("backend", ad.available_backends())
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_libraries_add_up_many_small_integers(backend: str, dtype: str) -> None:
+    theirs = _values(np.random.default_rng(6), (1100, 1000), dtype)
+    ours = ad.asarray(theirs, backend=backend)
+    for of in (lambda x: x, lambda x: x[7:], lambda x: x.T, lambda x: x[:, 1:]):
+        for add in (np.sum, lambda x: x.sum(), lambda x: np.add.reduce(x, (0, 1)), lambda x: np.sum(x, initial=3)):
+            made, wanted = add(of(ours)), add(of(theirs))
+            assert (made, np.asarray(made).dtype) == (wanted, np.asarray(wanted).dtype)
+
+
 def test_what_does_not_fit_is_not_added() -> None:
     x, out = np.ones((2, 3), np.int32), np.zeros(2, np.int64)
     for bad in (x.T, x[0], x.astype(np.int64), x.astype(np.float32), x[:1]):

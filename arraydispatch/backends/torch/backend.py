@@ -449,8 +449,8 @@ class TorchBackend(Backend):
             return torch.sum
         return super().whole(ufunc, dtype)
 
-    def count(self, a: Tensor) -> Tensor | None:
-        return reductions.count(a)
+    def total(self, a: Tensor) -> Tensor | None:
+        return reductions.total(a)
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Tensor:
         make = {"normal": torch.randn, "uniform": torch.rand}[kind]

@@ -36,25 +36,36 @@ def add(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
 
 
 _COUNTED_FROM = 1 << 16
-"""Number of booleans from which :func:`count` is faster than torch's sum (measured: 4 million in 0.05 ms, where the sum takes 1.2)."""
+"""Number of booleans from which :func:`total` counts them faster (measured: 4 million in 0.05 ms, where torch's sum takes 1.2)."""
 _MOST = 255
 """Words whose bytes do not overflow when they are added up: each byte is 0 or 1."""
+_ADDED_FROM = 1 << 20
+_PART = 1 << 18
+"""Number of small integers that are converted at once: their 64-bit numbers stay in the cache (4 million of 8 bits in 0.9 ms instead of 4.3)."""
+_SMALL = frozenset({torch.bool, torch.int8, torch.uint8, torch.int16, torch.int32})
 
 
-def count(a: Tensor) -> Tensor | None:
-    """Count true elements eight at a time, as the bytes of 64-bit words; None if torch's sum of integers is to do it.
+def total(a: Tensor) -> Tensor | None:
+    """Sum booleans or small integers in 64 bits; None if torch's sum is to do it, which first converts all of them.
 
-    torch converts booleans to the type of their sum before it adds them up, which moves 17 times as many bytes.
+    True elements are counted eight at a time, as the bytes of words.
     """
-    if a.numel() < _COUNTED_FROM or not (a.is_cpu and concrete(a) and a.is_contiguous()) or a.storage_offset() % 8:
+    is_mask = a.dtype is torch.bool
+    if a.numel() < (_COUNTED_FROM if is_mask else _ADDED_FROM) or a.dtype not in _SMALL:
         return None
-    ones = a.detach().view(-1).view(torch.uint8)
-    if torch.amax(ones).item() > 1:  # another byte than 1 is true too
+    if not (a.is_cpu and concrete(a) and a.is_contiguous()):
+        return None
+    line = a.view(-1)
+    if not is_mask:
+        made = torch.stack([torch.sum(part, dtype=torch.int64) for part in torch.split(line, _PART)]).sum()
+        return made.view(torch.uint64) if a.dtype is torch.uint8 else made
+    ones = line.view(torch.uint8)
+    if a.storage_offset() % 8 or torch.amax(ones).item() > 1:  # another byte than 1 is true too
         return None
     size = ones.numel() // (8 * _MOST) * (8 * _MOST)
     words = ones[:size].view(torch.int64).view(_MOST, -1)
-    total = torch.sum(torch.sum(words, 0).view(torch.uint8), dtype=torch.int64)
-    return torch.add(total, torch.sum(ones[size:], dtype=torch.int64))
+    counted = torch.sum(torch.sum(words, 0).view(torch.uint8), dtype=torch.int64)
+    return torch.add(counted, torch.sum(ones[size:], dtype=torch.int64))
 
 
 def mean(a: Tensor) -> Tensor:
