@@ -605,6 +605,7 @@ def array(
             made = wrapping.beside_writers(from_sequence, object, held_by, None, wanted)
         except (LeftToNumPy, ValueError):  # strings or objects beside the arrays, or ragged shapes: left to NumPy
             return _moved(np.array(at_host(object), dtype, **options))
+        order = "F" if arguments.order_of(order) == "F" else "C"  # whatever the order of the arrays in the list
     else:
         if not isinstance(object, np.ndarray | list | tuple):
             object = from_protocol(object, dtype)

@@ -287,7 +287,8 @@ def in_bounds(xp: Any, index: Any, n: int, axis: int | None = None) -> Any:
         else:
             low, high = -1, -1
     if (low < -n or high >= n) and (not native or backend.is_concrete(index)):
-        bad = low if low < -n else high
+        host = np.asarray(backend.to_numpy(index)) if native else index
+        bad = host[(host < -n) | (host >= n)].flat[0]  # the first one, as NumPy does
         where = "" if axis is None else f"axis {axis} with "
         raise IndexError(f"index {bad} is out of bounds for {where}size {n}")
     if native:

@@ -20,7 +20,7 @@ _WEIGHTS = np.array([128, 64, 32, 16, 8, 4, 2, 1], np.uint8)
 def _line(xp: XP, a: Native, axis: Any) -> tuple[Native, int]:
     if axis is None or not xp.ndim_of(a):
         return flat(xp, a), 0
-    return a, axis_of(operator.index(axis), xp.ndim_of(a))
+    return a, axis_of(axis, xp.ndim_of(a))
 
 
 @implements(np.packbits)

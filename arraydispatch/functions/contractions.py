@@ -103,7 +103,7 @@ def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
     like = next((x for x in given if xp.is_array(x)), None)
     arrays = [x if xp.is_array(x) else xp.asarray(x, like=like) for x in given]
     shapes = tuple(xp.shape_of(x) for x in arrays)
-    plan = _einsum_plan(subscripts, shapes, _hashable(optimize))
+    plan = _planned(subscripts, shapes, optimize)
     # Of 16-bit floats NumPy rounds each partial sum, or the last one alone, as the order of memory is: a block has another than the program.
     is_half = any(xp.dtype_of(x) == np.float16 for x in arrays)
     if kwargs.get("dtype") is None and not is_half and _is_short(subscripts, shapes):
@@ -215,19 +215,14 @@ def _einsum_parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[list[Labe
     left, arrow, right = subscripts.replace(" ", "").partition("->")
     terms = left.split(",")
     if not shapes or len(terms) != len(shapes):
-        raise ValueError(
-            f"{'fewer' if len(terms) > len(shapes) else 'more'} operands provided to einstein sum function "
-            "than specified in the subscripts string"
-        )
+        raise _Refused
     inputs: list[Labels] = []
     longest = 0
-    for i, (term, shape) in enumerate(zip(terms, shapes)):
+    for term, shape in zip(terms, shapes):
         head, dots, tail = _split_ellipsis(term)
         extra = len(shape) - len(head) - len(tail)
         if extra < 0 or (extra and not dots):
-            raise ValueError(
-                f"einstein sum subscripts string contains too {'many' if extra < 0 else 'few'} subscripts for operand {i}"
-            )
+            raise _Refused
         longest = max(longest, extra)
         inputs.append((*head, *range(-extra, 0), *tail))
     ellipsis: Labels = tuple(range(-longest, 0))
@@ -236,17 +231,10 @@ def _einsum_parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[list[Labe
         return inputs, (*ellipsis, *sorted(s for s in set(flat) if flat.count(s) == 1))
     head, dots, tail = _split_ellipsis(right)
     if longest and not dots:
-        raise ValueError(
-            "output has more dimensions than subscripts given in einstein sum, "
-            "but no '...' ellipsis provided to broadcast the extra dimensions."
-        )
+        raise _Refused
     for s in head + tail:
-        if (head + tail).count(s) > 1:
-            raise ValueError(f"einstein sum subscripts string includes output subscript '{s}' multiple times")
-        if not any(s in labels for labels in inputs):
-            raise ValueError(
-                f"einstein sum subscripts string included output subscript '{s}' which never appeared in an input"
-            )
+        if (head + tail).count(s) > 1 or not any(s in labels for labels in inputs):
+            raise _Refused
     return inputs, (*head, *ellipsis, *tail)
 
 
@@ -254,25 +242,39 @@ def _split_ellipsis(term: str) -> tuple[str, str, str]:
     head, dots, tail = term.partition("...")
     for s in head + tail:
         if not (s.isascii() and s.isalpha()):
-            raise ValueError(f"invalid subscript '{s}' in einstein sum subscripts string, subscripts must be letters")
+            raise _Refused
     return head, dots, tail
 
 
 def _einsum_sizes(inputs: list[Labels], shapes: tuple[Shape, ...]) -> dict[Label, int]:
     sizes: dict[Label, int] = {}
-    for i, (labels, shape) in enumerate(zip(inputs, shapes)):
+    for labels, shape in zip(inputs, shapes):
         here: dict[Label, int] = {}
         for s, n in zip(labels, shape):
             if here.setdefault(s, n) != n:
-                raise ValueError(f"dimensions in operand {i} for collapsing index '{s}' don't match ({here[s]} != {n})")
+                raise _Refused
             if sizes.setdefault(s, n) != n:
                 if n != 1 and sizes[s] != 1:
-                    raise ValueError(
-                        "operands could not be broadcast together with remapped shapes: "
-                        f"subscript '{s}' is {sizes[s]} and {n}"
-                    )
+                    raise _Refused
                 sizes[s] = n if sizes[s] == 1 else sizes[s]
     return sizes
+
+
+class _Refused(Exception):
+    """Signal for subscripts, or shapes, that NumPy does not take."""
+
+
+def _planned(subscripts: str, shapes: tuple[Shape, ...], optimize: Any) -> tuple[_Step, ...]:
+    try:
+        return _einsum_plan(subscripts, shapes, _hashable(optimize))
+    except _Refused:
+        pass
+    np.einsum(subscripts, *map(_ghost, shapes), optimize=optimize)  # raises NumPy's error
+    raise ValueError(f"np.einsum does not take the subscripts {subscripts!r} of arrays of shapes {shapes}")
+
+
+def _ghost(shape: Shape) -> np.ndarray[Any, Any]:
+    return np.broadcast_to(np.empty(()), shape)
 
 
 @lru_cache(maxsize=1024)
@@ -306,11 +308,10 @@ def _einsum_path(inputs: list[Labels], output: Labels, shapes: tuple[Shape, ...]
     for s in sorted(taken, key=str):
         letters[s] = s if isinstance(s, str) else next(free)
     text = ",".join("".join(letters[s] for s in labels) for labels in inputs)
-    ghosts = [np.broadcast_to(np.empty(()), shape) for shape in shapes]
     how = "greedy" if optimize is False or optimize is True or optimize is None else optimize
     if isinstance(how, tuple) and how and how[0] == "einsum_path":
         how = list(how)
-    path = np.einsum_path(text + "->" + "".join(letters[s] for s in output), *ghosts, optimize=how)[0]
+    path = np.einsum_path(text + "->" + "".join(letters[s] for s in output), *map(_ghost, shapes), optimize=how)[0]
     return [tuple(positions) for positions in path[1:]]
 
 

@@ -183,7 +183,7 @@ def choose(xp: Any, a: Any, choices: Any, mode: str = "raise") -> Native:
     keys = [xp.dtype_of(c) if xp.is_array(c) else dtypes.operand_type(c) for c in options]
     to = dtypes.promote(*keys)
     options = [xp.asarray(c, like=a) for c in options]
-    shape = np.broadcast_shapes(xp.shape_of(a), *[xp.shape_of(c) for c in options])
+    shape = np.broadcast_shapes(*[xp.shape_of(c) for c in options], xp.shape_of(a))
     n = len(options)
     index = _brought(xp, xp.prim.astype(a, INTP), n, mode, "choice")
     result = xp.prim.broadcast_to(xp.prim.astype(options[0], to), shape)

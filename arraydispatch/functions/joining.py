@@ -12,7 +12,7 @@ from ..common import arguments
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from . import layouts
-from .operands import along, arrays, cast_into, first_native, flat, to_host, unshared, upload
+from .operands import along, arrays, axis_of, cast_into, first_native, flat, to_host, unshared, upload
 from .registry import describe, family
 
 Native = Any
@@ -104,7 +104,7 @@ def _check_shapes(shapes: list[tuple[int, ...]], axis: Any) -> int:
     first = shapes[0]
     if not first:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
-    axis = normalize_axis_index(axis, len(first))
+    axis = axis_of(axis, len(first))
     for i, shape in enumerate(shapes):
         if shape == first:
             continue

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from .._core import handles
 from ..common import errors, tracing
@@ -15,6 +13,7 @@ from ..common.pytrees import first
 from ..common.user_warnings import warn, warn_of_cast
 from ..memory import views
 from ..runtime import dtypes
+from ..ufuncs.ufunc_methods import checked_axis
 
 Native = Any
 DType = np.dtype[Any]
@@ -116,8 +115,8 @@ def to_host(xp: Any, x: Any) -> np.ndarray[Any, Any]:
 
 
 def axis_of(axis: Any, ndim: int) -> int:
-    """Normalise an axis; raise AxisError as NumPy does."""
-    return normalize_axis_index(axis, ndim)
+    """Normalize an axis that NumPy's C functions take alone: an integer, no boolean."""
+    return checked_axis(axis, ndim, "an integer is required for the axis")
 
 
 def lined(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
@@ -125,7 +124,7 @@ def lined(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
     if axis is None:
         return flat(xp, a), 0
     shape = xp.shape_of(a)
-    return a if shape else flat(xp, a), normalize_axis_index(operator.index(axis), max(len(shape), 1))
+    return a if shape else flat(xp, a), axis_of(axis, max(len(shape), 1))
 
 
 def along(xp: Any, a: Native, axis: int, start: int, stop: int, step: int = 1) -> Native:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from ..backends.base import Native
 from ..common import arguments
@@ -119,7 +118,8 @@ def _running(xp: XP, ufunc: Any, a: Any, axis: Any, dtype: Any) -> Native:
     a = native_of(xp, a)
     shape = xp.shape_of(a)
     if axis is None or not shape:
-        a, axis = xp.prim.reshape(a, (int(np.prod(shape)),)), normalize_axis_index(0 if axis is None else axis, 1)
+        a, shape = xp.prim.reshape(a, (int(np.prod(shape)),)), (1,)
+    axis = operands.axis_of(0 if axis is None else axis, len(shape))
     return ufunc.accumulate(a, axis=axis, dtype=dtype)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from .operands import (
     INTP,
     along,
     arrays,
+    axis_of,
     check_broadcast,
     filled,
     first_native,
@@ -54,13 +54,15 @@ def _check_kind(kind: Any, order: Any, stable: Any = None) -> None:
 def _sortable(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
     if axis is None:
         return flat(xp, a), 0
-    return a, normalize_axis_index(operator.index(axis), len(xp.shape_of(a)))
+    return a, normalize_axis_index(axis, len(xp.shape_of(a)))
 
 
 def _rankable(xp: Any, a: Any, axis: Any) -> tuple[Native, int]:
     """Return array and axis for functions that return positions, which take a 0-d array as one element."""
     a = xp.asarray(a)
-    return _sortable(xp, a, None if not xp.shape_of(a) and axis in (0, -1) else axis)
+    if axis is None or (not xp.shape_of(a) and axis in (0, -1)):
+        return flat(xp, a), 0
+    return a, axis_of(axis, len(xp.shape_of(a)))
 
 
 @implements(np.sort, layout=layouts.first, apart=True)
@@ -211,10 +213,10 @@ def _arg(xp: Any, a: Any, axis: Any, keepdims: Any, name: str) -> Native:
     if axis is None:
         line, at, kept = flat(xp, a), 0, (1,) * len(shape)
     elif not shape:
-        normalize_axis_index(operator.index(axis), 1)
+        axis_of(axis, 1)
         line, at, kept = flat(xp, a), 0, ()
     else:
-        line, at = a, normalize_axis_index(operator.index(axis), len(shape))
+        line, at = a, axis_of(axis, len(shape))
         kept = (*shape[:at], 1, *shape[at + 1 :])
     if not xp.shape_of(line)[at]:
         raise ValueError(f"attempt to get {name} of an empty sequence")

@@ -192,7 +192,15 @@ def cholesky(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, check
     shape = xp.shape_of(a)
     if shape[-1] != shape[-2]:
         raise ValueError(f"Input array is expected to be square but has the shape: {shape}.")
-    factor = xp.prim.cholesky(a if lower else adjoint(xp, a))
+    try:
+        factor = xp.prim.cholesky(a if lower else adjoint(xp, a))
+    except LinAlgError:
+        factor = None
+    if factor is None:  # SciPy's error names the minor that is not positive definite
+        imported("scipy.linalg")
+        from scipy import linalg
+
+        return xp.backend.from_numpy(linalg.cholesky(xp.backend.to_numpy(a), lower), xp.backend.device_of(a))
     return factor if lower else adjoint(xp, factor)
 
 

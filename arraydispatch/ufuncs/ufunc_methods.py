@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,7 @@ class Bound:
         prim = backend.prim
         _check_binary(ufunc, "reduce")
         shape = backend.shape_of(a)
-        if isinstance(axis, list | bool | np.bool):
+        if isinstance(axis, list):
             raise TypeError(f"{type(axis).__name__!r} object cannot be interpreted as an integer")
         axes = reduction_axes(axis, len(shape))
         if ufunc is np.add and initial is NoValue and where is True and not keepdims and len(axes) == len(shape) > 0:
@@ -368,11 +369,18 @@ def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if ndim == 0 and isinstance(axis, int) and axis in (0, -1):
         return ()
     if isinstance(axis, tuple | list):
-        axes = [normalize_axis_index(i, ndim) for i in axis]
+        axes = [checked_axis(i, ndim) for i in axis]
         if len(set(axes)) != len(axes):
             raise ValueError("duplicate value in 'axis'")
         return tuple(sorted(axes))
-    return (normalize_axis_index(axis, ndim),)
+    return (checked_axis(axis, ndim),)
+
+
+def checked_axis(axis: Any, ndim: int, said: str = "an integer is required") -> int:
+    """Normalize an axis as NumPy's C functions do, which take no booleans; ``said``: their error for one."""
+    if isinstance(axis, bool | np.bool):
+        raise TypeError(said)
+    return normalize_axis_index(operator.index(axis), ndim)
 
 
 def casting_error(ufunc: np.ufunc, have: np.dtype[Any], want: np.dtype[Any], casting: str = "same_kind") -> Exception:
@@ -398,7 +406,7 @@ def _one_axis(method: str, axis: Any, ndim: int) -> int:
         raise ValueError(f"{method} does not allow multiple axes")
     if not ndim and axis in (0, -1):
         raise TypeError(f"cannot {method} on a scalar")
-    return normalize_axis_index(axis, ndim)
+    return checked_axis(axis, ndim)
 
 
 def _cast(initial: Any, dtype: np.dtype[Any]) -> Any:

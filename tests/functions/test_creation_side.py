@@ -254,3 +254,15 @@ def test_element_by_element_on_the_host(backend: str) -> None:
     with ad.fallback("silent"):
         np.testing.assert_array_equal(np.asarray(np.vectorize(lambda x: x + 1)(w)), [1, 2, 3])
         np.testing.assert_array_equal(np.asarray(np.frompyfunc(lambda x: x + 1, 1, 1)(w)), [1, 2, 3])
+
+
+@pytest.mark.parametrize("order", list("KACF"))
+def test_the_memory_order_of_arrays_in_a_list(backend: str, order: str) -> None:
+    f = np.asfortranarray(np.arange(6.0).reshape(2, 3))
+    for given in ("[f, f]", "[[f], [f]]", "(f.T, f.T)", "[f[:, ::-1], f]"):
+        call = f"np.array({given}, order={order!r})"
+        with ad.backend(backend):
+            ours: Any = oracle.evaluate(call.replace("np.", "ours."), {"ours": OURS, "f": oracle.wrapped(backend, f)})
+        theirs: Any = oracle.evaluate(call, {"f": f})
+        assert ours.strides == theirs.strides, given
+        np.testing.assert_array_equal(np.asarray(ours), theirs)

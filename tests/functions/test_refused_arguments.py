@@ -117,6 +117,19 @@ WORDS: list[str] = [
     "np.vecdot(x, x.T)", "np.vecdot(many, more)", "np.partition(v, -9)", "np.argpartition(v, 9)", "np.searchsorted(v, 1, side='x')",
     "np.repeat(v, -1)", "np.repeat(v, [-1])", "np.repeat(v, [1, 2, 3])", "np.copyto(v, 1, where=[True, False, True])",
     "np.copyto(v, 1, where=[[True, False, True]])", "np.fft.rfft(v * 1j)",
+    "x[[2, 3, 9], [0, 1, 0]]", "x[[0, 7, -9]]", "x[:, [7, 4]]", "x[[0, 7], [9, 1]]", "v[np.array([[1, 7], [-9, 2]])]",
+    "v.__setitem__([7, -9], 1)", "x.__setitem__(([1, 5], [9, 2]), 1)", "np.take(x, [99, -100])", "np.take(x, [5, -9], axis=1)",
+    "np.take_along_axis(x, np.array([[7, 9], [1, 2], [0, 0]]), 1)", "np.put(v, [8, -9], 1)", "np.add.at(v, [7, -9], 1)",
+    "np.delete(v, [9, -10])", "np.insert(v, [9, -10], 1)", "np.choose([5, 7, 9], [v, v])", "x.flat[[99, -100]]",
+    *(f"np.einsum({call})" for call in (
+        "'ij,jk', x, x", "'ij,jk', x", "'ij', x, x", "'i', x", "'ii', x", "'i->ii', v", "'i%', v", "'...i->i', x", "'ij->k', x", "'ij->ij...k', x",
+        "'ij,jk,kl->il', s, x, x", "'ij,jk,kl->il', s, x, x, optimize=True", "'ij,jk->ik', x, x, optimize='greedy'", "x, [0, 1], x, [1, 2]",
+        "x, [0, 1], [0, 0]")),
+    *(f"np.{call}" for axis in ("1.5", "True", "np.True_", "7") for call in (
+        f"prod(x, axis={axis})", f"max(x, axis=(0, {axis}))", f"argmax(x, axis={axis})", f"cumsum(x, axis={axis})", f"repeat(x, 2, axis={axis})",
+        f"take(x, [0], axis={axis})", f"concatenate([x, x], axis={axis})", f"compress([1], x, axis={axis})", f"argsort(x, axis={axis})",
+        f"argpartition(x, 1, axis={axis})", f"add.accumulate(x, axis={axis})", f"add.reduceat(x, [0], axis={axis})")),
+    "np.sort(x, axis=1.5)", "np.diff(x, axis=1.5)",
 ]  # fmt: skip
 """Calls whose errors programs and tests recognize by NumPy's words."""
 
