@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -142,15 +143,16 @@ def tuple_method(func: Any) -> Callable[..., Any]:
 
 def equality(word: str, verdict: bool) -> Callable[[Any, Any], Any]:
     """Make ``==`` or ``!=``, which compare with anything: where NumPy has no loop, nothing is equal."""
-    compare = comparison(word)
+    compare, of_numpys = comparison(word), getattr(operator, word)
 
     def made(self: Any, other: Any) -> Any:
+        shape = self.shape
         try:
             if other is not None and not isinstance(other, str | bytes):
                 return compare(self, other)
         except np._core._exceptions._UFuncNoLoopError:  # type: ignore[attr-defined]
-            pass
-        shape = np.broadcast_shapes(self.shape, np.shape(other))
+            # NumPy says of which shape the answer is, and that records are compared with records only.
+            shape = np.shape(of_numpys(views.ghost(self), other))
         kind, held = views.held(self)
         backend = kind.backend
         value = backend.prim.full(shape, verdict, dtypes.BOOL, backend.device_of(held))

@@ -129,6 +129,7 @@ WORDS: list[str] = [
         f"prod(x, axis={axis})", f"max(x, axis=(0, {axis}))", f"argmax(x, axis={axis})", f"cumsum(x, axis={axis})", f"repeat(x, 2, axis={axis})",
         f"take(x, [0], axis={axis})", f"concatenate([x, x], axis={axis})", f"compress([1], x, axis={axis})", f"argsort(x, axis={axis})",
         f"argpartition(x, 1, axis={axis})", f"add.accumulate(x, axis={axis})", f"add.reduceat(x, [0], axis={axis})")),
+    "v == np.zeros(2, 'f8,i4')", "v != np.zeros(2, 'V8')[0]", "x == np.zeros(2, 'f8,i4')[0]", "x != np.array(['a', 'b', 'c'])",
     "np.sort(x, axis=1.5)", "np.diff(x, axis=1.5)",
 ]  # fmt: skip
 """Calls whose errors programs and tests recognize by NumPy's words."""
