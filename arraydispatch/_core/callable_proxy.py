@@ -5,13 +5,19 @@ from __future__ import annotations
 import functools
 import importlib
 import operator
-from collections.abc import Callable
 from types import MethodType
 from typing import Any
 
 from .handles import _compiled
 
 __all__ = ["Called", "MethodStandIn", "StandIn", "by_name"]
+
+
+class _Forwarding(property):
+    """``__call__`` of :class:`_Called`: its target, which Python then calls; of the class, a function of an instance and arguments."""
+
+    def __call__(self, instance: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return instance.target(*args, **kwargs)
 
 
 class _Called:
@@ -23,17 +29,8 @@ class _Called:
         May be replaced at any time.
     """
 
-    __slots__ = ("__call__",)
-    __call__: Callable[..., Any]
-
-    @property
-    def target(self) -> Callable[..., Any]:
-        """The callable that calls are forwarded to."""
-        return self.__call__
-
-    @target.setter
-    def target(self, target: Callable[..., Any]) -> None:
-        self.__call__ = target
+    __slots__ = ("target",)
+    __call__ = _Forwarding(operator.attrgetter("target"))
 
 
 Called: Any = _Called if _compiled is None else _compiled.Called
@@ -86,6 +83,8 @@ class MethodStandIn:
 
 class StandIn(Called):  # type: ignore[misc]
     """Stand-in for a function: comparison, hashing, pickling, ``functools.wraps`` and ``inspect`` treat it as the function itself.
+
+    Neither this class nor one that inherits from it annotates a name: its ``__annotations__`` would be found in place of the function's.
 
     Parameters
     ----------

@@ -10,7 +10,6 @@ cdef class Path:
     cdef public Py_ssize_t calls, least, recorded
 
 cdef object DECLINED, PLAIN, SCALARS, SEQUENCES, _HELD
-cdef bint _compiled
 cdef dict _waiting
 cdef set _kept
 cdef Path _path

@@ -39,7 +39,6 @@ waiting = views.waiting
 _waiting: dict[int, tuple[Any, ...]] = waiting
 """The same, a C value where this module is compiled."""
 _rows = rows.LEAST
-_compiled = handles.compiled
 _LANES = 4 * MANY_LANES
 """Least product of the sizes of an array of many short lanes and of a row or column that goes with it."""
 _kept = shapes.kept
@@ -113,9 +112,7 @@ def is_numpys(x: Any) -> bool:
 
 def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
     """Whether a list or tuple holds nothing but numbers, and sequences of them."""
-    if not _compiled:
-        return SCALARS.issuperset(map(type, x)) or (SEQUENCES.issuperset(map(type, x)) and all(map(plain_sequence, x)))
-    last = None  # a loop is the shorter way then
+    last = None
     for part in x:
         cls = type(part)
         if cls is not last:

@@ -17,7 +17,7 @@ import sys
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -59,14 +59,20 @@ _DEPTH = 4
 
 
 def asked_by_user(depth: int) -> bool:
-    """Whether the frame ``depth`` above the caller is user code, or runs a function for it, as a pool does."""
+    """Whether the frame ``depth`` above the caller is user code, or runs a function for it, as a pool does.
+
+    Frames of the thin path, which there are where the core is not compiled, are not counted.
+    """
     users = process.users
     if users is None:
         return False
-    frame = sys._getframe(depth + 1)
+    frame: Any = sys._getframe(depth + 1)
+    while frame.f_globals is _THIN:
+        frame = frame.f_back
     return users.owns_frame(frame) or frame.f_globals.get("__name__") in _RUN_FUNCTIONS
 
 
+_THIN = vars(fastpath.functions)
 _RUN_FUNCTIONS = frozenset(
     "asyncio.events concurrent.futures.process concurrent.futures.thread multiprocessing.pool multiprocessing.process threading".split()
 )
@@ -412,7 +418,7 @@ class Function(Stand):
         made = type(result) is _ndarray or (
             issubclass(type(result), tuple) and any(type(x) is _ndarray for x in result)
         )
-        return self._moved(result, args, kwargs) if made and asked_by_user(2 + views.frames) else result
+        return self._moved(result, args, kwargs) if made and asked_by_user(2) else result
 
     def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         """Move NumPy's result to the backend, unless it is a view of a buffer or of a guest among the arguments."""
@@ -438,7 +444,7 @@ class Function(Stand):
         return kwargs.get("out")
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not asked_by_user(3 + views.frames) or traced():
+        if not asked_by_user(3) or traced():
             return self.real(*args, **kwargs)
         target = self._written(args, kwargs)
         if target is not None:
@@ -496,7 +502,7 @@ class Views(Function):
     """Stand-in for a function whose result may be a view: a view of an ndarray remains an ndarray, or writes to it would be lost."""
 
     def _slow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not asked_by_user(3 + views.frames) or traced():
+        if not asked_by_user(3) or traced():
             return self.real(*args, **kwargs)
         return self._viewing(args, kwargs)
 
@@ -525,12 +531,10 @@ class Made(Stand):
 class Special(Stand):
     """Stand-in for a function that this package implements: creation functions, and functions with a special rule."""
 
-    _all: ClassVar[weakref.WeakValueDictionary[int, Special]] = weakref.WeakValueDictionary()
-
     def __init__(self, real: Any, answer: Callable[..., Any], module: str, name: str) -> None:
         super().__init__(real, module, name)
         self._answer = answer
-        self._all[id(self)] = self  # by identity, because different objects may compare equal
+        _specials[id(self)] = self  # by identity, because different objects may compare equal
         self._follow()
 
     def _follow(self) -> None:
@@ -541,9 +545,12 @@ class Special(Stand):
         return (self.real if traced() else self._answer)(*args, **kwargs)
 
 
+_specials: weakref.WeakValueDictionary[int, Special] = weakref.WeakValueDictionary()
+
+
 @process.follows("visited")
 def _follow() -> None:
-    for stand in list(Special._all.values()):
+    for stand in list(_specials.values()):
         stand._follow()
 
 
@@ -574,8 +581,7 @@ class _OfAnyUfunc(MethodStandIn):
         method = getattr(ufunc, self.__name__)
         if not isinstance(method, Function):
             return method(*args, **kwargs)
-        # The call must have as many frames as usual.
-        return (method._unless_circular if views.frames else method._call)(args, kwargs)
+        return method._call(args, kwargs)  # so this frame is in the place of the method's own
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else getattr(instance.real, self.__name__)

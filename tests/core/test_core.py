@@ -20,6 +20,7 @@ import arraydispatch as ad
 from arraydispatch._core import handles
 from arraydispatch._core.callable_proxy import Called
 from arraydispatch.common.members import FORMED, MEMBERS
+from arraydispatch.fastpath import creation
 from arraydispatch.memory import views
 
 ROOT = Path(__file__).parents[2]
@@ -187,6 +188,7 @@ def test_what_is_called_may_be_exchanged() -> None:
 
     own = Own(max)
     assert own(3, 4) == 4 and own([1, 5], key=lambda x: -x) == 1 and own.target is max
+    assert Own.__call__(own, 3, 4) == 4 and Own.__call__(own, [1, 5], key=lambda x: -x) == 1
     own.target = lambda *args, **kwargs: (args, kwargs)
     assert own(1, b=2) == ((1,), {"b": 2})
     own.target = lambda: 1 / 0
@@ -212,6 +214,13 @@ def test_a_shorter_function_is_called_for_its_number_of_arguments(given: int) ->
     assert called(*args, out=9) == wanted
     called.target = lambda *args, **kwargs: "other"
     assert called(*args) == called(*args, out=1) == "other"
+
+
+def test_a_sequence_that_contains_itself_is_not_plain() -> None:
+    alone: list[Any] = []
+    alone.append((alone,))
+    assert not creation.plain_sequence(alone)
+    assert creation.plain_sequence([[1, 2.0], (3,), []])
 
 
 def test_a_target_without_a_hash_is_called() -> None:

@@ -89,3 +89,5 @@ for module in (np, np.linalg, np.fft):
             bool(f.__doc__), sorted(n for n in vars(wrapped) if n[:2] == "__"), wrapped.__wrapped__ is f, inspect.isbuiltin(f), inspect.isfunction(f),
             inspect.unwrap(f) is f, f == f, hash(f) == hash(f), pickle.loads(pickle.dumps(f)) is f, copy.deepcopy(f) is f,
         )  # fmt: skip
+for function in (np.asarray, np.zeros, np.sum, np.linalg.norm, np.add, np.add.reduce, np.ma.array):
+    print(function.__name__, getattr(function, "__annotations__", None))
