@@ -171,6 +171,8 @@ def _element(a: Handle, key: Any) -> Any:
             if seen is not None:
                 return seen[key]
     except Exception:
+        if a._kind is not kind:
+            return getitem(a, key)
         if not views.replaced(root, value):
             raise
         return _element(a, key)

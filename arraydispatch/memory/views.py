@@ -390,7 +390,8 @@ def located(a: Handle, held: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | Non
     root = owner(a)
     if root is a:
         return held
-    g, whole = ghost(a), ghost(root)
+    with exchange:  # another thread may bring the root to the host, and its views with it
+        g, whole = ghost(a), ghost(root)
     buffer = held.transpose(axes_by_stride(held.strides))
     if not (buffer.flags.c_contiguous and _alike(held, whole)):
         return None
