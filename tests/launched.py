@@ -16,7 +16,12 @@ from typing import Any
 
 import pytest
 
+from arraydispatch._core import handles
 from arraydispatch.backends import loader
+
+shows_memory = pytest.mark.skipif(
+    not handles.compiled, reason="inapplicable: where the core is not compiled, code in C sees no array's memory"
+)
 
 ROOT = Path(__file__).parents[1]
 ZYGOTE = Path(__file__).parent / "zygote.py"

@@ -69,7 +69,7 @@ def snapshot():
         "threads": threading.excepthook, "copyreg": [pair for pair in copyreg.dispatch_table.items() if not pair[0].__module__.startswith("arraydispatch.")],
         "signals": [signal.getsignal(s) for s in signal.valid_signals()],
         "import": builtins.__import__, "class statement": builtins.__build_class__,
-        "memoryview": (memoryview(b"ab").tolist(), memoryview(np.arange(2)).tolist()),
+        "memoryview": (memoryview(b"ab").tolist(), memoryview(np.arange(2).data).tolist()),
     }
     found.update((f"state: {key}", repr(value)) for key, value in state.items())
     return found

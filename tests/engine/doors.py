@@ -6,6 +6,8 @@ Lines that NumPy refuses for the arrays that are drawn are left out of a program
 
 from __future__ import annotations
 
+from arraydispatch._core import handles
+
 PENDING = (
     "np.where({s} > 0, {s}, 0.25)", "{s} * 2 + {r}", "np.clip({s}, -2, 2)", "{s} - {r}", "np.maximum({s}, {r})", "-{s}", "{s}.astype('f4')",
     "{s}[1:] + {s}[:-1]", "{s} + {s}[0:1]", "({s} > {r})", "{s} * 0.5", "np.roll({s}, 3) + 1", "{s} + np.ones(4)[:1]", "{s}.reshape(2, -1) * 2",
@@ -113,6 +115,11 @@ MEMORY = (
     "with tempfile.TemporaryFile() as f: os.pwrite(f.fileno(), {s}, 0); os.preadv(f.fileno(), [{t}], 0)", "with tempfile.TemporaryFile() as f: {s}.tofile(f); f.seek(0); f.readinto({t})",
 )  # fmt: skip
 """What lets memory out, or writes it behind NumPy's functions."""
+if not handles.compiled:  # then code in C sees no array's memory but by ``x.data``
+    _SEEN = (
+        "memoryview({t})", ".from_buffer({t})", "np.frombuffer({t})", "struct.pack_into('d', {t}", ".readinto({t})", ", [{t}], 0)",
+    )  # fmt: skip
+    MEMORY = tuple(line for line in MEMORY if not any(seen in line for seen in _SEEN))
 MEMORY_ROUNDED = (
     "{t}.view('i8')[:4] ^= 1", "np.random.default_rng(5).random(out={t})", "np.random.default_rng(5).standard_normal(None, float, {t})", "np.random.default_rng(5).permuted({s}, axis=0, out={t})",
     "np.random.default_rng(5).standard_exponential(None, float, 'zig', {t})", "np.random.default_rng(5).standard_gamma(2.0, out={t})", "np.random.default_rng(5).random(dtype='f4', out={t})",

@@ -18,7 +18,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch import interop
-from tests.launched import Zygotes
+from tests.launched import Zygotes, shows_memory
 from tests.rows import each
 
 HOST = np.arange(12.0).reshape(3, 4)
@@ -206,6 +206,7 @@ def test_what_a_guest_is_told_can_be_taken_back(m: Any) -> None:
     assert duck_array_ops.get_array_namespace(standard) is m.__array_namespace__()
 
 
+@shows_memory
 @pytest.mark.compiles(2)
 def test_dask_holds_chunks(m: Any, drawn: Callable[..., list[Any]]) -> None:
     da = pytest.importorskip("dask.array")

@@ -23,8 +23,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
-from arraydispatch._core import handles
-from tests.launched import Zygotes
+from tests.launched import Zygotes, shows_memory
 
 VALUES = [1.0, 2.0, 3.0, 4.0]
 
@@ -63,6 +62,7 @@ CALLS: list[Callable[[Any, Any], Any]] = [
 ]  # fmt: skip
 
 
+@shows_memory
 def test_dask(x: Any) -> None:
     dask = pytest.importorskip("dask.array")
     d = dask.from_array(np.arange(2.0, 6.0), chunks=2)
@@ -229,7 +229,6 @@ def test_operands_that_show_their_memory_stay_off_the_host(backend: str) -> None
 
 # -- bytes ---------------------------------------------------------------------------------------------------------------
 
-shows = pytest.mark.skipif(not handles.compiled, reason="a class that is written in Python shows no memory")
 BYTES: dict[str, Callable[[Any], Any]] = {
     "md5": lambda x: hashlib.md5(x).hexdigest(),
     "crc32": zlib.crc32,
@@ -245,7 +244,7 @@ BYTES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@shows
+@shows_memory
 @pytest.mark.parametrize("use", BYTES)
 def test_who_takes_bytes_takes_arrays(use: str, backend: str) -> None:
     run = BYTES[use]
@@ -255,7 +254,7 @@ def test_who_takes_bytes_takes_arrays(use: str, backend: str) -> None:
             assert outcome(lambda: run(part(x))) == outcome(lambda: run(part(host)))  # noqa: B023 -- called at once
 
 
-@shows
+@shows_memory
 def test_a_memoryview_is_the_data(backend: str) -> None:
     x = ad.asarray(np.arange(12.0).reshape(3, 4), backend=backend)
     for view in (x, x[:, ::2], x.T, x[::-1, 1:]):
@@ -269,7 +268,7 @@ def test_a_memoryview_is_the_data(backend: str) -> None:
         memoryview()  # type: ignore[call-arg]
 
 
-@shows
+@shows_memory
 @pytest.mark.parametrize("library", ["torch", "jax", "tensorflow"])
 def test_numpy_goes_by_array_which_counts(library: str) -> None:
     """NumPy takes a memoryview, which is what ``__array__`` gives, and counted as that."""
@@ -289,7 +288,7 @@ def test_numpy_goes_by_array_which_counts(library: str) -> None:
     assert sum(transfer.count for transfer in profile.transfers()) == 600
 
 
-@shows
+@shows_memory
 def test_tensors_of_arrays_are_of_their_numbers(backend: str) -> None:
     torch = pytest.importorskip("torch")
     for dtype in ("f8", "f4", "i8", "c16", "?"):
@@ -336,7 +335,7 @@ for a in (np.arange(6.0).reshape(2, 3), np.arange(300_000.0).reshape(2, -1)):
 """
 
 
-@shows
+@shows_memory
 @pytest.mark.parametrize("least", ["0", "262144"])
 def test_what_is_read_into_an_array_is_there(least: str, backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(READ_INTO)
@@ -345,7 +344,7 @@ def test_what_is_read_into_an_array_is_there(least: str, backend: str, zygotes: 
     assert (done.code, done.stdout) == (0, plain.stdout), done.stderr
 
 
-@shows
+@shows_memory
 @pytest.mark.parametrize("least", ["0", "262144"])
 def test_what_is_written_through_a_memoryview_is_there(
     least: str, backend: str, zygotes: Zygotes, tmp_path: Path
@@ -439,7 +438,7 @@ _DEEPER: list[Callable[[Callable[[Any], Any]], Any]] = [
 """Ways into C code, each of which takes another number of bytes of its stack."""
 
 
-@shows
+@shows_memory
 def test_bytes_are_taken_wherever_the_stack_of_c_stands(backend: str) -> None:
     """What asks for them lies at the beginning of a page once in a hundred times."""
     x, numbers, taken = ad.asarray(np.arange(6), backend=backend), random.Random(0), []

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from arraydispatch.backends import loader
-from tests.launched import Done, Zygote, Zygotes
+from tests.launched import Done, Zygote, Zygotes, shows_memory
 
 CORPUS = Path(__file__).parent / "corpus"
 
@@ -24,10 +24,12 @@ class Case:
     stdin: str = ""
     computes: bool = True
     """Whether array work must have run on the backend."""
+    shows: bool = False
+    """Whether code in C reads an array's memory."""
 
 
-def _script(name: str, *args: str, computes: bool = True) -> Case:
-    return Case(name, (f"{name}.py", *args), computes=computes)
+def _script(name: str, *args: str, computes: bool = True, shows: bool = False) -> Case:
+    return Case(name, (f"{name}.py", *args), computes=computes, shows=shows)
 
 
 CASES = [
@@ -42,7 +44,7 @@ CASES = [
     _script("exit_text", computes=False),
     _script("syntax_error", computes=False),
     _script("exception", computes=False),
-    _script("odd_dtypes", computes=False),
+    _script("odd_dtypes", computes=False, shows=True),
     _script("operators"),
     _script("printing", computes=False),
     _script("shape_error", computes=False),
@@ -61,7 +63,7 @@ CASES = [
     _script("pool", computes=False),
     _script("tracebacks", computes=False),
     _script("doors_bytes"),
-    *([_script("doors_dask")] if importlib.util.find_spec("dask") else []),
+    *([_script("doors_dask", shows=True)] if importlib.util.find_spec("dask") else []),
     *([_script("doors_dill", computes=False)] if importlib.util.find_spec("dill") else []),
     *([_script("doors_h5py")] if importlib.util.find_spec("h5py") else []),
     _script("doors_joblib"),
@@ -103,7 +105,13 @@ IMPORTING = (
 def _cases(*marks: pytest.MarkDecorator) -> list[Any]:
     """With these marks; a script that takes long to start is run in one way on one backend, drawn anew each time."""
     return [
-        pytest.param(case, marks=pytest.mark.one_backend(case.name) if case.name in STARTING + IMPORTING else marks)
+        pytest.param(
+            case,
+            marks=[
+                *([pytest.mark.one_backend(case.name)] if case.name in STARTING + IMPORTING else marks),
+                *([shows_memory] if case.shows else []),
+            ],
+        )
         for case in CASES
     ]
 

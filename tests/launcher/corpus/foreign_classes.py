@@ -89,6 +89,8 @@ WAYS = {
 
 def ways(q, function):
     a = np.arange(2.0)
+    if function.__name__ == "fromstring":  # it reads memory, and arrays show theirs only where the core is compiled
+        a = a.tobytes()
     for args in ((q,), (q, q), (q, q, 3), (q, q, q), (a, q), (q, a), (3, q), ([q, q],), ([a, q],), ([[q], [a]],), (0, q, 3), (q, 1, q)):
         yield args, {}
     yield from WAYS.get(function.__name__, lambda q, a: ())(q, a)
