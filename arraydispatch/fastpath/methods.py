@@ -109,7 +109,8 @@ def _holds_arrays(key: tuple[Any, ...]) -> bool:
 def _of_values(key: tuple[Any, ...]) -> tuple[Any, ...]:
     """Replace arrays in a key by ndarrays.
 
-    Compiled code has no frame by which :func:`arraydispatch.array.exports.array_struct` would know the caller.
+    NumPy takes an empty array of another class for no places, whatever its dtype; and compiled code has no frame by which
+    :func:`arraydispatch.array.exports.array_struct` would know the caller.
     """
     parts = []
     for part in key:
@@ -135,7 +136,7 @@ def getitem(general: Any) -> Any:
                 if picked is not None:
                     path.calls += 1
                     return array_of(picked, handles.kind_of(self))
-        elif _compiled and type(key) is tuple and _holds_arrays(key):
+        elif type(key) is tuple and _holds_arrays(key):
             key = _of_values(key)
         try:
             result = x[key]
@@ -228,7 +229,7 @@ def setitem(general: Any) -> Any:
             if mask is None:
                 return general(self, key, value)
             key = mask
-        elif _compiled and type(key) is tuple and _holds_arrays(key):
+        elif type(key) is tuple and _holds_arrays(key):
             key = _of_values(key)
         if type(value) is path.array_class:
             their = handles.held(value, path.array_class)

@@ -320,6 +320,8 @@ def test_without_it_all_that_it_does_is_the_same(pure: Path) -> None:
         "tests/engine",
         "tests/launcher",
         "tests/api/test_contexts.py",
+        "tests/crowd/test_interleavings.py",
+        "tests/dispatch/test_lookups.py",
         "tests/ufuncs/test_floating_errors.py",
         "tests/memory/test_views.py",
     )

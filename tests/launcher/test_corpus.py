@@ -24,12 +24,10 @@ class Case:
     stdin: str = ""
     computes: bool = True
     """Whether array work must have run on the backend."""
-    shows: bool = False
-    """Whether code in C reads an array's memory."""
 
 
-def _script(name: str, *args: str, computes: bool = True, shows: bool = False) -> Case:
-    return Case(name, (f"{name}.py", *args), computes=computes, shows=shows)
+def _script(name: str, *args: str, computes: bool = True) -> Case:
+    return Case(name, (f"{name}.py", *args), computes=computes)
 
 
 CASES = [
@@ -44,7 +42,7 @@ CASES = [
     _script("exit_text", computes=False),
     _script("syntax_error", computes=False),
     _script("exception", computes=False),
-    _script("odd_dtypes", computes=False, shows=True),
+    _script("odd_dtypes", computes=False),
     _script("operators"),
     _script("printing", computes=False),
     _script("shape_error", computes=False),
@@ -63,7 +61,7 @@ CASES = [
     _script("pool", computes=False),
     _script("tracebacks", computes=False),
     _script("doors_bytes"),
-    *([_script("doors_dask", shows=True)] if importlib.util.find_spec("dask") else []),
+    *([_script("doors_dask")] if importlib.util.find_spec("dask") else []),
     *([_script("doors_dill", computes=False)] if importlib.util.find_spec("dill") else []),
     *([_script("doors_h5py")] if importlib.util.find_spec("h5py") else []),
     _script("doors_joblib"),
@@ -102,6 +100,10 @@ IMPORTING = (
 """Scripts that import a large package, which each fork does anew."""
 
 
+SHOWING = ("odd_dtypes", "doors_dask")
+"""Scripts that have code in C read an array's memory."""
+
+
 def _cases(*marks: pytest.MarkDecorator) -> list[Any]:
     """With these marks; a script that takes long to start is run in one way on one backend, drawn anew each time."""
     return [
@@ -109,7 +111,7 @@ def _cases(*marks: pytest.MarkDecorator) -> list[Any]:
             case,
             marks=[
                 *([pytest.mark.one_backend(case.name)] if case.name in STARTING + IMPORTING else marks),
-                *([shows_memory] if case.shows else []),
+                *([shows_memory] if case.name in SHOWING else []),
             ],
         )
         for case in CASES

@@ -20,16 +20,18 @@ import pytest
 from numpy import zeros  # noqa: F401 -- a name that is exchanged
 
 import arraydispatch as ad
+from arraydispatch._core import handles
 from arraydispatch.backends import loader
 from arraydispatch.common.process_state import SETTINGS, process
 from tests.launched import ROOT, Done, Zygotes
 
-from .test_corpus import CORPUS
+from .test_corpus import CORPUS, SHOWING
 
 SCRIPTS = sorted(
     path.stem
     for path in CORPUS.glob("*.py")
     if not path.stem.startswith(("compiled", "visits", "syntax", "stdin", "exception_hook", "spawn_classes", "fork"))
+    and (handles.compiled or path.stem not in SHOWING)
 )
 """The corpus but for what Python does not run as a script by itself, for what other tests run with compilers and libraries, and for
 what counts the frames of whoever runs it or has the classes of its `__main__` pickled: runpy runs it here. A library whose
