@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 import arraydispatch
+from arraydispatch._core import handles
 from arraydispatch.backends import loader
 from tests.launched import Zygotes
 
@@ -70,6 +71,8 @@ def skip_without_libraries(text: str) -> None:
     for library in LIBRARIES:
         if library in text and importlib.util.find_spec(library) is None:
             pytest.skip(f"{library} is not installed")
+    if "dask" in text and not handles.compiled:
+        pytest.skip("inapplicable: dask reads the memory of chunks, which arrays show where the core is compiled")
 
 
 def environment() -> dict[str, str]:

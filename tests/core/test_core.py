@@ -63,7 +63,7 @@ def test_what_is_compiled_of_other_modules_is_removed(
 
 def test_each_slot_has_a_form() -> None:
     if not handles.compiled:
-        pytest.skip("nothing is compiled here")
+        pytest.skip("inapplicable: nothing is compiled here")
     assert set(handles.general) == handles.SLOTS | FORMED and set(MEMBERS) >= handles.SLOTS
     assert set(vars(handles.Handle)) >= handles.SLOTS and not handles.SLOTS & set(vars(ad.Array))
     with pytest.raises(TypeError, match="there is no form of __"):
@@ -86,7 +86,7 @@ def test_arrays_are_made_by_position() -> None:
 def test_no_field_of_a_new_array_is_empty() -> None:
     """A compiled module reads them as they are."""
     if not handles.compiled:
-        pytest.skip("nothing is compiled here")
+        pytest.skip("inapplicable: nothing is compiled here")
 
     class Made(handles.Handle):
         __slots__ = ()
@@ -298,7 +298,7 @@ def _passes(folder: Path, *what: str) -> None:
 
 def test_without_it_small_calls_are_the_same(pure: Path) -> None:
     if not handles.compiled:
-        pytest.skip("nothing is compiled here: all tests are of that")
+        pytest.skip("inapplicable: nothing is compiled here: all tests are of that")
     _passes(
         pure,
         "-k",
@@ -314,7 +314,7 @@ def test_without_it_small_calls_are_the_same(pure: Path) -> None:
 @pytest.mark.long
 def test_without_it_all_that_it_does_is_the_same(pure: Path) -> None:
     if not handles.compiled:
-        pytest.skip("nothing is compiled here: all tests are of that")
+        pytest.skip("inapplicable: nothing is compiled here: all tests are of that")
     _passes(
         pure,
         "tests/engine",

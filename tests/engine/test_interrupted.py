@@ -121,7 +121,9 @@ def test_an_array_is_what_it_was_or_what_it_becomes(statement: Callable[[Any, An
     assert at > 1  # else the handler was never called
 
 
-@pytest.mark.skipif(not handles.compiled, reason="without the compiled core handlers are called between any two steps")
+@pytest.mark.skipif(
+    not handles.compiled, reason="inapplicable: without the compiled core handlers are called between any two steps"
+)
 @each_root
 @each_statement
 def test_a_handler_sees_one_of_the_two_and_what_it_writes_stays(

@@ -56,7 +56,9 @@ def test_passes():
 
 def test_tests_of_numpys_own_fail_in_their_usual_way(tmp_path: Path, zygotes: Zygotes) -> None:
     if not handles.compiled:
-        pytest.skip("only the compiled core lends an array's memory to a memoryview, which one of them makes")
+        pytest.skip(
+            "inapplicable: only the compiled core lends an array's memory to a memoryview, which one of them makes"
+        )
     found = importlib.util.find_spec("numpy._core.tests.test_indexing")
     if found is None or found.origin is None:
         pytest.skip("this NumPy comes without its tests")

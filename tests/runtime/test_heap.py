@@ -132,7 +132,7 @@ print("ok")
 
 
 def test_memory_of_large_arrays_is_used_again(tmp_path: Path) -> None:
-    pytest.importorskip("arraydispatch._core._allocator", reason="it is compiled")
+    pytest.importorskip("arraydispatch._core._allocator", reason="inapplicable: it is compiled")
     done = subprocess.run(
         [sys.executable, "-c", LARGE], env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True
     )
