@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
@@ -63,7 +64,11 @@ def binary(op: Callable[[Any, Any], Any], general: Any, recorded: bool) -> Any:
         made = of_two(op, self, other, by_rows, never)
         return general(self, other) if made is DECLINED else made
 
-    return method
+    def power(self: Any, other: Any, modulo: Any = None) -> Any:
+        made = of_two(op, self, other, by_rows, never) if modulo is None else DECLINED
+        return general(self, other, modulo) if made is DECLINED else made
+
+    return power if op is operator.pow else method
 
 
 def reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
