@@ -141,7 +141,9 @@ def part_of(a: Handle, key: Any) -> Any:
     """Return ``a[key]`` of a pending array as a pending view; None if the general path has to make it."""
     node: Any = a._v
     own = tape.mine()
-    if node.tape is not own or node.form.fortran:
+    if (
+        type(node) is not Node or node.tape is not own or node.form.fortran
+    ):  # another thread may have had its value computed
         return None
     window = _window(node.shape, key)
     if window is None:
@@ -166,8 +168,8 @@ def _look(view: Handle, root: Handle, window: Window, dtype: Any, own: Any, key:
 
 def is_part(a: Handle, key: Any, given: Handle) -> bool:
     """Whether ``a[key] = given`` writes a pending view over itself, as ``a[key] += b`` does at the end."""
-    seen: Any = given._v
-    return seen.root is a and (key is seen.key or seen.window == _window(seen.window.whole, key))
+    seen = _pending(given)
+    return seen is not None and seen.root is a and (key is seen.key or seen.window == _window(seen.window.whole, key))
 
 
 class Updated(Update):
