@@ -4,12 +4,12 @@ cimport cython
 
 cdef class Place:
     cdef public object code, filters, modes, names
-    cdef public Py_ssize_t instruction, alone, again, larger, largest, skipped
+    cdef public Py_ssize_t instruction, alone, again, block, larger, largest, skipped
     cdef public bint is_trial
     cpdef bint declines(self, Py_ssize_t size) except -1
     cpdef bint is_open(self, Py_ssize_t size) except -1
     cpdef put_off(self)
-    cpdef learn(self, Py_ssize_t size, bint pays)
+    cpdef learn(self, Py_ssize_t size, bint pays, Py_ssize_t block=*)
 
 cdef class Bound:
     pass

@@ -39,6 +39,8 @@ class Place:
         Elements up to which calls are not recorded, because it was not worth it.
     alone, larger : int
         Blocks in a row, with calls on more elements than that, that were not worth it either; the most of their elements.
+    block : int
+        Number of the last such block.
     skipped, again : int
         Calls that were not recorded since one was; number of them after which one is.
     is_trial : bool
@@ -48,6 +50,7 @@ class Place:
     __slots__ = (
         "again",
         "alone",
+        "block",
         "code",
         "filters",
         "instruction",
@@ -64,7 +67,7 @@ class Place:
         before: Place | None = None,
     ) -> None:  # fmt: skip
         self.code, self.instruction, self.names, self.filters, self.modes = code, instruction, names, filters, modes
-        self.alone = self.larger = self.largest = self.skipped = 0
+        self.alone = self.block = self.larger = self.largest = self.skipped = 0
         self.again, self.is_trial = AGAIN, False
         if before is not None:
             self.largest, self.again = before.largest, before.again
@@ -85,8 +88,8 @@ class Place:
         """Begin to count to the next trial, as after one that tells nothing."""
         self.is_trial, self.skipped = False, 0
 
-    def learn(self, size: Any, pays: Any) -> None:
-        """Note whether a block was worth recording a call of this size."""
+    def learn(self, size: Any, pays: Any, block: Any = 0) -> None:
+        """Note whether a block was worth recording a call of this size; ``block``: its number, 0 for a call by itself."""
         tried = self.is_trial
         if tried:
             self.put_off()
@@ -95,7 +98,9 @@ class Place:
             if size <= self.largest:
                 self.largest, self.again = 0, AGAIN
         elif size > self.largest:
-            self.alone += 1
+            if block != self.block or not block:  # a loop in one block has many calls of a place
+                self.alone += 1
+                self.block = block
             self.larger = max(self.larger, size)
             if self.alone >= ALONE:
                 self.largest, self.larger, self.alone = self.larger, 0, 0

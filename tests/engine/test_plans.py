@@ -201,6 +201,19 @@ def test_calls_that_stay_alone_are_not_recorded(monkeypatch: pytest.MonkeyPatch)
     assert type(call(x)._v) is Node
 
 
+def test_a_loop_in_one_block_counts_as_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its calls at one place are many, and its first block has no plan yet."""
+    monkeypatch.setattr(tape, "IN_THREADS", 1 << 60)
+    monkeypatch.setattr(nodes, "ALONE", 4)
+    scope: dict[str, Any] = {}
+    exec("def call(x):\n    for _ in range(12):\n        x = x * 3 + 1\n    return x", scope)
+    call, x = scope["call"], creation.array(data(2))
+    for _ in range(12):
+        made = call(x)
+        assert type(made._v) is Node
+        assert np.isfinite(float(made[2, 3]))
+
+
 def test_a_place_that_records_no_small_arrays_records_larger_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tape, "IN_THREADS", 1 << 60)
     monkeypatch.setattr(nodes, "ALONE", 4)

@@ -110,6 +110,9 @@ def adjust(usual: bool, every: Any) -> None:
     _usual, _every = usual, every
 
 
+_blocks = 0
+"""Number of blocks that were planned."""
+
 _SHIFTED = 4
 """Number of sums that take NumPy as long as it takes to roll an element."""
 
@@ -360,6 +363,7 @@ class Tape:
         return block, interrupt or failure
 
     def _plan(self, nodes: list[Node], threads: bool = True) -> Block:
+        global _blocks
         left = needed(nodes)
         count = work = 0
         if threads and WRITING * self.work >= IN_THREADS:
@@ -369,6 +373,8 @@ class Tape:
             count = blocks.thread_count() if work >= IN_THREADS else 0
         block = planned(left, count) if left else Short(left)
         pays = block.is_known and (_pays(left) or (count and work >= len(left) << 17))
+        _blocks += 1
+        number = _blocks
         for each in left:
             node = each
             if node.place is not None and node.target is None:
@@ -376,7 +382,7 @@ class Tape:
                 if place.is_trial and not block.is_known and type(block) is not Short:
                     place.put_off()  # it took as long as to make a plan
                 else:
-                    place.learn(node.form.size, pays)
+                    place.learn(node.form.size, pays, number)
         block.group, block.tape = nodes, self
         return block
 
