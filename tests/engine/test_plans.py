@@ -239,3 +239,13 @@ def test_a_block_of_a_loop_is_of_whole_rounds() -> None:
     long: Any = [SimpleNamespace(func=10 + i, span=(), dtype=None) for i in range(60)]
     assert blocks.whole_rounds([first, *long, *long, *long[:7]], 200) == 181
     assert blocks.whole_rounds([*long, first, *long[::-1], first], 200) == 200
+
+
+def test_code_in_a_dict_of_its_own_does_not_keep_the_dict() -> None:
+    x, held = creation.array(data(2)), []
+    for _ in range(20):
+        scope: dict[str, Any] = {"x": x}
+        exec("y = x * 3 + 1\nz = float(y[2, 3])", scope)
+        held.append(weakref.ref(scope["y"]))
+        del scope
+    assert sum(each() is not None for each in held) < 10

@@ -22,11 +22,12 @@ cdef class _State:
     cdef tuple as_tuple
     cdef bint raises
 
-cdef dict _places, _warnings
+cdef dict _passing, _places, _warnings
 cdef object _FUNCTION, _errors_in_force, _is_inside
 cdef _State _state
 cpdef now()
 cpdef bint listened() except -1
+cdef _keep(key, Place place)
 cdef FrameType _user_frame()
 cpdef bint declines(Py_ssize_t size) except -1
 cpdef pass_by(Py_ssize_t size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from functools import cache
 from math import prod
@@ -370,6 +371,10 @@ _every_modes: dict[tuple[Any, ...], dict[str, Any]] = {}
 _places: dict[int, Place] = {}
 """By where the instruction lies, in the memory of the code that a place keeps alive."""
 _MOST_PLACES = 4096
+_passing: dict[int, set[int]] = {}
+"""Keys of the places in code that was executed in a dict of its own, by the identity of that dict, which they keep alive with all that is in it."""
+_MOST_PASSING = 4
+"""Number of such dicts that are kept."""
 
 
 def now() -> Any:
@@ -397,10 +402,27 @@ def now() -> Any:
             place = None
         elif place.modes is modes and place.filters is state.as_tuple and place.names is frame.f_globals:
             return place
+    made = Place(code, at, frame.f_globals, state.as_tuple, modes, place)
+    _keep(key, made)
+    return made
+
+
+def _keep(key: Any, place: Place) -> None:
+    """Keep a place for the next call at it."""
     if len(_places) >= _MOST_PLACES:
         _places.clear()
-    made = _places[key] = Place(code, at, frame.f_globals, state.as_tuple, modes, place)
-    return made
+        _passing.clear()
+    _places[key] = place
+    names = place.names
+    module = sys.modules.get(str(names.get("__name__")))
+    if getattr(module, "__dict__", None) is not names:
+        keys = _passing.get(id(names))
+        if keys is None:
+            if len(_passing) >= _MOST_PASSING:
+                for old in _passing.pop(next(iter(_passing)), ()):
+                    _places.pop(old, None)
+            keys = _passing[id(names)] = set()
+        keys.add(key)
 
 
 def _user_frame() -> FrameType:
