@@ -98,8 +98,8 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer], kept:
 
     for call in calls:
         row = at(call.file, call.line)
-        row["calls"] += call.count
-        if call.kind != "block":  # its time belongs to the lines that recorded it
+        if call.kind != "block":  # it is no call, and its time belongs to the lines that recorded it
+            row["calls"] += call.count
             row["seconds"] += call.seconds
         row["classes"][call.kind] = row["classes"].get(call.kind, 0) + call.count
         row["functions"][call.function] = row["functions"].get(call.function, 0) + call.count
