@@ -98,7 +98,7 @@ def _is_of_a_call(block: Block, failure: BaseException) -> bool:
     return isinstance(failure, MemoryError)
 
 
-BLOCK, CALL = 90_000, 20_000
+BLOCK, CALL = 120_000, 20_000
 """Number of sums that take as long as to run a block, and to record a call, in which the block saves most of the memory that it takes."""
 _usual = True
 """Whether calls have to be worth that; they have not where ``--min-size`` says which calls are recorded."""
@@ -122,14 +122,17 @@ def _pays(nodes: list[Node]) -> bool:
 
     Functions such as ``exp``, and reductions, count nothing, because a block computes them by NumPy's own loops.
     """
-    work = 0
+    work = largest = 0
     for each in nodes:
         node: Node = each
         form: Form = node.form
         func: Any = form.func
         if func in INSTRUCTIONS or func is cast or func is select or isinstance(func, Elsewhere):
             sums = min(form.work, form.size)
-            work += sums * (SELECTED if func is select else _SHIFTED if isinstance(func, Shift) else 1)
+            sums *= SELECTED if func is select else _SHIFTED if isinstance(func, Shift) else 1
+            work, largest = work + sums, max(largest, sums)
+    if len(nodes) > 1:  # a kernel goes once through memory where NumPy does for each call
+        work -= largest
     return (not _usual or work >= BLOCK + CALL * len(nodes)) and (len(nodes) > 1 or nodes[0].form.func is select)
 
 
@@ -382,7 +385,7 @@ class Tape:
                 if place.is_trial and not block.is_known and type(block) is not Short:
                     place.put_off()  # it took as long as to make a plan
                 else:
-                    place.learn(node.form.size, pays, number)
+                    place.learn(node.form.size, pays, 0 if block.is_known else number)
         block.group, block.tape = nodes, self
         return block
 
