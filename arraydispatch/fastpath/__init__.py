@@ -78,9 +78,8 @@ def _method(numpys: Any, form: Any, row: Member) -> Any:
 _BY_FORM: dict[Form, Callable[[Any, Any, Member], Any]] = {
     "binary": lambda numpys, form, row: methods.binary(numpys, form, row.recorded),
     "comparison": lambda numpys, form, row: methods.binary(numpys, form, row.recorded),
-    "reflected": lambda _, form, row: methods.reflected(
-        row.func, form
-    ),  # an operator would ask the first operand again
+    # By the ufunc: an operator would ask the first operand again.
+    "reflected": lambda _, form, row: methods.reflected(row.func, form),
     "inplace": lambda numpys, form, _: methods.inplace(numpys, form),
     "unary": lambda numpys, form, _: methods.unary(numpys, form),
     "value": lambda numpys, form, _: methods.of_value(numpys, form),

@@ -99,7 +99,7 @@ def _is_of_a_call(block: Block, failure: BaseException) -> bool:
 
 
 BLOCK, CALL = 120_000, 20_000
-"""Number of sums that take as long as to run a block, and to record a call, in which the block saves most of the memory that it takes."""
+"""Numbers of sums of eight-byte numbers that take as long as to run a block, and as to record a call."""
 _usual = True
 """Whether calls have to be worth that; they have not where ``--min-size`` says which calls are recorded."""
 
@@ -384,7 +384,7 @@ class Tape:
                 place: Place = node.place
                 if place.is_trial and not block.is_known and type(block) is not Short:
                     place.put_off()  # it took as long as to make a plan
-                else:
+                else:  # each call of a known block tells; those of one without a plan tell together that it had none
                     place.learn(node.form.size, pays, 0 if block.is_known else number)
         block.group, block.tape = nodes, self
         return block

@@ -141,9 +141,8 @@ def part_of(a: Handle, key: Any) -> Any:
     """Return ``a[key]`` of a pending array as a pending view; None if the general path has to make it."""
     node: Any = a._v
     own = tape.mine()
-    if (
-        type(node) is not Node or node.tape is not own or node.form.fortran
-    ):  # another thread may have had its value computed
+    # Another thread may have had its value computed.
+    if type(node) is not Node or node.tape is not own or node.form.fortran:
         return None
     window = _window(node.shape, key)
     if window is None:
