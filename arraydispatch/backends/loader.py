@@ -163,7 +163,7 @@ def _from_package(name: str, row: _Row) -> Backend:
                 f" {type(error).__name__}: {error}; to install it again, run: {row.install}"
             ) from error
 
-    importing(begin)  # where what a signal's handler raises is no error of the library's
+    importing(begin, brief=False)  # where what a signal's handler raises is no error of the library's
     backend: Backend = found[0].BACKEND
     return backend
 

@@ -2,15 +2,21 @@
 
 A handler may compute. If it came in the middle of an import of this package's, it would meet a module half made; in the middle of
 something that holds a lock, it could wait for itself. What a handler raises is raised at once; the work comes to its end all the same.
+
+While a program runs, all handlers that may come are usually the launcher's, which can wait: work of a few milliseconds
+is then done in the main thread itself, and signals that come meanwhile are sent again after it.
 """
 
 from __future__ import annotations
 
 import _imp
+import _signal  # type: ignore[import-not-found]  # past the exchanges of a run
 import _thread
 import importlib
+import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
@@ -19,8 +25,41 @@ from typing import Any
 
 from . import callers
 
+APART = 0.002
+"""Seconds until a signal whose handler waits is sent again."""
+
 waiting: set[int] = set()
 """Signals whose handlers wait for the end of a call."""
+changing = threading.RLock()
+"""Lock of ``waiting``."""
+
+
+def postpone(number: int) -> None:
+    """Send a signal again later, once, however often it has come."""
+    with changing:
+        if number in waiting:
+            return
+        waiting.add(number)
+
+    def send() -> None:
+        time.sleep(APART)
+        with changing:
+            if number in waiting:
+                waiting.discard(number)
+                _signal.pthread_kill(threading.main_thread().ident or 0, number)
+
+    _thread.start_new_thread(send, ())
+
+
+def _forget() -> None:
+    """Reset the state in a fork: a signal that waits is the parent's."""
+    global changing
+    changing = threading.RLock()
+    waiting.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
 
 
 def call_waiting() -> None:
@@ -45,12 +84,35 @@ def mark(error: BaseException) -> None:
 
 
 _workers: set[int] = set()
-"""Threads that do the work of :func:`aside`."""
+"""Threads that do the work of :func:`aside` or :func:`briefly`."""
 
 
 def is_aside() -> bool:
-    """Whether this thread does the work of :func:`aside`, for which another one waits that may hold locks."""
+    """Whether this thread does the work of :func:`aside` or :func:`briefly`: who waits for it may hold locks."""
     return _thread.get_ident() in _workers
+
+
+def is_waiting(handler: Any) -> bool:
+    """Whether a handler, when it is called during the work of :func:`briefly`, only sends its signal again."""
+    return not callable(handler) or getattr(handler, "waits", False) is True
+
+
+def briefly(f: Callable[[], None]) -> None:
+    """Run a function of a few milliseconds as :func:`aside`, but in this thread if every handler waits for the end of it.
+
+    Another thread begins late: a processor that sleeps takes up to 5 ms to wake where it is shared, as in the cloud.
+    """
+    own = _thread.get_ident()
+    if own in _workers:
+        f()
+    elif all(map(is_waiting, map(_signal.getsignal, _signal.valid_signals()))):
+        _workers.add(own)
+        try:
+            f()
+        finally:
+            _workers.discard(own)
+    else:
+        aside(f)
 
 
 def aside(f: Callable[[], None]) -> None:
@@ -91,14 +153,17 @@ def imported(*names: str, alone: bool = False) -> ModuleType:
         if alone and not _imp.lock_held():
             aside(lambda: _import(names))
         else:
-            importing(lambda: _import(names))
+            importing(lambda: _import(names), all(name.startswith("arraydispatch.") for name in names))
     return sys.modules[names[-1]]
 
 
-def importing(f: Callable[[], None]) -> None:
-    """Run what imports modules of ours :func:`aside`, or here where another thread could wait for what this one is importing itself."""
+def importing(f: Callable[[], None], brief: bool = True) -> None:
+    """Run what imports modules of ours where no handler runs, or here where another thread could wait for what this one is importing itself.
+
+    ``brief``: it imports no other library, which may take seconds.
+    """
     if may_import():
-        aside(f)
+        (briefly if brief else aside)(f)
     else:
         f()
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.random.bit_generator import ISeedSequence
 
 from ..common.sentinels import DECLINED
-from ..common.signal_safety import aside
+from ..common.signal_safety import briefly
 from .along_axis import Parts
 from .host_blocks import blocks
 from .recording import call_nodes
@@ -99,7 +99,7 @@ def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, An
         drawn()
         return result
     try:
-        aside(drawn)  # a handler that draws from this generator waits for it
+        briefly(drawn)  # a handler that draws from this generator waits for it
     except BaseException:  # raised by a signal handler: nothing has been drawn
         is_wanted = False
         raise

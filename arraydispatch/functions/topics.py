@@ -1,6 +1,6 @@
 """Topics of NumPy's functions: the module in which each is registered, so that a program imports those that it calls.
 
-A test compares the table with what the modules register. For a function that is not in it, all topics are imported.
+A test compares the table with what the modules register. For a function of NumPy's that is not in it, all topics are imported.
 """
 
 from __future__ import annotations
@@ -93,12 +93,12 @@ _TOPIC_OF = {name: topic for topic, names in TOPICS.items() for name in names.sp
 
 
 def topics_of(func: Any) -> tuple[str, ...]:
-    """Return the topics that may register a function; those of ufuncs are imported by who needs more than facts about them."""
-    if isinstance(func, np.ufunc):
-        return ()
+    """Return the topics that may register a function.
+
+    None registers what is not NumPy's, nor a ufunc's method; those of ufuncs are imported by who needs more than facts about them.
+    """
     module, name = getattr(func, "__module__", None), getattr(func, "__name__", None)
-    if isinstance(module, str) and (module == "numpy" or module.startswith("numpy.")):
-        topic = LATER.get(module) or _TOPIC_OF.get(f"{module}.{name}"[6:])
-        if topic is not None:
-            return (topic,)
-    return (*TOPICS, *([LATER[module]] if module in LATER else ()))
+    if isinstance(func, np.ufunc) or not isinstance(module, str) or not (module + ".").startswith("numpy."):
+        return ()
+    topic = LATER.get(module) or _TOPIC_OF.get(f"{module}.{name}"[6:])
+    return (topic,) if topic is not None else tuple(TOPICS)

@@ -12,6 +12,7 @@ from signal import getsignal, signal as set_handler  # by these names, before a 
 from types import FrameType
 from typing import Any
 
+from ..common import signal_safety
 from ..common.patching import Exchange, Exchanges
 
 INTERRUPTED = 130
@@ -106,9 +107,14 @@ class Endings:
             return
 
         def terminated(number: int, _frame: FrameType | None) -> None:
+            if signal_safety.is_aside():
+                signal_safety.postpone(number)
+                return
             self._asked = number
             if not self._finishing:
                 self._end(False, False)
+
+        terminated.waits = True  # type: ignore[attr-defined]
 
         def switch(have: Any, want: Any) -> None:
             if threading.current_thread() is threading.main_thread() and getsignal(asking) is have:

@@ -13,12 +13,10 @@ waits for the same, until Python's stack is full.
 
 from __future__ import annotations
 
-import _thread
 import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
@@ -32,11 +30,7 @@ from . import import_hook
 
 __all__ = ["after_calls"]
 
-APART = 0.002
-"""Seconds until a signal whose handler waits is sent again."""
-
 _IMPORTLIB = "<frozen importlib"
-_changing = threading.RLock()
 
 
 class _Handler:
@@ -44,6 +38,7 @@ class _Handler:
 
     __slots__ = ("exchange", "handler")
 
+    waits = True
     running = 0
     """Number of handlers that the main thread is in, one within the other."""
 
@@ -51,8 +46,10 @@ class _Handler:
         self.exchange, self.handler = exchange, handler
 
     def __call__(self, number: int, frame: FrameType | None) -> Any:
-        if self.exchange.on and (_is_halfway(frame, _Handler.running) or _within_a_call(frame)):
-            _send_again(number)
+        if signal_safety.is_aside() or (
+            self.exchange.on and (_is_halfway(frame, _Handler.running) or _within_a_call(frame))
+        ):
+            signal_safety.postpone(number)
             return None
         waiting.discard(number)
         within = _is_within_a_library(frame)
@@ -68,10 +65,27 @@ class _Handler:
             _Handler.running -= 1
 
 
+class _Interrupt:
+    """Python's own handler of Ctrl-C, which waits for nothing but the end of a moment of ours."""
+
+    __slots__ = ()
+
+    waits = True
+    handler = staticmethod(signal.default_int_handler)
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        if signal_safety.is_aside():
+            signal_safety.postpone(number)
+        else:
+            signal.default_int_handler(number, frame)
+
+
 def after_calls(exchanges: Exchanges) -> None:
     """Have the handlers that user files set called after calls of a backend's library."""
     if not hasattr(signal, "pthread_kill"):  # Windows has no alarms
         return
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is _Interrupt.handler:
+        signal.signal(signal.SIGINT, _Interrupt())
     exchanges.put("signal:signal", _setting)
     exchanges.put("signal:getsignal", _showing)
     exchanges.until(_give_back)
@@ -85,7 +99,7 @@ def _setting(exchange: Exchange) -> Any:
             due = signal._signal.getsignal(signalnum)  # type: ignore[attr-defined]
             if isinstance(due, _Handler):  # plain Python would have called it before
                 due(signalnum, sys._getframe(1))
-        with _changing:
+        with signal_safety.changing:
             waiting.discard(signalnum)
             return _programs(exchange.real(signalnum, handler))
 
@@ -100,7 +114,7 @@ def _showing(exchange: Exchange) -> Any:
 
 
 def _programs(handler: Any) -> Any:
-    return handler.handler if isinstance(handler, _Handler) else handler
+    return handler.handler if isinstance(handler, _Handler | _Interrupt) else handler
 
 
 def _give_back() -> None:
@@ -109,7 +123,7 @@ def _give_back() -> None:
         return
     for number in signal.valid_signals():
         handler = signal.getsignal(number)
-        if isinstance(handler, _Handler):
+        if isinstance(handler, _Handler | _Interrupt):
             signal.signal(number, handler.handler)
 
 
@@ -174,31 +188,3 @@ def _folders(backend: Backend) -> Iterator[str]:
         file = getattr(sys.modules.get(root), "__file__", None)
         if file:
             yield os.path.dirname(file) + os.sep
-
-
-def _send_again(number: int) -> None:
-    """Send a signal again later, once, however often it has come."""
-    with _changing:
-        if number in waiting:
-            return
-        waiting.add(number)
-
-    def send() -> None:
-        time.sleep(APART)
-        with _changing:
-            if number in waiting:
-                waiting.discard(number)
-                signal.pthread_kill(threading.main_thread().ident or 0, number)
-
-    _thread.start_new_thread(send, ())
-
-
-def _forget() -> None:
-    """Reset the state in a fork: a signal that waits is the parent's."""
-    global _changing
-    _changing = threading.RLock()
-    waiting.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..common.sentinels import DECLINED
-from ..common.signal_safety import aside
+from ..common.signal_safety import briefly
 from ..dispatch import split_arrays
 from ..engine import draws
 from ..runtime import dtypes
@@ -111,7 +111,7 @@ class _Stream:
             locked()
             return
         try:
-            aside(locked)
+            briefly(locked)
         except BaseException:
             self._is_wanted = False
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -273,6 +274,7 @@ _EVERY_THIRD = """
 import sys
 import threading
 import numpy as np
+from arraydispatch.common.signal_safety import is_aside
 
 small, large, raised, moments = np.arange(1000.0), np.arange(300_000.0), set(), 0
 
@@ -291,7 +293,7 @@ def handle(frame, event, arg):
     global moments
     while frame is not None and not (frame.f_code.co_name == "<module>" and "arraydispatch" in frame.f_code.co_filename):
         frame = frame.f_back
-    if event == "call" and frame is not None and "__main__" not in frame.f_code.co_filename:
+    if event == "call" and frame is not None and "__main__" not in frame.f_code.co_filename and not is_aside():
         moments += 1
         if moments % 3 == 1:
             sys.setprofile(None)
@@ -319,6 +321,52 @@ def test_a_handler_is_called_in_no_import_of_ours(backend: str, tmp_path: Path) 
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
     assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
+_BRIEF = """
+import _thread, signal, sys, threading, time
+import numpy as np
+from arraydispatch.common import signal_safety
+
+seen = []
+
+def handler(number, frame):
+    seen.append((signal_safety.is_aside(), float((np.arange(9.0) * 2).sum())))
+    if number == signal.SIGUSR2:
+        raise TimeoutError("of a handler")
+
+def work(number):
+    def f():
+        signal.raise_signal(number)
+        sum(range(1000))
+        threads.add(_thread.get_ident())
+        ended.append(number)
+    return f
+
+ended, threads = [], set()
+for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT):
+    if number != signal.SIGINT:
+        signal.signal(number, handler)
+    try:
+        signal_safety.briefly(work(number))
+        time.sleep(1)
+    except (KeyboardInterrupt, TimeoutError) as error:
+        print(type(error).__name__, len(ended))
+print(seen, ended == [signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT], threads == {_thread.get_ident()})
+print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="inapplicable: no signals can be sent to a thread")
+def test_handlers_wait_for_brief_work(tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(_BRIEF)
+    command = [sys.executable, "-m", "arraydispatch", "run", str(script)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    told = "[(False, 72.0), (False, 72.0)] True True"
+    assert done.stdout.splitlines() == ["TimeoutError 2", "KeyboardInterrupt 3", told, "True"], done.stderr
 
 
 _PERIODIC = """

@@ -22,7 +22,7 @@ from ...ufuncs import rows
 from ...ufuncs.facts import INSTRUCTIONS
 from ..loops import in_place
 from ..nodes import Bound, Buffer, Form, Node, Shift, Update, elsewhere, like
-from .kernels import Group, Work, expected, grouped, numbers_of
+from .kernels import Group, Work, grouped, numbers_of
 from .stretch_kernels import Fused, Part
 from .stretches import Reads, Shifted, Written, divided
 
@@ -265,7 +265,6 @@ def plan(
         grouped(nodes, list(group), reads, arrays, made.cold)
         for _, group in itertools.groupby(range(len(nodes)), key=stretch_of.__getitem__)
     ]
-    expected(made.cold)
     when = [0] * len(nodes)  # time at which a node is computed; all nodes of a kernel have the same
     for time, step in enumerate(itertools.chain.from_iterable(order)):
         for i in numbers_of(step):

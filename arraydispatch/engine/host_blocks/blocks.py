@@ -383,12 +383,7 @@ def planned(nodes: list[Any], threads: Any) -> Block:
         plan = block_plans.plan(nodes, arrays, at, dead, same_memory, held, threads)
         if plan.settled:
             _keep(key, plan)
-    is_hot = False
-    for chain, work in plan.cold:
-        chain.done += work
-        is_hot = is_hot or chain.done >= kernels.HOT
-    if is_hot:
-        kernels.remember(plan.cold)
+    if plan.cold and kernels.counted(plan.cold):
         _plans.pop(key, None)
     made = Planned(nodes, plan, arrays, addresses, threads)
     made.is_known = is_known

@@ -12,7 +12,6 @@ import math
 import os
 import platform
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from ...common.sentinels import DECLINED
-from ...common.signal_safety import aside, imported, may_import
+from ...common.signal_safety import briefly, imported, may_import
 from ...ufuncs.facts import INSTRUCTIONS, neutral
 from ..loops import SELECTED, cast, select
 from ..nodes import Buffer, Elsewhere, Node, Shift, Update, far
@@ -33,14 +32,13 @@ if (
     from .kernel_compiler import Compiler
 
 __all__ = [
-    "DEEPEST", "Group", "Kernel", "Work", "can_compile", "compiled", "expected", "function", "grouped", "mask_of", "numbers_of", "refuse",
-    "remember",
+    "DEEPEST", "Group", "Kernel", "Work", "can_compile", "compiled", "counted", "function", "grouped", "mask_of", "numbers_of", "refuse",
 ]  # fmt: skip
 
 HOT = 1 << 26
 """Elements, times calls, that a chain has computed before it is compiled: some 30 ms of NumPy's time, as long as compiling takes."""
-KNOWN = 1 << 23
-"""The same for a chain whose code an earlier process has left on disk; meanwhile the compiler is loaded, which takes some 30 ms."""
+KNOWN = 1 << 21
+"""The same for a chain whose code an earlier process has left on disk, once the compiler is loaded, which takes as long as :data:`HOT`."""
 MOST = 512
 """Maximum number of kernels of a process."""
 LONGEST = 40
@@ -67,6 +65,8 @@ _MOST_CHAINS = 1 << 12
 _kernels: dict[Any, Kernel | None] = {}
 _on_disk: set[str] | None = None
 """Names of chains that another process has compiled, once they have been read."""
+_worked = 0
+"""Elements, times calls, that chains have computed without a kernel."""
 _loading: threading.Thread | None = None
 """Thread that loads the compiler, once started."""
 
@@ -314,33 +314,39 @@ _PACKED = {("f", 8): "d", ("f", 4): "f"}
 """Format in which a number is packed into eight bytes; any other than these as an integer."""
 
 
-def expected(cold: list[tuple[Work, int]]) -> None:
-    """Begin to load the compiler if the coming work makes a chain worth it that an earlier process has compiled."""
-    coming: Counter[Work] = Counter()
+def counted(cold: list[tuple[Work, int]]) -> bool:
+    """Count the work of a block, and return whether a chain in it has become worth a kernel.
+
+    The compiler is loaded in the background when a chain could use it that an earlier process has compiled, and the chains together have
+    taken as long as that: a short program is over before it pays.
+    """
+    global _worked
+    hot = []
     for work, more in cold:
-        coming[work] += more
-    if any(work.done + more >= HOT and _is_known(work.chain) for work, more in coming.items()):
+        work.done += more
+        _worked += more
+        if work.done >= HOT > work.done - more:
+            hot.append(work.chain)
+    for chain in hot:
+        if not _is_known(chain):
+            _disk().remember(_named(chain))
+    if _worked >= HOT and not _is_loaded() and any(_is_known(work.chain) for work, _ in cold):
         _load()
-
-
-def remember(cold: list[tuple[Work, int]]) -> None:
-    """Have later processes know the chains that have just become worth a kernel."""
-    added: Counter[Work] = Counter()
-    for work, more in cold:
-        added[work] += more
-    for work, more in added.items():
-        if work.done >= HOT > work.done - more and not _is_known(work.chain):
-            _disk().remember(_named(work.chain))
+    return any(work.done >= HOT for work, _ in cold)
 
 
 def _work_of(chain: Chain) -> Work:
-    """Return the count for a chain; a known chain begins only :data:`KNOWN` below the threshold."""
+    """Return the count for a chain; that of a known chain begins only :data:`KNOWN` below the threshold if the compiler is there."""
     found = _work.get(chain)
     if found is None:
         if len(_work) >= _MOST_CHAINS:
             _work.clear()
-        found = _work[chain] = Work(chain, max(HOT - KNOWN, 0) if _is_known(chain) else 0)
+        found = _work[chain] = Work(chain, _begun(chain))
     return found
+
+
+def _begun(chain: Chain) -> int:
+    return max(HOT - KNOWN, 0) if _is_loaded() and _is_known(chain) else 0
 
 
 def _is_known(chain: Chain) -> bool:
@@ -379,10 +385,14 @@ def _compiler() -> Compiler:
     return made
 
 
+def _is_loaded() -> bool:
+    return _compiler.cache_info().currsize > 0
+
+
 def _load() -> None:
     """Begin to load the compiler in the background; NumPy's loops compute until it is there."""
-    if _loading is None and not _compiler.cache_info().currsize:
-        aside(_begin_to_load)  # a thread's start waits for it
+    if _loading is None:
+        briefly(_begin_to_load)  # a thread's start waits for it
 
 
 def _begin_to_load() -> None:
@@ -396,6 +406,8 @@ def _begin_to_load() -> None:
 def _loaded() -> None:
     with _lock, contextlib.suppress(Exception):  # raised again when the compiler is needed
         _compiler()
+        for chain, work in list(_work.items()):
+            work.done = max(work.done, _begun(chain)) if work.done >= 0 else work.done
 
 
 def refuse(chain: Chain) -> None:
@@ -435,7 +447,7 @@ def _by_one(f: Callable[[], None]) -> None:
             f()
 
     if may_import():
-        aside(work)
+        briefly(work)
 
 
 def _compile(key: tuple[Any, ...]) -> None:
