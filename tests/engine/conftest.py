@@ -26,6 +26,7 @@ def fused(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, nobod
         monkeypatch.setattr(block_plans, "PIECE", 1000)
         monkeypatch.setattr(block_plans, "LONGEST", 300)
         monkeypatch.setattr(blocks, "thread_count", lambda: 3)
+        monkeypatch.setattr(kernels, "BESIDE", False)
         monkeypatch.setattr(kernels, "HOT", 0 if request.param == "kernels" else 1 << 60)
         yield
         tape.run_all()

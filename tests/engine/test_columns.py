@@ -20,6 +20,7 @@ pytestmark = pytest.mark.usefixtures("fused")
 def compiled(fused: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel is there from the first call on, where there is a compiler."""
     monkeypatch.setattr(kernels, "HOT", 0)
+    monkeypatch.setattr(kernels, "BESIDE", False)
     column_sums.of.cache_clear()
     reductions._form_along.cache_clear()
 
@@ -56,6 +57,7 @@ def test_errors_are_numpys(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setattr(block_reports, "heeded", False)
     monkeypatch.setattr(kernels, "HOT", 0)
+    monkeypatch.setattr(kernels, "BESIDE", False)
     x = np.ones((40, 50, 3))
     x[place, 7:9, 1] = 1e308, 1e308
     x[place, 7:9, 2] = np.inf, -np.inf

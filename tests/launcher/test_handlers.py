@@ -175,9 +175,9 @@ made = []
 def main():
     with kernels._lock:
         _imp.acquire_lock()
-        kernels._by_one(lambda: made.append(1))
+        kernels._at_once(lambda: made.append(1))
         _imp.release_lock()
-    kernels._by_one(lambda: made.append(2))
+    kernels._at_once(lambda: made.append(2))
     print(made)
 signal.signal(signal.SIGALRM, signal.SIG_IGN)
 """

@@ -523,6 +523,7 @@ def threshold(least: int, execution: Any = None, most: int = 100) -> Iterator[No
         patch.setattr(nodes, "ALONE", 1 << 60)  # each call is recorded, however little comes of it
         if least == 1:  # threads, pieces of two elements, and kernels of all chains but those that come late
             patch.setattr(kernels, "HOT", 0)
+            patch.setattr(kernels, "BESIDE", False)
             patch.setattr(kernels, "MOST", most)
             patch.setattr(tape, "IN_THREADS", 0)
             patch.setattr(blocks, "_plans", {})

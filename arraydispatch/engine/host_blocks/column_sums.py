@@ -6,13 +6,13 @@ and adds in the same order.
 
 from __future__ import annotations
 
-import threading
 from array import array
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ...common.sentinels import DECLINED
 from . import kernels
 
 __all__ = ["LENGTHS", "Columns", "of"]
@@ -106,7 +106,6 @@ class Columns:
         self._dtype, self._length, self._keepdims = dtype, length, keepdims
         self._work = 0
         self._kernel: Any = None
-        self._lock = threading.RLock()  # the thread's own, because a signal handler may call this in between
 
     def __call__(self, x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:
         """Sum the columns of ``x`` into ``out``, by a kernel as soon as one is compiled."""
@@ -114,20 +113,14 @@ class Columns:
         self._work += x.size
         kernel = self._kernel
         if kernel is None and 8 * self._work >= kernels.HOT:  # NumPy's time per number is larger by this factor here
-            kernel = self._compiled()
+            kernel = kernels.function((self._dtype, self._length), lambda mask: source(self._dtype, self._length, mask))
+            self._kernel = kernel = False if kernel is DECLINED else kernel
         if kernel and x.strides[2] == out.strides[-1] == size and x.flags.aligned and out.flags.aligned:
             words = array("q", (*x.shape[:2], *x.strides[:2], out.strides[0]))
             places = array("q", (x.__array_interface__["data"][0], out.__array_interface__["data"][0]))
             if not kernel(words.buffer_info()[0], places.buffer_info()[0]):
                 return
         np.add.reduce(x, axis=1, keepdims=self._keepdims, out=out)  # NumPy reports the error, if there is one
-
-    def _compiled(self) -> Any:
-        """Compile the kernel; return False if LLVM is missing or rejects it, and None while it cannot be asked."""
-        with self._lock:
-            if self._kernel is None:
-                self._kernel = kernels.function(lambda mask: source(self._dtype, self._length, mask))
-            return self._kernel
 
 
 @lru_cache(64)

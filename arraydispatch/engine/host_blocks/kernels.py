@@ -1,12 +1,11 @@
 """Kernels: chains of elementwise calls, compiled by LLVM, if llvmlite is installed, to loops with intermediate values in registers.
 
-A chain is compiled when it has been computed often enough, by the count of elements, never by a clock; until then, and where
-there is no llvmlite, NumPy's own loops compute it. The bits are the same either way.
+A chain is compiled when it has been computed often enough, by the count of elements, never by a clock, in a thread of its own; until
+it is there, and where there is no llvmlite, NumPy's own loops compute it. The bits are the same either way.
 """
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import math
 import os
@@ -14,7 +13,7 @@ import platform
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -39,6 +38,8 @@ HOT = 1 << 26
 """Elements, times calls, that a chain has computed before it is compiled: some 30 ms of NumPy's time, as long as compiling takes."""
 KNOWN = 1 << 21
 """The same for a chain whose code an earlier process has left on disk, once the compiler is loaded, which takes as long as :data:`HOT`."""
+BESIDE = True
+"""Whether NumPy's loops compute while a kernel is compiled; tests wait for it."""
 MOST = 512
 """Maximum number of kernels of a process."""
 LONGEST = 40
@@ -59,28 +60,36 @@ _FLAGS = {
 """Flags of the floating-point status, as in fenv.h."""
 _MACHINE = {"AMD64": "x86_64", "arm64": "aarch64"}.get(platform.machine(), platform.machine())
 _lock = threading.Lock()
+"""Held by the thread that uses the compiler."""
 _work: dict[Chain, Work] = {}
 """Counts of the work that chains have done."""
 _MOST_CHAINS = 1 << 12
-_kernels: dict[Any, Kernel | None] = {}
+_kernels: dict[Any, Any] = {}
+"""Kernels and functions; None for those that LLVM rejects."""
 _on_disk: set[str] | None = None
 """Names of chains that another process has compiled, once they have been read."""
 _worked = 0
 """Elements, times calls, that chains have computed without a kernel."""
-_loading: threading.Thread | None = None
-"""Thread that loads the compiler, once started."""
+_jobs: dict[Any, Callable[[], None]] = {}
+"""What the compiler's thread has to do, in this order, by the key of the kernel; by None, to load the compiler."""
+_thread: threading.Thread | None = None
+"""The compiler's thread, which ends when there is nothing to do."""
+_is_lost = False
+"""Whether the compiler cannot be used: it cannot be loaded, or this process is a fork that was made in the middle of a use of it."""
 
 
 def _wait() -> None:
-    """Wait before a fork for imports of other threads, which would stay unfinished in the child; briefly, as the forking thread may hold an import lock."""
-    if _loading is not None:
-        _loading.join(1.0)
+    """Wait before a fork for the compiler's thread, which the child lacks; briefly, as the forking thread may hold an import lock."""
+    if _thread is not None:
+        _thread.join(1.0)
 
 
 def _forget() -> None:
-    """Reset the state in a fork, where no other thread holds anything."""
-    global _lock
-    _lock = threading.Lock()
+    """Reset the state in a fork, where there is no other thread."""
+    global _lock, _thread, _is_lost
+    _is_lost = _is_lost or _lock.locked()
+    _lock, _thread = threading.Lock(), None
+    _jobs.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -330,8 +339,8 @@ def counted(cold: list[tuple[Work, int]]) -> bool:
     for chain in hot:
         if not _is_known(chain):
             _disk().remember(_named(chain))
-    if _worked >= HOT and not _is_loaded() and any(_is_known(work.chain) for work, _ in cold):
-        _load()
+    if _worked >= HOT and not _is_loaded() and not _is_lost and any(_is_known(work.chain) for work, _ in cold):
+        _ask(None, _load)
     return any(work.done >= HOT for work, _ in cold)
 
 
@@ -390,24 +399,39 @@ def _is_loaded() -> bool:
 
 
 def _load() -> None:
-    """Begin to load the compiler in the background; NumPy's loops compute until it is there."""
-    if _loading is None:
-        briefly(_begin_to_load)  # a thread's start waits for it
-
-
-def _begin_to_load() -> None:
-    global _loading
-    with _lock:
-        if _loading is None:
-            _loading = threading.Thread(target=_loaded, name="arraydispatch compiler")
-            _loading.start()
-
-
-def _loaded() -> None:
-    with _lock, contextlib.suppress(Exception):  # raised again when the compiler is needed
+    """Load the compiler, and have the chains nearly worth a kernel that an earlier process has compiled."""
+    global _is_lost
+    try:
         _compiler()
-        for chain, work in list(_work.items()):
-            work.done = max(work.done, _begun(chain)) if work.done >= 0 else work.done
+    except Exception:  # noqa: BLE001 -- whatever keeps it from being loaded: NumPy's loops compute
+        _is_lost = True
+        return
+    for chain, work in list(_work.items()):
+        if work.done >= 0:
+            work.done = max(work.done, _begun(chain))
+
+
+def _ask(key: Any, job: Callable[[], None]) -> None:
+    """Have the compiler's thread do a job, which raises nothing, after those that it has already."""
+    _jobs.setdefault(key, job)
+    if _thread is None or not _thread.is_alive():
+        briefly(_begin)  # a thread's start waits for it
+
+
+def _begin() -> None:
+    global _thread
+    if not _lock.locked():  # by the thread that another one has begun
+        _thread = threading.Thread(target=_do, name="arraydispatch compiler")
+        _thread.start()
+
+
+def _do() -> None:
+    """Do the jobs; what is left at the end of the program is not waited for."""
+    with _lock:
+        while _jobs and threading.main_thread().is_alive():
+            key = next(iter(_jobs))
+            _jobs[key]()
+            del _jobs[key]
 
 
 def refuse(chain: Chain) -> None:
@@ -422,24 +446,38 @@ def mask_of(told: Sequence[dict[str, Any] | None]) -> int:
 
 
 def compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: Any, mask: int, kept: Any) -> Any:
-    """Return the kernel; None while the compiler is loaded, or another thread has it; ``DECLINED`` if there are too many, or LLVM rejects it.
+    """Return the kernel; None until it is there; ``DECLINED`` if there are too many, or LLVM rejects it.
 
     The parameters are those of its source.
     """
     key = chain, depth, pointers, results, mask, kept
-    if key not in _kernels:
-        if _loading is not None and _loading.is_alive():
-            return None
-        _by_one(lambda: _compile(key))  # raised by a signal handler, not by LLVM
-    made = _kernels.get(key)
-    return DECLINED if made is None and (key in _kernels or len(_kernels) >= MOST) else made
+    return made(key, lambda: Kernel(_compiler()(source(*key)), mask))
 
 
-def _by_one(f: Callable[[], None]) -> None:
-    """Run a use of the compiler, one at a time, where no handler of a signal is called.
+def made(key: Any, make: Callable[[], Any]) -> Any:
+    """Return what :func:`compiled` does of a kernel that ``make`` compiles."""
+    found = _kernels.get(key, DECLINED)
+    if found is not DECLINED or len(_kernels) >= MOST or _is_lost or not can_compile():
+        return DECLINED if found is None else found
 
-    While something is imported it is not run: a thread of its own could wait for the import, and this one may have a handler called
-    inside LLVM, which would lose what the handler raises.
+    def compile_it() -> None:
+        if key not in _kernels:
+            try:
+                _kernels[key] = make()
+            except Exception:  # noqa: BLE001 -- whatever keeps LLVM from it: NumPy's loops do it
+                _kernels[key] = None
+
+    if BESIDE:
+        _ask(key, compile_it)
+        return None
+    _at_once(compile_it)
+    return DECLINED if key in _kernels and _kernels[key] is None else _kernels.get(key)
+
+
+def _at_once(f: Callable[[], None]) -> None:
+    """Run a use of the compiler where no handler of a signal is called.
+
+    While something is imported it is not run: a thread of its own could wait for the import.
     """
 
     def work() -> None:
@@ -450,27 +488,7 @@ def _by_one(f: Callable[[], None]) -> None:
         briefly(work)
 
 
-def _compile(key: tuple[Any, ...]) -> None:
-    if key not in _kernels and len(_kernels) < MOST:
-        try:
-            _kernels[key] = Kernel(_compiler()(source(*key)), key[4])
-        except Exception:  # noqa: BLE001 -- whatever keeps LLVM from it: NumPy's loops do it
-            _kernels[key] = None
-
-
-def function(source_for: Callable[[int], str]) -> Callable[[int, int], int] | Literal[False] | None:
-    """Compile a function of two addresses from a source, which gets the mask of all errors.
-
-    Return False if there is no compiler, or it rejects the source; None while it cannot be asked.
-    """
-    if not can_compile():
-        return False
-    made: list[Callable[[int, int], int] | Literal[False]] = []
-
-    def compile_it() -> None:
-        made.append(False)
-        with contextlib.suppress(Exception):  # as of a chain
-            made.append(_compiler()(source_for(sum(_FLAGS[_MACHINE].values()) - _FLAGS[_MACHINE]["under"])))
-
-    _by_one(compile_it)
-    return made[-1] if made else None
+def function(key: Any, source_for: Callable[[int], str]) -> Any:
+    """Return a function of two addresses compiled from a source, which gets the mask of all errors; otherwise what :func:`compiled` does."""
+    mask = sum(_FLAGS[_MACHINE].values()) - _FLAGS[_MACHINE]["under"] if can_compile() else 0
+    return made(key, lambda: _compiler()(source_for(mask)))
