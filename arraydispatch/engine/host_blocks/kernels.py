@@ -35,9 +35,11 @@ __all__ = [
 ]  # fmt: skip
 
 HOT = 1 << 26
-"""Elements, times calls, that a chain has computed before it is compiled: some 30 ms of NumPy's time, as long as compiling takes."""
+"""Elements, times calls, that chains have computed before the compiler is loaded: some 30 ms of NumPy's time, which loading takes from it."""
+NEW = 1 << 24
+"""The same for one chain before it is compiled, which takes another thread some 20 ms."""
 KNOWN = 1 << 21
-"""The same for a chain whose code an earlier process has left on disk, once the compiler is loaded, which takes as long as :data:`HOT`."""
+"""The same for a chain whose code an earlier process has left on disk."""
 BESIDE = True
 """Whether NumPy's loops compute while a kernel is compiled; tests wait for it."""
 MOST = 512
@@ -168,12 +170,21 @@ def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | No
 
 
 class Work:
-    """Count of the elements, times calls, that a chain has computed; minus infinity for a chain that is left to NumPy's loops."""
+    """Count of the elements, times calls, that a chain has computed; minus infinity for a chain that is left to NumPy's loops.
 
-    __slots__ = ("chain", "done")
+    Attributes
+    ----------
+    least : int
+        Count from which on it is worth a kernel.
+    is_known : bool
+        Whether later processes will know that.
+    """
 
-    def __init__(self, chain: Chain, done: float) -> None:
-        self.chain, self.done = chain, done
+    __slots__ = ("chain", "done", "is_known", "least")
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain, self.done, self.is_known = chain, 0.0, _is_known(chain)
+        self.least = min(HOT, KNOWN if self.is_known else NEW)
 
 
 class _Of(NamedTuple):
@@ -311,11 +322,14 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
                 ins, args = ins[1:], args[1:]
         calls.append(Call(op, tuple(map(_name, ins)), _name(form.dtype), tuple(args)))
     chain = Chain(tuple(calls), tuple(of_scalars))
-    if (work := _work_of(chain)).done < HOT:
+    if not ((work := _work_of(chain)).done >= work.least and _is_ready()):
         if work.done >= 0:
             slow = sum(ops[i] == "select" for i in numbers)
             of.cold.append((work, nodes[numbers[0]].size * (len(numbers) + (SELECTED - 1) * slow)))
         return list(numbers)
+    if not work.is_known:
+        work.is_known = True
+        _do_later(work, lambda: _disk().remember(_named(chain)))
     return [Group(list(numbers), chain, list(arrays), operands, cells, scalars)]
 
 
@@ -324,38 +338,26 @@ _PACKED = {("f", 8): "d", ("f", 4): "f"}
 
 
 def counted(cold: list[tuple[Work, int]]) -> bool:
-    """Count the work of a block, and return whether a chain in it has become worth a kernel.
-
-    The compiler is loaded in the background when a chain could use it that an earlier process has compiled, and the chains together have
-    taken as long as that: a short program is over before it pays.
-    """
+    """Count the work of a block, and return whether a chain in it has become worth a kernel."""
     global _worked
-    hot = []
+    is_hot = False
     for work, more in cold:
         work.done += more
         _worked += more
-        if work.done >= HOT > work.done - more:
-            hot.append(work.chain)
-    for chain in hot:
-        if not _is_known(chain):
-            _disk().remember(_named(chain))
-    if _worked >= HOT and not _is_loaded() and not _is_lost and any(_is_known(work.chain) for work, _ in cold):
-        _ask(None, _load)
-    return any(work.done >= HOT for work, _ in cold)
+        is_hot = is_hot or work.done >= work.least
+    if _worked >= HOT and not (_is_ready() or _is_lost):
+        _ask(None, _load)  # a short program is over before
+    return is_hot and _is_ready()
 
 
 def _work_of(chain: Chain) -> Work:
-    """Return the count for a chain; that of a known chain begins only :data:`KNOWN` below the threshold if the compiler is there."""
+    """Return the count for a chain."""
     found = _work.get(chain)
     if found is None:
         if len(_work) >= _MOST_CHAINS:
             _work.clear()
-        found = _work[chain] = Work(chain, _begun(chain))
+        found = _work[chain] = Work(chain)
     return found
-
-
-def _begun(chain: Chain) -> int:
-    return max(HOT - KNOWN, 0) if _is_loaded() and _is_known(chain) else 0
 
 
 def _is_known(chain: Chain) -> bool:
@@ -394,21 +396,23 @@ def _compiler() -> Compiler:
     return made
 
 
-def _is_loaded() -> bool:
-    return _compiler.cache_info().currsize > 0
+def _is_ready() -> bool:
+    return not BESIDE or _compiler.cache_info().currsize > 0
 
 
 def _load() -> None:
-    """Load the compiler, and have the chains nearly worth a kernel that an earlier process has compiled."""
     global _is_lost
     try:
         _compiler()
     except Exception:  # noqa: BLE001 -- whatever keeps it from being loaded: NumPy's loops compute
         _is_lost = True
-        return
-    for chain, work in list(_work.items()):
-        if work.done >= 0:
-            work.done = max(work.done, _begun(chain))
+
+
+def _do_later(key: Any, job: Callable[[], None]) -> None:
+    if BESIDE:
+        _ask(key, job)
+    else:
+        _at_once(job)
 
 
 def _ask(key: Any, job: Callable[[], None]) -> None:
@@ -467,11 +471,9 @@ def made(key: Any, make: Callable[[], Any]) -> Any:
             except Exception:  # noqa: BLE001 -- whatever keeps LLVM from it: NumPy's loops do it
                 _kernels[key] = None
 
-    if BESIDE:
-        _ask(key, compile_it)
-        return None
-    _at_once(compile_it)
-    return DECLINED if key in _kernels and _kernels[key] is None else _kernels.get(key)
+    _do_later(key, compile_it)
+    found = _kernels.get(key, DECLINED)
+    return None if found is DECLINED else DECLINED if found is None else found
 
 
 def _at_once(f: Callable[[], None]) -> None:
