@@ -95,6 +95,7 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
     "__setitem__": methods.setitem,
     "__iter__": methods.iterating,
     "__len__": methods.length,
+    "view": methods.view,
     "dtype": methods.dtype,
     "__array_ufunc__": methods.array_ufunc,
     "__array_function__": functions.array_function,

@@ -35,6 +35,7 @@ from .results import (
     of_one,
     of_two,
     onto,
+    part_of,
     path,
     plain_sequence,
     result_of,
@@ -45,7 +46,7 @@ from .results import (
 )  # fmt: skip
 
 __all__ = [
-    "array_ufunc", "binary", "class_shown", "dtype", "getitem", "inplace", "iterating", "length", "method_of", "of_value", "property_of_value", "reflected", "setitem", "unary", "view_property", "writer",
+    "array_ufunc", "binary", "class_shown", "dtype", "getitem", "inplace", "iterating", "length", "method_of", "of_value", "property_of_value", "reflected", "setitem", "unary", "view", "view_property", "writer",
 ]  # fmt: skip
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
@@ -485,19 +486,35 @@ def view_property(name: str, general: Any) -> Any:
             part = getattr(x, name)
             if part is x:
                 return self
-            new: ndarray = part
-            kind: Kind = self._kind
-            seen = new.dtype
-            if seen is not kind.dtype and not kind.standard:
-                if kind.last.dtype is not seen and (known := kind.backend._kinds.get(seen)) is not None:
-                    kind.last = known
-                kind = kind.last
-            if seen is kind.dtype and new.base is not None and not kind.standard:
-                base = self._base
-                return handles.new_array(path.array_class, new, kind, False, self if base is None else base)
+            made = DECLINED if part.base is None else part_of(self, part)
+            if made is not DECLINED:
+                return made
         return general.fget(self)
 
     return property(of, general.fset, doc=general.__doc__)
+
+
+def view(general: Any) -> Any:
+    """Make the thin form of ``x.view(dtype)``; a class of arrays is for the general form."""
+
+    def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
+        return general(self, *args, **kwargs)
+
+    def with_one(self: Handle, given: Any) -> Any:
+        if type(self._v) is ndarray and (
+            type(given) is str or isinstance(given, np.dtype) or (type(given) is type and issubclass(given, _NUMBERS))
+        ):
+            x: ndarray = self._v
+            made = part_of(self, x.view(given))
+            if made is not DECLINED:
+                return made
+        return general(self, given)
+
+    method.__doc__ = general.__doc__
+    return handles.shortened(method, None, with_one)
+
+
+_NUMBERS = (int, float, complex, np.generic)
 
 
 # -- the class that is shown --------------------------------------------------------------------------------------------

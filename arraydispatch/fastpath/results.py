@@ -496,6 +496,19 @@ def view_of(a: Any, value: ndarray) -> Any:
     return handles.new_array(_path.array_class, value, handles.kind_of(a), False, handles.root_of(a))
 
 
+def part_of(a: Handle, value: ndarray) -> Any:
+    """Wrap a view of an array's value with a dtype of its own; :data:`DECLINED` if the backend has had none of that dtype."""
+    kind: Kind = a._kind
+    seen = value.dtype
+    if seen is not kind.dtype:
+        if kind.last.dtype is not seen and (known := kind.backend._kinds.get(seen)) is not None:
+            kind.last = known
+        kind = kind.last
+    if kind.standard or kind.dtype is not seen:
+        return DECLINED
+    return handles.new_array(_path.array_class, value, kind, False, handles.root_of(a))
+
+
 def result_of(a: Handle, result: Any, kind: Kind) -> Any:
     """Wrap the result of a method of the value of ``a``."""
     if type(result) is ndarray:
@@ -506,8 +519,8 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
         base = value.base
         if base is None or machine.is_only_view(value, 1):
             return array_of(value, kind)
-        whole = (base is x or base is x.base) and value.dtype is x.dtype  # parts of elements have a dtype of their own
-        return view_of(a, value) if whole else host_values.dressed(value, [a])
+        made = part_of(a, value) if base is x or base is x.base else DECLINED
+        return host_values.dressed(value, [a]) if made is DECLINED else made
     return made_of(result, [a]) if type(result) is tuple else result
 
 

@@ -218,6 +218,20 @@ def _interface(a: Any) -> dict[str, Any]:
     return exports.array_interface(a, asking)
 
 
+def _view_of(self: Any, dtype: Any = None, type: Any = None) -> Any:
+    """View as ``ndarray.view`` does; the array moves to the host for good if an ndarray can share its memory only there.
+
+    A view is an ndarray if it is of a user's subclass or has a dtype that exists only on the host.
+    """
+    if (stays := _stays(dtype) or (isinstance(type, builtins.type) and _stays(type))) and _for_user(self):
+        events.left("ndarray.view", f"{stays} shares its memory")
+        reshaping.settle(self, "its memory is shared on the host")
+    return ad.Array.view(self, dtype, type)
+
+
+_view_of.__name__, _view_of.__qualname__ = "view", "ndarray.view"
+
+
 class ndarray(ad.Array, metaclass=_NdarrayType):
     # Every array made while a launcher runs has exactly this type, so that ``type(x) is np.ndarray`` holds.
     __slots__ = ()
@@ -261,15 +275,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         found: Any = shared(self, "ndarray.data") if _for_user(self) else super().__array__()
         return memoryview(found)
 
-    def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """View as ``ndarray.view`` does; the array moves to the host for good if an ndarray can share its memory only there.
-
-        A view is an ndarray if it is of a user's subclass or has a dtype that exists only on the host.
-        """
-        if (stays := _stays(dtype) or (isinstance(type, builtins.type) and _stays(type))) and _for_user(self):
-            events.left("ndarray.view", f"{stays} shares its memory")
-            reshaping.settle(self, "its memory is shared on the host")
-        return super().view(dtype, type)
+    view = handles.method_with(_view_of, methods.view(_view_of))
 
     def __reduce_ex__(self, protocol: Any, /) -> Any:
         """Pickle as NumPy's own class: a reader of the pickle may not have this package."""

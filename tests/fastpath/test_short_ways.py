@@ -197,3 +197,39 @@ for shape in ((70_000,), (300, 400), (50, 60, 30)):
 def test_masks(zygotes: Zygotes, backend: str, tmp_path: Path) -> None:
     """Read and write by masks at random and of runs."""
     prints_as_plainly(zygotes, backend, MASKS, tmp_path, () if backend == "numpy" else ("--min-size", str(1 << 30)))
+
+
+PARTS = (
+    HEAD
+    + """
+arrays = [
+    np.arange(6.0), np.arange(12.0).reshape(3, 4)[:, 1:3], np.arange(8, dtype=np.int32), np.arange(4) + 1j, np.array([True, False, True, True]),
+    np.arange(12.0).reshape(3, 4).T, np.array(2.5), np.zeros((0, 4)), np.arange(300_000.0),
+]
+for k, x in enumerate(arrays):
+    for dtype in ("i8", "f4", np.uint8, np.int64, bool, float, complex, ">f8", "S8", np.dtype("f8"), np.dtype([("a", "f4"), ("b", "i4")]), "x", np.matrix):
+        if dtype is bool and x.size > 100:  # a library's memory cannot be read so: a copy, which is read-only
+            continue
+        def seen():
+            y = x.copy() if x.size < 100 else x + 0
+            v = y.view(dtype)
+            first = tell(v[:4] if v.ndim else v), v.nbytes == y.nbytes, type(v).__name__
+            if v.dtype.kind in "iuf" and v.size:
+                v[..., -1:] = 1
+            if y.dtype.kind == "f" and y.size:
+                y[..., :1] = 2 + y[..., :1]
+            z = v.view(y.dtype)
+            return first, tell(y[:4] if y.ndim else y), tell(v[:4] if v.ndim else v), (z == y).all(), (v[:3] == v[:3]).sum()
+        run((k, str(dtype)), seen)
+c = np.arange(4) + 2j
+for part in (np.real, np.imag):
+    p = part(c)
+    p[1] = 7
+    p += 1
+    run(part.__name__, lambda: (tell(p), p.base is c, tell(c), tell(part(np.arange(3.0))), part(3 + 4j), part(np.arange(3)) is None))
+"""
+)
+
+
+def test_views_of_another_dtype(zygotes: Zygotes, backend: str, tmp_path: Path) -> None:
+    prints_as_plainly(zygotes, backend, PARTS, tmp_path, ())
