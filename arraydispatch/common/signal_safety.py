@@ -103,7 +103,7 @@ def briefly(f: Callable[[], None]) -> None:
     Another thread begins late: a processor that sleeps takes up to 5 ms to wake where it is shared, as in the cloud.
     """
     own = _thread.get_ident()
-    if own in _workers:
+    if own in _workers or own != threading.main_thread().ident:
         f()
     elif all(map(is_waiting, map(_signal.getsignal, _signal.valid_signals()))):
         _workers.add(own)

@@ -166,24 +166,6 @@ signal.signal(signal.SIGALRM, signal.SIG_IGN)
     assert _run(code, folder).split() == ["3"]
 
 
-def test_a_compiler_in_use_is_not_waited_for_within_an_import() -> None:
-    """Of a handler in the middle of an import, which holds what the compiler's own imports may need."""
-    code = """
-import _imp
-from arraydispatch.engine.host_blocks import kernels
-made = []
-def main():
-    with kernels._lock:
-        _imp.acquire_lock()
-        kernels._at_once(lambda: made.append(1))
-        _imp.release_lock()
-    kernels._at_once(lambda: made.append(2))
-    print(made)
-signal.signal(signal.SIGALRM, signal.SIG_IGN)
-"""
-    assert _run(code).split() == ["[2]"]
-
-
 _HANDLERS = """
 import os, signal, sys, time
 import arraydispatch.launcher.signal_handlers as ours

@@ -12,13 +12,14 @@ import os
 import platform
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ...common.sentinels import DECLINED
-from ...common.signal_safety import briefly, imported, may_import
+from ...common.signal_safety import briefly, imported
 from ...ufuncs.facts import INSTRUCTIONS, neutral
 from ..loops import SELECTED, cast, select
 from ..nodes import Buffer, Elsewhere, Node, Shift, Update, far
@@ -76,26 +77,36 @@ _jobs: dict[Any, Callable[[], None]] = {}
 """What the compiler's thread has to do, in this order, by the key of the kernel; by None, to load the compiler."""
 _thread: threading.Thread | None = None
 """The compiler's thread, which ends when there is nothing to do."""
+_is_forking = False
+"""Whether a fork waits for the compiler's thread, which then ends."""
 _is_lost = False
 """Whether the compiler cannot be used: it cannot be loaded, or this process is a fork that was made in the middle of a use of it."""
 
 
 def _wait() -> None:
-    """Wait before a fork for the compiler's thread, which the child lacks; briefly, as the forking thread may hold an import lock."""
+    """Wait before a fork for the end of a job, for which the child has no thread; briefly, as the forking thread may hold an import lock."""
+    global _is_forking
+    _is_forking = True
     if _thread is not None:
         _thread.join(1.0)
 
 
+def _go_on() -> None:
+    """Do the other jobs when one is next asked for."""
+    global _is_forking
+    _is_forking = False
+
+
 def _forget() -> None:
     """Reset the state in a fork, where there is no other thread."""
-    global _lock, _thread, _is_lost
+    global _lock, _thread, _is_lost, _is_forking
     _is_lost = _is_lost or _lock.locked()
-    _lock, _thread = threading.Lock(), None
+    _lock, _thread, _is_forking = threading.Lock(), None, False
     _jobs.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_wait, after_in_child=_forget)
+    os.register_at_fork(before=_wait, after_in_parent=_go_on, after_in_child=_forget)
 
 
 class Group(NamedTuple):
@@ -329,7 +340,7 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
         return list(numbers)
     if not work.is_known:
         work.is_known = True
-        _do_later(work, lambda: _disk().remember(_named(chain)))
+        _ask(work, lambda: _disk().remember(_named(chain)))
     return [Group(list(numbers), chain, list(arrays), operands, cells, scalars)]
 
 
@@ -408,31 +419,27 @@ def _load() -> None:
         _is_lost = True
 
 
-def _do_later(key: Any, job: Callable[[], None]) -> None:
-    if BESIDE:
-        _ask(key, job)
-    else:
-        _at_once(job)
-
-
 def _ask(key: Any, job: Callable[[], None]) -> None:
     """Have the compiler's thread do a job, which raises nothing, after those that it has already."""
     _jobs.setdefault(key, job)
     if _thread is None or not _thread.is_alive():
         briefly(_begin)  # a thread's start waits for it
+    if not BESIDE and _thread is not None and _thread.is_alive():
+        _thread.join()
 
 
 def _begin() -> None:
     global _thread
     if not _lock.locked():  # by the thread that another one has begun
         _thread = threading.Thread(target=_do, name="arraydispatch compiler")
-        _thread.start()
+        with suppress(RuntimeError):  # no thread can be had: NumPy's loops compute
+            _thread.start()
 
 
 def _do() -> None:
     """Do the jobs; what is left at the end of the program is not waited for."""
     with _lock:
-        while _jobs and threading.main_thread().is_alive():
+        while _jobs and not _is_forking and threading.main_thread().is_alive():
             key = next(iter(_jobs))
             _jobs[key]()
             del _jobs[key]
@@ -471,23 +478,9 @@ def made(key: Any, make: Callable[[], Any]) -> Any:
             except Exception:  # noqa: BLE001 -- whatever keeps LLVM from it: NumPy's loops do it
                 _kernels[key] = None
 
-    _do_later(key, compile_it)
+    _ask(key, compile_it)
     found = _kernels.get(key, DECLINED)
     return None if found is DECLINED else DECLINED if found is None else found
-
-
-def _at_once(f: Callable[[], None]) -> None:
-    """Run a use of the compiler where no handler of a signal is called.
-
-    While something is imported it is not run: a thread of its own could wait for the import.
-    """
-
-    def work() -> None:
-        with _lock:
-            f()
-
-    if may_import():
-        briefly(work)
 
 
 def function(key: Any, source_for: Callable[[int], str]) -> Any:
