@@ -97,22 +97,35 @@ def is_waiting(handler: Any) -> bool:
     return not callable(handler) or getattr(handler, "waits", False) is True
 
 
+def all_wait() -> bool:
+    """Whether no handler can interrupt what this thread does in :func:`undisturbed`: each waits for the end of it, or runs in another thread."""
+    own = _thread.get_ident()
+    if own in _workers or own != threading.main_thread().ident:
+        return True
+    return is_waiting(_signal.getsignal(_signal.SIGINT)) and all(
+        map(is_waiting, map(_signal.getsignal, _signal.valid_signals()))
+    )
+
+
+def undisturbed(f: Callable[[], None]) -> None:
+    """Run a function during which handlers wait, where :func:`all_wait`."""
+    own = _thread.get_ident()
+    if own in _workers or own != threading.main_thread().ident:
+        f()
+        return
+    _workers.add(own)
+    try:
+        f()
+    finally:
+        _workers.discard(own)
+
+
 def briefly(f: Callable[[], None]) -> None:
     """Run a function of a few milliseconds as :func:`aside`, but in this thread if every handler waits for the end of it.
 
     Another thread begins late: a processor that sleeps takes up to 5 ms to wake where it is shared, as in the cloud.
     """
-    own = _thread.get_ident()
-    if own in _workers or own != threading.main_thread().ident:
-        f()
-    elif all(map(is_waiting, map(_signal.getsignal, _signal.valid_signals()))):
-        _workers.add(own)
-        try:
-            f()
-        finally:
-            _workers.discard(own)
-    else:
-        aside(f)
+    (undisturbed if all_wait() else aside)(f)
 
 
 def aside(f: Callable[[], None]) -> None:

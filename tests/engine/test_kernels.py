@@ -419,3 +419,32 @@ def test_a_chain_that_comes_twice_in_a_block_counts_twice(monkeypatch: pytest.Mo
     assert not kernels.counted([(work, 40), (work, 40)])
     assert kernels.counted([(work, 10), (work, 10)])
     assert (work.done, work.least) == (100, 100)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
+def test_what_nobody_reads_is_computed(dtype: str) -> None:
+    """Results without a reader, of which each kernel adds the bits in one place."""
+    x, y = np.linspace(-1, 1, N).astype(dtype), np.full(N, 3.0)
+    a, b = creation.array(x), creation.array(y)
+    for k in range(8):
+        a + k, a * 2.0, a * 2.0, b * (k + 1), a > 0, b == k  # noqa: B015
+    assert bits(a + b * 2) == bits(x + y * 2)
+    assert made_kernels()
+
+
+def test_errors_of_what_nobody_reads_are_told() -> None:
+    x = np.full(N, 1e200)
+    x[N // 2] = 1
+
+    def unread(y: Any, where: int) -> Any:
+        parts = [y * 1.0, y * 2.0, y * 2.0, y * 2.0, y - 1.0]
+        parts[where] = y * y
+        del parts
+        return y + 1.0
+
+    for where in range(5):
+        for _ in range(2):
+            assert (
+                told(unread, creation.array(x), where) == told(unread, x, where) == ["overflow encountered in multiply"]
+            )
+    assert made_kernels()

@@ -525,6 +525,7 @@ class _Registers:
         outs: dict[int, int] = {}
         saved: dict[int, int] = {}
         unread: list[int] = []
+        unread_of: dict[Any, int] = {}
         for k, i in enumerate(group.numbers):
             if i in self.becomes and self.last[i] == now:
                 continue  # overwritten by another of them
@@ -534,12 +535,14 @@ class _Registers:
                     if self._on_one_memory(register, out) and register not in saved:
                         saved[register], copied = self._scratch((i, register, "saved"), self.forms[i].dtype)
                         unread.append(copied)
-            elif self.last[i] != now:  # read by another node, or computed only for an error that must be reported
-                outs[k], own = self._scratch((i, "scratch"), self.forms[i].dtype)
-                if self.last[i] >= 0:
-                    self._places[i] = own
-                else:
+            elif self.last[i] > now:  # read by another node
+                outs[k], self._places[i] = self._scratch((i, "scratch"), self.forms[i].dtype)
+            elif self.last[i] < 0:  # computed only for an error that must be reported: one place for all
+                dtype = self.forms[i].dtype
+                if dtype not in unread_of:
+                    unread_of[dtype], own = self._scratch((i, "scratch"), dtype)
                     unread.append(own)
+                outs[k] = unread_of[dtype]
         read = [k for what, k, _ in group.arrays if what == "node"]
         self._free.extend([*self._let_go(read, now), *unread])
         fused = Fused(group, [self.forms[i] for i in group.numbers], ins, outs, saved, far)

@@ -12,12 +12,14 @@ import itertools
 import os
 import threading
 from queue import SimpleQueue
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
 
 from ..._core.machine import address_of, layout_of
 from ...common.process_state import process
+from ...common.signal_safety import all_wait, undisturbed
 from ...runtime import resources
 from ...ufuncs import rows
 from ..nodes import Bound, Buffer, Form, Node, Update
@@ -523,6 +525,9 @@ class Done:
 
     def wait(self) -> None:
         """Return when it has come."""
+        until = perf_counter() + AWAKE
+        while not self.is_set and perf_counter() < until:
+            sleep(0)  # others run, but the processor does not sleep: it may take milliseconds to wake
         while not self.is_set:
             own = _thread.allocate_lock()
             own.acquire()
@@ -533,6 +538,10 @@ class Done:
 
 _queue: SimpleQueue[Any] = SimpleQueue()
 _started: list[int] = []
+_kept: list[list[Any]] = []
+"""Scratch memory of threads that are none of ours, while they compute nothing."""
+AWAKE = 2e-4
+"""Seconds for which a thread waits without sleeping."""
 _starting = threading.RLock()
 _here: int | None = None
 
@@ -547,16 +556,22 @@ def thread_count() -> int:
     return _here
 
 
-def run_in_threads(work: Any, helpers: int) -> None:
-    """Start threads on a block, or on other work that is done by ``help``; callers that need the results wait for ``work.done``.
+def run_in_threads(work: Any, threads: int) -> None:
+    """Have threads compute a block, or other work that is done by ``help``; callers that need the results wait for ``work.done``.
 
-    Repeated calls are harmless. The caller waits and does none of the work: Ctrl-C reaches the main thread alone, between any two of its
-    steps, and a block that overwrites dead values cannot be restarted.
+    The calling thread is one of them if no signal's handler can interrupt it: a block that overwrites dead values cannot be restarted.
+    Repeated calls are harmless.
     """
+    helps = all_wait()
+    helpers = threads - helps
     if len(_started) < helpers:
         _start(helpers)
     for _ in range(helpers):
         _queue.put(work)
+    if helps:
+        kept = _kept.pop() if _kept else []
+        undisturbed(lambda: work.help(kept))
+        _kept.append(kept)
 
 
 def _start(helpers: int) -> None:
@@ -578,6 +593,7 @@ def _forget() -> None:
     global _queue, _starting, _here
     _queue, _starting, _here = SimpleQueue(), threading.RLock(), None
     _started.clear()
+    _kept.clear()
 
 
 if hasattr(os, "register_at_fork"):

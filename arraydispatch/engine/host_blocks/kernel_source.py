@@ -355,6 +355,19 @@ def _store(body: _Body, dtype: str, value: str, at: str) -> None:
     body.lines.append(f"  store {_in_memory(dtype)} {value}, ptr {at}, align {_bits(dtype) // 8}")
 
 
+def _store_all(body: _Body, dtype: str, values: list[str], at: str) -> None:
+    """Store a result, or the sum of the bits of several that are computed for their errors alone: LLVM omits what is overwritten."""
+    if len(values) > 1 and dtype[0] in "bf":
+        how = "zext" if dtype[0] == "b" else "bitcast"
+        whole = f"i{_bits(dtype)}"
+        values = [body.add(f"{how} {_llvm(dtype)} {value} to {whole}") for value in values]
+        dtype = f"i{_bits(dtype) // 8}"
+    first, *others = values
+    for value in others:
+        first = body.add(f"add {_llvm(dtype)} {first}, {value}")
+    _store(body, dtype, first, at)
+
+
 def _strides(depth: int, pointers: tuple[Pointer, ...]) -> Iterator[tuple[int, int]]:
     """Return pointers and axes whose strides are arguments of the kernel."""
     for i, pointer in enumerate(pointers):
@@ -386,7 +399,7 @@ def source(
     pointers : tuple of Pointer
         Arrays, no two of which overlap unless both are only read.
     results : tuple of (int, int)
-        Number of a call, and of the pointer that its result is written to.
+        Number of a call, and of the pointer that its result is written to; several that nobody reads are written to one place.
     mask : int
         Mask of the floating-point status that the kernel returns.
     kept : tuple of (int, int)
@@ -438,8 +451,11 @@ def source(
     for i, to in kept:
         value = loaded[i] if i in loaded else _load(body, pointers[i].dtype, places[i])
         _store(body, pointers[i].dtype, value, places[to])
+    written: dict[int, list[str]] = {}
     for i, to in results:
-        _store(body, chain.calls[i].out, values[i], places[to])
+        written.setdefault(to, []).append(values[i])
+    for to, found in written.items():
+        _store_all(body, pointers[to].dtype, found, places[to])
     for axis in range(last, -1, -1):
         add(f"  br label %end{axis}")
         add(f"end{axis}:")
