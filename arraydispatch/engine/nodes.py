@@ -85,14 +85,15 @@ class Place:
         return self.is_trial or size > self.largest
 
     def put_off(self) -> None:
-        """Begin to count to the next trial, as after one that tells nothing."""
+        """Have the next trial later, as after one that tells nothing, or that it does not pay."""
         self.is_trial, self.skipped = False, 0
+        self.again = min(2 * self.again, _MOST_AGAIN)
 
     def learn(self, size: Any, pays: Any, block: Any = 0) -> None:
         """Note whether a block was worth recording a call of this size; ``block``: its number, 0 for a call by itself."""
         tried = self.is_trial
         if tried:
-            self.put_off()
+            self.is_trial, self.skipped = False, 0
         if pays:
             self.alone = 0
             if size <= self.largest:
@@ -105,7 +106,7 @@ class Place:
             if self.alone >= ALONE:
                 self.largest, self.larger, self.alone = self.larger, 0, 0
         elif tried:
-            self.again = min(2 * self.again, _MOST_AGAIN)
+            self.put_off()
 
     @property
     def line(self) -> int:

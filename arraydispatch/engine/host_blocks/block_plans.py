@@ -35,6 +35,9 @@ LONGEST = 1 << 17
 """Elements of a piece of a single node, which does not profit from the cache."""
 LEAST_SUMMED = 128
 """Count of numbers that NumPy's pairwise sum does not divide."""
+BRIEF = 1 << 18
+"""Work of a call on a piece, on an average, from which on another thread gains time: threads take turns to begin calls, and one that waits
+for its turn sleeps."""
 STEP = 8192
 """Elements of which a piece is a multiple: a multiple of NumPy's buffers and of any width of vector code."""
 
@@ -190,8 +193,8 @@ class Plan:
     Attributes
     ----------
     stretches : list of Stretch
-    most_pieces : int
-        The largest number of pieces of one of them.
+    threads : int
+        Number of threads that gain time.
     made : list of Form
         Nodes whose results get memory of their own, in the slots after those of the given arrays.
     results : list of tuple
@@ -214,7 +217,7 @@ class Plan:
 
     def __init__(self) -> None:
         self.stretches: list[Stretch] = []
-        self.most_pieces = 0
+        self.threads = 0
         self.made: list[Form] = []
         self.results: list[tuple[int, int]] = []
         self.copied: list[tuple[int, int]] = []
@@ -289,6 +292,7 @@ def plan(
     registers.dead = [(slot, read_last[slot]) for slot, is_dead in enumerate(dead) if is_dead and threads]
     registers.again = not threads
     told = [node.told for node in nodes]
+    pieces = 0
     for steps in order:
         numbers = [i for step in steps for i in numbers_of(step)]
         first = forms[numbers[0]]
@@ -296,9 +300,11 @@ def plan(
         registers.assign(stretch, steps)
         stretch.cut(threads, forms, registers.arrays, registers.same_memory, told)
         made.stretches.append(stretch)
-        made.most_pieces = max(made.most_pieces, stretch.pieces)
+        pieces = max(pieces, stretch.pieces)
     steps_of_all = [step[0] for stretch in made.stretches for step in stretch.steps]
     made.kernels = [func for func in steps_of_all if type(func) is Fused]
+    is_brief = sum(form.work for form in forms) < BRIEF * threads * len(steps_of_all)
+    made.threads = 1 if is_brief and threads else min(threads, pieces)
     made.settled = all(func.kernel is not None for func in made.kernels)
     made.numpys = not made.settled or len(made.kernels) < len(steps_of_all) or any(map(_is_cut, steps_of_all))
     slots = registers.held | registers.targets

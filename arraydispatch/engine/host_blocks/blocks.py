@@ -236,7 +236,7 @@ class Planned(Block):
         self.numpys = plan.numpys
         self._sources, self._addresses = arrays, addresses
         if threads:
-            self.helpers = min(threads, plan.most_pieces)
+            self.helpers = plan.threads
             self.done = Done()
             self._inside, self._counting = 0, threading.Lock()
             """Number of threads that take part at the moment."""

@@ -37,10 +37,10 @@ __all__ = [
 
 HOT = 1 << 26
 """Elements, times calls, that chains have computed before the compiler is loaded: some 30 ms of NumPy's time, which loading takes from it."""
-NEW = 1 << 24
-"""The same for one chain before it is compiled, which takes another thread some 20 ms."""
-KNOWN = 1 << 21
-"""The same for a chain whose code an earlier process has left on disk."""
+NEW = 4
+"""Part of it, a fourth, that one chain has computed before it is compiled, which takes another thread some 20 ms."""
+KNOWN = 32
+"""The same of a chain whose code an earlier process has left on disk."""
 BESIDE = True
 """Whether NumPy's loops compute while a kernel is compiled; tests wait for it."""
 MOST = 512
@@ -185,17 +185,19 @@ class Work:
 
     Attributes
     ----------
-    least : int
-        Count from which on it is worth a kernel.
     is_known : bool
         Whether later processes will know that.
     """
 
-    __slots__ = ("chain", "done", "is_known", "least")
+    __slots__ = ("chain", "done", "is_known")
 
     def __init__(self, chain: Chain) -> None:
         self.chain, self.done, self.is_known = chain, 0.0, _is_known(chain)
-        self.least = min(HOT, KNOWN if self.is_known else NEW)
+
+    @property
+    def is_hot(self) -> bool:
+        """Whether the chain is worth a kernel."""
+        return self.done >= HOT // (KNOWN if self.is_known else NEW)
 
 
 class _Of(NamedTuple):
@@ -333,7 +335,7 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
                 ins, args = ins[1:], args[1:]
         calls.append(Call(op, tuple(map(_name, ins)), _name(form.dtype), tuple(args)))
     chain = Chain(tuple(calls), tuple(of_scalars))
-    if not ((work := _work_of(chain)).done >= work.least and _is_ready()):
+    if not ((work := _work_of(chain)).is_hot and _is_ready()):
         if work.done >= 0:
             slow = sum(ops[i] == "select" for i in numbers)
             of.cold.append((work, nodes[numbers[0]].size * (len(numbers) + (SELECTED - 1) * slow)))
@@ -355,7 +357,7 @@ def counted(cold: list[tuple[Work, int]]) -> bool:
     for work, more in cold:
         work.done += more
         _worked += more
-        is_hot = is_hot or work.done >= work.least
+        is_hot = is_hot or work.is_hot
     if _worked >= HOT and not (_is_ready() or _is_lost):
         _ask(None, _load)  # a short program is over before
     return is_hot and _is_ready()

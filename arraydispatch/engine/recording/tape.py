@@ -375,7 +375,7 @@ class Tape:
                 work += node.form.work * (1 if node.target is None else WRITING)
             count = blocks.thread_count() if work >= IN_THREADS else 0
         block = planned(left, count) if left else Short(left)
-        pays = block.is_known and (_pays(left) or (count and work >= len(left) << 17))
+        pays = block.is_known and (_pays(left) or block.helpers > 1)
         _blocks += 1
         number = _blocks
         for each in left:
