@@ -347,6 +347,8 @@ class Array(Handle):
         return self._host("tobytes()").tobytes("F" if order == "A" and self.flags.fnc else order)
 
     def __bytes__(self) -> bytes:
+        if not self.shape and self.dtype.kind in "iu":
+            return bytes(int(self))  # Python asks an ndarray for its index before its buffer
         return self.tobytes()
 
     def _lent(self, flags: int) -> np.ndarray[Any, Any]:

@@ -100,7 +100,8 @@ class Flat:
 
     @_counting_elements
     def __setitem__(self, key: Any, value: Any) -> None:
-        wrapping.check_writeable(self._base)
+        if not views.writeable(self._base):
+            raise ValueError("underlying array is read-only")
         self._restart()
         value = of_stranger(value, self._base.dtype)
         if isinstance(key, tuple) and (not key or key == (...,)):

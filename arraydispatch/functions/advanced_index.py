@@ -77,11 +77,7 @@ def _index_array(xp: Any, item: Any) -> tuple[Any, np.dtype[Any], tuple[int, ...
         return item, xp.dtype_of(item), xp.shape_of(item)
     if isinstance(item, str | bytes):
         raise IndexError(_BAD_INDEX)
-    if isinstance(item, list | tuple | range):
-        host = to_host(xp, item) if len(item) else np.zeros(0, np.int64)
-        if host.size == 0 and host.dtype.kind == "f":
-            host = host.astype(np.int64)
-    elif isinstance(item, np.ndarray):
+    if isinstance(item, np.ndarray):
         host = item
     elif hasattr(type(item), "__array__"):
         host = np.asarray(item)
@@ -89,7 +85,9 @@ def _index_array(xp: Any, item: Any) -> tuple[Any, np.dtype[Any], tuple[int, ...
         try:
             host = np.asarray(operator.index(item))
         except TypeError:
-            raise IndexError(_BAD_INDEX) from None
+            host = to_host(xp, item)  # of lists, and of any other sequence or buffer
+            if host.size == 0 and host.dtype.kind == "f":
+                host = host.astype(np.int64)
     return host, host.dtype, host.shape
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from .._core import handles
+from ..backends.base import Unsupported
 from ..memory import views
 from . import layouts
 from .advanced_index import getitem, setitem
@@ -44,6 +45,13 @@ def _kept(xp: Any, x: Any, like: Native) -> Native:
     return unshared(xp, value)
 
 
+def _cast_by_numpy(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """Return a result that the library has no dtype for as NumPy assigns it to elements of another dtype."""
+    cast = np.empty(shape, dtype)
+    cast[...] = value
+    return cast
+
+
 @implements(np.piecewise, pure=False, layout=layouts.first)
 def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Native:
     x = xp.asarray(x, like=first_native(xp, (condlist,)))
@@ -69,9 +77,27 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
             chosen = getitem(xp, x, condition)
             if 0 in xp.shape_of(chosen):
                 continue
-            value = _unwrapped(xp, func(wrapped(xp, chosen), *args, **kw), x)
+            value = func(wrapped(xp, chosen), *args, **kw)
+            try:
+                value = _unwrapped(xp, value, x)
+            except Unsupported:  # NumPy on the host would call the functions a second time
+                value = xp.asarray(_cast_by_numpy(value, xp.shape_of(chosen), xp.dtype_of(x)), like=x)
         y = setitem(xp, y, condition, value)
     return y
+
+
+def _host_result(xp: Any, x: Any) -> Any:
+    """Return a result of the caller's function as NumPy assigns it to a host array."""
+    return to_host(xp, views.native(x) if isinstance(x, handles.Handle) else x)
+
+
+def _fitting(xp: Any, x: Native, first: Native) -> Native:
+    """Return a result whose shape broadcasts to that of the first one, as NumPy assigns it; raise NumPy's error for others."""
+    shape, inner = xp.shape_of(x), xp.shape_of(first)
+    if shape == inner:
+        return x
+    np.empty(inner, bool)[...] = np.broadcast_to(False, shape)
+    return xp.prim.reshape(x, shape[max(len(shape) - len(inner), 0) :])
 
 
 @implements(np.apply_along_axis, pure=False, mode="arrays")
@@ -84,28 +110,47 @@ def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *
     if 0 in rest:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     like = native_of(xp, arr)
-    places = itertools.product(*map(range, rest))
-    found = [_kept(xp, func1d(lines[(*index, Ellipsis)], *args, **kwargs), like) for index in places]
-    inner, dtype = xp.shape_of(found[0]), xp.dtype_of(found[0])
-    if any(np.broadcast_shapes(xp.shape_of(x), inner) != inner for x in found):
-        raise ValueError("could not broadcast input array: the function returned arrays of several shapes")
-    rows = [xp.prim.reshape(xp.prim.broadcast_to(xp.prim.astype(x, dtype), inner), (1, *inner)) for x in found]
-    made = xp.prim.reshape(xp.prim.concatenate(rows, 0), (*rest, *inner))
+    found: list[Native] = []
+    on_host: np.ndarray[Any, Any] | None = None
+    for index in itertools.product(*map(range, rest)):
+        result = func1d(lines[(*index, Ellipsis)], *args, **kwargs)
+        if on_host is not None:
+            on_host[(*index, Ellipsis)] = _host_result(xp, result)
+            continue
+        try:
+            value = _kept(xp, result, like)
+        except Unsupported:  # NumPy on the host would call the function a second time
+            if not found:
+                first = np.asanyarray(result)
+                on_host = np.zeros((*rest, *first.shape), first.dtype)
+                on_host[(*index, Ellipsis)] = first
+                continue
+            value = xp.asarray(_cast_by_numpy(result, xp.shape_of(found[0]), xp.dtype_of(found[0])), like=like)
+        found.append(_fitting(xp, value, found[0]) if found else value)
+    if on_host is not None:
+        made, inner = on_host, on_host.shape[len(rest) :]
+    else:
+        inner, dtype = xp.shape_of(found[0]), xp.dtype_of(found[0])
+        rows = [xp.prim.reshape(xp.prim.broadcast_to(xp.prim.astype(x, dtype), inner), (1, *inner)) for x in found]
+        made = wrapped(xp, xp.prim.reshape(xp.prim.concatenate(rows, 0), (*rest, *inner)))
     outer = list(range(len(rest)))
     within = list(range(len(rest), len(rest) + len(inner)))
     # Transpose the `Array`, not its native value, so that the result has NumPy's memory order.
-    return np.transpose(wrapped(xp, made), outer[:axis] + within + outer[axis:])
+    return np.transpose(made, outer[:axis] + within + outer[axis:])
 
 
 @implements(np.apply_over_axes, pure=False, mode="arrays", returns="scalar")
 def apply_over_axes(xp: Any, func: Callable[..., Any], a: Any, axes: Any) -> Any:
     value = wrapped(xp, a)
-    ndim = value.ndim
+    ndim, like = value.ndim, native_of(xp, value)
     for given in to_host(xp, views.native(axes) if isinstance(axes, handles.Handle) else axes).reshape(-1).tolist():
         axis = given + ndim if given < 0 else given
         result = func(value, axis)
         if not isinstance(result, handles.Handle):
-            result = wrapped(xp, _unwrapped(xp, result, native_of(xp, value)))
+            try:
+                result = wrapped(xp, _unwrapped(xp, result, like))
+            except Unsupported:  # NumPy on the host would call the function a second time
+                result = np.asarray(result)
         if result.ndim != value.ndim:
             result = np.expand_dims(result, axis)
             if result.ndim != value.ndim:

@@ -172,24 +172,24 @@ def column_stack(xp: Any, tup: Any) -> Native:
 @joining(np.block, layout=layouts.blocks)
 def block(xp: Any, arrays: Any) -> Native:
     like = first_native(xp, (arrays,))
-    depth, ndim = _block_depth(xp, arrays, "arrays")
+    try:
+        depth, ndim = _block_depth(xp, arrays)
+    except ValueError:
+        np.block(xp.ghosts(arrays))  # raises NumPy's error
+        raise
     return unshared(xp, _joined(xp, arrays, depth, max(depth, ndim), 0, like))
 
 
-def _block_depth(xp: Any, item: Any, where: str) -> tuple[int, int]:
+def _block_depth(xp: Any, item: Any) -> tuple[int, int]:
     """Return the depth of the nested lists, which must be uniform, and the largest number of dimensions of an array in them."""
-    if isinstance(item, tuple):
-        raise TypeError(f"{where} is a tuple. Only lists can be used to arrange blocks, and np.block does not allow "
-                        "implicit conversion from tuple to ndarray.")  # fmt: skip
-    if not isinstance(item, list):
+    if not isinstance(item, list | tuple):
         return 0, len(xp.shape_of(item)) if xp.is_array(item) else np.ndim(item)
-    if not item:
-        raise ValueError(f"List at {where} cannot be empty")
-    found = [_block_depth(xp, x, f"{where}[{i}]") for i, x in enumerate(item)]
-    depth = found[0][0]
-    if any(d != depth for d, _ in found):
-        raise ValueError(f"List depths are mismatched at {where}: every element must be nested alike.")
-    return depth + 1, max(n for _, n in found)
+    if isinstance(item, tuple) or not item:
+        raise ValueError("not a list of blocks")
+    depths, ndims = zip(*(_block_depth(xp, x) for x in item))
+    if len(set(depths)) > 1:
+        raise ValueError("depths of lists differ")
+    return depths[0] + 1, max(ndims)
 
 
 def _joined(xp: Any, item: Any, depth: int, ndim: int, level: int, like: Native) -> Native:

@@ -254,7 +254,11 @@ class XP:
         backend = self.backend
         if not backend.is_native(x):
             if isinstance(x, list | tuple) and (held := self._held(x)) is not None:
-                return self._stacked(x, dtype, held)
+                try:
+                    return self._stacked(x, dtype, held)
+                except ValueError:
+                    np.asarray(self.ghosts(x))  # raises NumPy's error for the whole sequence, not for a part of it
+                    raise
             host = np.asarray(x, dtype=dtype)
             if dtypes.category(host.dtype) == "other":
                 raise Unsupported(dtypes.only_on_host(host.dtype))
@@ -269,6 +273,12 @@ class XP:
         if isinstance(x, list | tuple):
             return next((held for y in x if (held := self._held(y)) is not None), None)
         return x if self.backend.is_native(x) else None
+
+    def ghosts(self, x: Any) -> Any:
+        """Return a nested sequence with an ndarray of the same shape, without memory, in place of each native array."""
+        if isinstance(x, list | tuple):
+            return (tuple if isinstance(x, tuple) else list)(map(self.ghosts, x))
+        return np.broadcast_to(False, self.shape_of(x)) if self.backend.is_native(x) else x
 
     def _stacked(self, xs: Any, dtype: np.dtype[Any] | None, like: Any) -> Any:
         rows = [self.asarray(y, like=like) for y in xs]

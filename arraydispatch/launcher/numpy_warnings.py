@@ -13,8 +13,9 @@ import functools
 import importlib
 import sys
 import warnings
+from contextlib import suppress
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,6 +33,16 @@ _BEHIND_METHODS = importlib.import_module("numpy._core._methods").__file__
 def at_user_lines(exchanges: Exchanges) -> None:
     """Exchange the function by which Python shows and records warnings."""
     exchanges.put("warnings:_showwarnmsg", _showing)
+    # By default Python shows a DeprecationWarning for lines of __main__ alone; for a line of this package it has to come as far as the
+    # function above.
+    warnings.filterwarnings("always", category=DeprecationWarning, module=r"arraydispatch\.")
+    added, filters = warnings.filters[0], cast("list[Any]", warnings.filters)
+
+    def remove() -> None:
+        with suppress(ValueError):  # the program has reset the filters
+            filters.remove(added)
+
+    exchanges.until(remove)
 
 
 def _showing(exchange: Exchange) -> Any:
@@ -40,10 +51,12 @@ def _showing(exchange: Exchange) -> Any:
     def show(message: warnings.WarningMessage) -> None:
         frame = None
         numpys = issubclass(message.category, _CATEGORIES) and callers.is_core(message.filename)
-        if exchange.on and (numpys or callers.is_ours(message.filename)):
+        ours = callers.is_ours(message.filename)
+        if exchange.on and (numpys or ours):
             frame = _user_frame(message, sys._getframe(1))
         if frame is None:
-            before(message)
+            if not (ours and issubclass(message.category, DeprecationWarning)):  # not shown for our own filter
+                before(message)
             return
         names = frame.f_globals
         registry = names.setdefault("__warningregistry__", {})
@@ -62,9 +75,11 @@ def _method_codes() -> frozenset[CodeType]:
 
 def _user_frame(message: warnings.WarningMessage, frame: FrameType | None) -> FrameType | None:
     """Return the user's frame to which a warning belongs; None if its line is right already."""
+    foreign = False
     while frame is not None and (frame.f_code.co_filename, frame.f_lineno) != (message.filename, message.lineno):
+        foreign = foreign or not callers.is_core(frame.f_code.co_filename)
         frame = frame.f_back
-    if frame is None:
+    if frame is None or (foreign and issubclass(message.category, DeprecationWarning)):  # a library's, of our use of it
         return None
     ours = callers.is_ours(message.filename)
     if ours:

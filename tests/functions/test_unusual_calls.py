@@ -163,7 +163,41 @@ PROGRAMS: list[str] = [
     "r=np.add(new([1,2]),[np.timedelta64(1,'s')]*2).tolist()",
     "r=np.digitize(new([1.,np.nan]),[np.nan]).tolist()",
     "r=np.digitize(new([1.,np.nan]),new([np.nan]),True).tolist()",
-]
+    "r=bytes(new(3)), bytes(new(True)), bytes(new([3])), bytes(new(np.array([7, 8], 'u1'))), bytes(new(1.5))",
+    "r=bytes(new(-1))",
+    *(f"import array, collections, ctypes\n{line}" for line in (
+        "r=x[0, array.array('i', [2, 0])], x[array.array('b', [1])], x[:, collections.deque([1, 2])]",
+        "r=x[collections.UserList([0, 2]), collections.deque([1, 2])], x[0, (ctypes.c_int * 2)(1, 3)], x[memoryview(b'\\0\\2')]",
+        "x[:, collections.deque([1, 2])]=7; x[array.array('b', [2])]=8; x[collections.deque()]=9",
+        "r=x[:, collections.deque([1.5])]",
+        "r=x[:, collections.deque(['a'])]",
+        "r=x[0, {1, 2}]",
+        "r=x[0, iter([1, 2])]",
+    )),
+    "r=np.apply_along_axis(lambda v: v.fill(7), 0, x).tolist()",
+    "n=[]; r=np.apply_along_axis(lambda v: n.append(1) or str(len(n)), 1, x).tolist(), n",
+    "n=[]; r=np.apply_along_axis(lambda v: n.append(1) or [v[0], None], 1, x).tolist(), n",
+    "n=[]; r=np.apply_along_axis(lambda v: n.append(1) or (1.5 if len(n) == 1 else '2.5'), 1, x), n",
+    "r=np.apply_along_axis(lambda v: np.timedelta64(int(v[0]), 's'), 1, x).tolist()",
+    "r=np.apply_along_axis(lambda v: np.ones((1,) * (1 + (v[0] > 0))), 1, x)",
+    "n=[]; r=np.piecewise(x, [x < 3], [lambda v: n.append(1) or '4.5', lambda v: n.append(1) or -v]), n",
+    "n=[]; r=np.apply_over_axes(lambda a, axis: n.append(axis) or np.asarray(a).sum(axis).astype(object), t, [0, 2]).tolist(), n",
+    *(f"try: {line}\nexcept (ValueError, TypeError) as e: r=str(e)" for line in (
+        "np.apply_along_axis(lambda v: v[v > 3], 1, x)",
+        "np.apply_along_axis(lambda v: np.ones((2, int(v[0]) + 1)), 1, x)",
+        "np.apply_along_axis(lambda v: 1.5 if v[0] == 0 else None, 1, x)",
+        "np.apply_along_axis(np.histogram, 0, x)",
+        "np.mean([x[0], x[0, :2]])",
+        "np.sort([x, x[:, :2]])",
+        "np.sort([[x[0], x[0]], [x[0], x[1, 1:]]])",
+        "np.sort([[x[0]], [x[0], x[1]]])",
+        "np.block([[x], x])",
+        "np.block([[[x]], [x, [x]]])",
+        "np.block([x, []])",
+        "np.block([x, (x, x)])",
+        "x.flags.writeable = False; x.flat[0] = 1",
+    )),
+]  # fmt: skip
 
 
 @each("program", PROGRAMS)

@@ -136,6 +136,35 @@ def test_where_without_out_warns_unless_none_was_said(
 
 
 @every_backend
+@pytest.mark.parametrize("options", [(), ("--execution", "eager", "--min-size", "0")], ids=" ".join)
+@pytest.mark.parametrize(
+    "use", ["", "warnings.simplefilter('error', DeprecationWarning)\n", "warnings.resetwarnings()\n"]
+)
+def test_deprecations_are_shown_for_the_lines_of_main_alone(
+    use: str, backend: str, options: tuple[str, ...], tmp_path: Path, zygotes: Zygotes
+) -> None:
+    lines = (
+        "x = np.arange(4.0)\n"
+        "def t(f):\n"
+        "    try:\n"
+        "        f()\n"
+        "    except DeprecationWarning as error:\n"
+        "        print(error)\n"
+        "for _ in range(2):\n"
+        "    t(lambda: np.row_stack([x, x]))\n"
+        "    t(lambda: np.cross(x[:2], x[2:]))\n"
+        "    t(lambda: np.maximum(x, x, np.empty(4)))\n"
+        "    t(lambda: np.random.random_integers(3, size=2))\n"
+        "    t(lambda: np.finfo(None))\n"
+    )
+    (tmp_path / "other.py").write_text("import numpy as np\n" + lines)
+    (tmp_path / "main.py").write_text("import warnings\nimport numpy as np\n" + use + "import other\n" + lines)
+    plain = _said(zygotes.plain.run("main.py", cwd=tmp_path))
+    assert len(plain[2]) == {"": 5, "warnings.resetwarnings()\n": 10}.get(use, 0)
+    assert _said(zygotes.of(backend).run("main.py", cwd=tmp_path, options=(*AS_EVER, *options))) == plain
+
+
+@every_backend
 def test_what_a_program_keeps_to_the_end_does_not_speak(backend: str, tmp_path: Path, zygotes: Zygotes) -> None:
     (tmp_path / "main.py").write_text(
         "import atexit\n"
