@@ -307,7 +307,7 @@ def write_out(
     if isinstance(out, Handle):
         if process.admit is not None:
             process.admit(out, (value,))
-        check_writeable(out)
+        check_writeable(out, "output array is read-only")
         theirs = out._kind.backend
         if theirs.home is backend.home and not (theirs.hosted and backend.defers):
             value = backend.prim.astype(value, want)

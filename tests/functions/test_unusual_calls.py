@@ -195,7 +195,11 @@ PROGRAMS: list[str] = [
         "np.block([[[x]], [x, [x]]])",
         "np.block([x, []])",
         "np.block([x, (x, x)])",
-        "x.flags.writeable = False; x.flat[0] = 1",
+        *(f"x.flags.writeable = False; {call}" for call in (
+            "x.flat[0] = 1", "x.put(0, 1)", "np.put(x, 0, 1)", "np.putmask(x, x > 1, 3)", "np.place(x, x > 1, 3)", "np.copyto(x, 3)",
+            "np.fill_diagonal(x, 1)", "x.sort()", "x.clip(0, 1, out=x)", "np.add(x, 1, x)", "x.cumsum(1, out=x)", "x[0] = 1", "x.fill(1)",
+            "np.sum(t, 0, out=x)", "np.round(x, out=x)", "np.mean(t, 0, out=x)",
+        )),
     )),
 ]  # fmt: skip
 
