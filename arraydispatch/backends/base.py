@@ -497,6 +497,10 @@ class Backend:
         """Return what :meth:`lent` does, also for a value that is pending and will be in host memory, for which it waits."""
         return self.lent(a)
 
+    def rests(self, a: Native) -> bool:
+        """Whether a block has made a small value that NumPy may go on with: see :func:`arraydispatch.dispatch.shortcuts.bring`."""
+        return False
+
     def item(self, a: Native) -> Any:
         """Return a concrete 0-d array as NumPy's own scalar."""
         return self.to_numpy(a)[()]

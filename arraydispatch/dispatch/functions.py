@@ -106,6 +106,7 @@ def _lie_in_memory(values: Iterable[Any]) -> bool:
 
 def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a dispatched NumPy function: choose the backend, look up its entry, call it in the entry's mode, report the call."""
+    shortcuts.bring((*args, *kwargs.values()) if kwargs else args)
     backend = shortcuts.backend_of(args, kwargs)
     if backend is None:
         backend = wrapping.find_backend((*args, *kwargs.values()) if kwargs else args)

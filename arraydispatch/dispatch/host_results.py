@@ -16,6 +16,7 @@ from ..common.user_warnings import warn
 from ..memory import views, writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
+from ..runtime.execution_policy import shapes
 from . import wrapping
 
 
@@ -87,6 +88,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
         there = not settings.default.min_size or settings.stays_on_host(held.name, host.shape)
         if kind is not None and there and held.holds(host.dtype):
             return views.wrapper(host, kind, True)
+    comes_again = held is not None and held.hosted
     wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
     known = dtypes.category(wanted) != "other"  # of others no library is asked, nor imported for that
     if known and (held is None or not held.hosted or not settings.begins_on_host(held.name)):
@@ -97,5 +99,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
     host = host.astype(wanted, copy=False)
     if held.native_is_ndarray:
         return views.wrapper(host, held.kind(wanted), True)
+    if comes_again:  # from arrays that are on the host: if little comes of it, such results stay there
+        shapes.taken(host.shape, host.nbytes)
     value = conversion.upload(held, host, None, "a result computed on the host", copy=host.base is not None)
     return views.keep_order(views.wrapper(value, held.kind(wanted), True), host)

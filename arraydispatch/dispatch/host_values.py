@@ -30,7 +30,7 @@ from ..functions.registry import SCIENTIFIC, spec_of
 from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import conversion, dtypes, settings
-from ..runtime.execution_policy import shapes
+from ..runtime.execution_policy import are_few, shapes
 from . import host_results, split_arrays, wrapping
 from .handover import handed
 
@@ -46,13 +46,17 @@ def large(values: Any) -> bool:
     least = settings.default.min_size
     if call_nodes.least:
         return False
-    counted = settings.default.execution == "compiled" and settings.on_cpu(settings.current_name())
+    on_cpu = settings.on_cpu(settings.current_name())
+    counted, one_by_one = (
+        on_cpu and settings.default.execution == "compiled",
+        on_cpu and settings.default.execution is None,
+    )
 
     def is_large(x: Any) -> bool:
         if not isinstance(x, Handle) or type(x._v) is not np.ndarray or x._v.size < least:
             return False
         if not counted:
-            return True
+            return not (one_by_one and are_few(x._v, least))
         if shapes.given_back and x._base is not None:
             whole = views.ghost(x._base)
             if whole.shape in shapes.given_back and (2 * x._v.size < whole.size or not shapes.recurs(whole.shape)):
@@ -97,7 +101,7 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
         return True
     if not computes or prod(shape) < least:
         return False
-    return settings.default.execution != "compiled" or (shape not in shapes.kept and shapes.recurs(shape))
+    return settings.default.execution != "compiled" or shapes.recurs(shape)
 
 
 def product(func: Any, a: Any, b: Any) -> Any:

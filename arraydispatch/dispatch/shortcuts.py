@@ -15,12 +15,13 @@ import numpy as np
 from .._core import machine
 from .._core.handles import Handle
 from .._core.machine import address_of
+from ..backends import loader
 from ..backends.base import LeftToNumPy
 from ..backends.kinds import Kind
 from ..common.arguments import PLAIN, SCALARS
 from ..common.process_state import process
 from ..common.signal_safety import of_handler
-from ..memory import views, writing
+from ..memory import reshaping, views, writing
 from ..memory.views import native
 from ..runtime import dtypes
 from ..runtime.settings import NO_POLICY, context_rules
@@ -33,14 +34,17 @@ __warningregistry__ = None  # NumPy warns here, for a line of the user's: see ar
 General = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 _make: Any = None
 _min_size = 0
+_brings = False
+"""Whether arrays that blocks have made may come to the host: blocks are recorded, of arrays of some size."""
 _rules: Any = None
 _tap: Any = None
 
 
-@process.follows("min_size", "rules", "tap", "wrapper")
+@process.follows("execution", "min_size", "rules", "tap", "traces", "wrapper")
 def _follow() -> None:
-    global _make, _min_size, _rules, _tap
+    global _brings, _make, _min_size, _rules, _tap
     _make, _min_size, _rules, _tap = process.wrapper, process.min_size, process.rules, process.tap
+    _brings = process.execution == "compiled" and process.min_size > 0 and not process.traces
 
 
 _follow()
@@ -64,6 +68,51 @@ def backend_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return found
 
 
+def bring(values: Any) -> bool:
+    """Move small arrays that blocks have made to the host where a call on them alone would be a block; return whether any was moved.
+
+    That is where all arrays among the values are small and known, and nothing is recorded: NumPy then computes with them as with any
+    small array, in less time than a program of the library takes to begin.
+    """
+    if not _brings:
+        return False
+    found: list[Any] = []
+    if not _rest(values, found, 0) or not found:
+        return False
+    for x in found:
+        if not x._kind.backend.hosted:
+            reshaping.settle(x, "NumPy computes with a small array")
+    return True
+
+
+_DEEPEST = 8
+"""Depth of sequences in which arrays are looked for."""
+
+
+def _rest(values: Any, found: list[Any], depth: Any) -> bool:
+    """Whether NumPy may compute with all arrays among some values; those that it has to be given are added to ``found``."""
+    for x in values:
+        if type(x) in PLAIN:
+            continue
+        if isinstance(x, Handle):
+            a: Handle = x
+            kind: Any = a._kind
+            backend = kind.backend
+            if backend.hosted:
+                continue
+            if not backend.defers or kind.standard:
+                return False
+            root: Handle = a if a._base is None else a._base
+            if not backend.rests(root._v) or (root is not a and views.ghost(a).size >= _min_size):
+                return False
+            if not loader.hosted(backend.name).holds(kind.dtype):
+                return False
+            found.append(a)
+        elif (type(x) is list or type(x) is tuple) and (depth >= _DEEPEST or not _rest(x, found, depth + 1)):
+            return False
+    return True
+
+
 def operator(
     ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any], ordered: bool = True
 ) -> Callable[[Any, Any], Any]:
@@ -75,6 +124,8 @@ def operator(
     find = plans.get
 
     def call(a: Any, b: Any) -> Any:
+        if _brings:
+            bring((a, b))
         rules = machine.value_of(context_rules) or _rules
         if type(a) is type(b):  # of which one is an array
             first: Handle = a
@@ -152,6 +203,8 @@ def updater(ufunc: np.ufunc) -> Callable[[Any, Any], bool]:
     forward = operator(ufunc, lambda *_: None, False)
 
     def update(a: Handle, b: Any) -> bool:
+        if _brings and bring((a, b)):
+            return False
         kind = a._kind
         if views.watch is not None or (machine.value_of(context_rules) or _rules).precision is not None:
             return False
@@ -194,6 +247,8 @@ def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
     def call(a: Any) -> Any:
         if not isinstance(a, Handle):
             return general(ufunc, (a,), {})
+        if _brings:
+            bring((a,))
         left, x = views.held(a)
         plan: Plan | None = find((left, (machine.value_of(context_rules) or _rules).precision))
         if plan is None or plan.kind == "host":

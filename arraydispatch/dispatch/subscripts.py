@@ -86,6 +86,9 @@ def getitem(a: Handle, key: Any) -> Any:
     if settings.default.min_size and parts.belongs_to_host(a, key):
         parts.settle(a, "its elements are read one by one")
         return host_values.take(a, key)
+    copies = a._kind.backend.defers and (not parts.is_basic(key) or parts.whole_integers(key, ghost(a).ndim))
+    if copies and shortcuts.bring((a, key)):
+        return host_values.take(a, key)
     view = shortcuts.part(a, key)
     if view is not None:
         return view

@@ -236,6 +236,7 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
     for out in outs:
         if isinstance(out, Handle) and parts.is_given_back(out):
             parts.settle(out, "arrays of its shape are the host's")
+    shortcuts.bring((*inputs, *outs, where))
     for x in (*inputs, *outs, where):
         if not _known(x):
             return host_fallback.with_strangers(ufunc, method, inputs, kwargs)

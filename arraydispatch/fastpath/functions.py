@@ -21,12 +21,12 @@ from ..dispatch import host_values, wrapping
 from ..engine.recording import call_nodes, tape, writes
 from ..functions.registry import Written, spec_of
 from ..functions.specs import Parallel
-from ..runtime.execution_policy import shapes
 from ..ufuncs import lanes
 from ..ufuncs.facts import INSTRUCTIONS
 from .creation import wrapped_all
 from .results import (
     DEEPEST,
+    any_large,
     array_of,
     before_write,
     computed_onto,
@@ -54,7 +54,6 @@ from .results import (
 __all__ = ["array_function", "callers", "of_function", "of_large", "of_ufunc", "with_twins"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
-_kept = shapes.kept
 
 
 # -- functions ---------------------------------------------------------------------------------------------------------
@@ -176,7 +175,8 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
             return computed_onto(run, hosts, options, out, found)
         if light and type(hosts[0]) is ndarray and hosts[0].size >= 2 * tape.IN_THREADS:
             return DECLINED  # threads share it
-        start = perf_counter() if any_size or _kept else 0.0
+        is_told = any_large(hosts)
+        start = perf_counter() if is_told else 0.0
         result = None
         if by_lanes and type(hosts[0]) is ndarray:
             result = lanes.called(by_lanes, hosts[0], tuple(hosts[1:]), options, first)
@@ -186,7 +186,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
             return result
         made = result if type(result) in PLAIN else made_of(result, found)
         if is_computed(made):
-            if (any_size or _kept) and _are_large(hosts):
+            if is_told:
                 host_values.tell(func, found, result, hosts, perf_counter() - start)
             else:
                 path.calls += 1
@@ -260,7 +260,7 @@ def _updater(func: Any) -> Any:
             result = run(*hosts, **kwargs)
         finally:  # np.put writes the elements before the index that it refuses
             written(args[0])
-        if _are_large(hosts):
+        if any_large(hosts):
             path.calls -= 1
             host_values.tell(func, found, result, hosts, perf_counter() - start)
         return result
@@ -270,16 +270,6 @@ def _updater(func: Any) -> Any:
 
 shorter: dict[Any, tuple[Any, Any, Any, bool]] = {}
 """Thin call of a function -> what it does with one argument, two and three, without a tuple of them; and whether the second is the axis."""
-
-
-def _are_large(values: Any) -> bool:
-    """Whether an ndarray among some values is of a size at which calls are reported one by one."""
-    for x in values:
-        if type(x) is ndarray:
-            value: ndarray = x
-            if value.size >= path.least:
-                return True
-    return False
 
 
 def _finished(result: Any, value: ndarray, a: Handle, kind: Kind, b: Any = None) -> Any:

@@ -11,7 +11,7 @@ cdef class Path:
 
 cdef object DECLINED, PLAIN, SCALARS, SEQUENCES, _HELD
 cdef dict _waiting
-cdef set _kept
+cdef dict _given_back
 cdef Path _path
 cdef Py_ssize_t _rows, _LANES
 cdef int MANY_LANES, SHORT_LANE
@@ -36,7 +36,7 @@ cdef list _reals, _wholes
 @cython.locals(spare=list, box=ndarray)
 cdef _with_number(op, ndarray value, x, bint before, place)
 cdef _operand(x, Kind kind)
-cdef bint _are_large(x, y) except -1
+cpdef bint any_large(values) except -1
 cpdef bint into(op, x, y, out, bint operator) except -1
 cpdef bint into_its_memory(op, x, y, out, bint operator) except -1
 cpdef written(a)

@@ -24,12 +24,12 @@ from ..engine.recording.call_nodes import declines
 from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import settings
-from ..runtime.execution_policy import shapes
+from ..runtime.execution_policy import are_few, shapes
 from ..ufuncs import rows
 from ..ufuncs.facts import INSTRUCTIONS
 
 __all__ = [
-    "DEEPEST", "array_of", "at", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "into_its_memory", "is_computed", "is_numpys", "is_ours", "is_plain", "is_read", "keywords_of", "made_of",
+    "DEEPEST", "any_large", "array_of", "at", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "into_its_memory", "is_computed", "is_numpys", "is_ours", "is_plain", "is_read", "keywords_of", "made_of",
     "of_one", "of_two", "onto", "path", "plain_sequence", "result_of", "ufunc", "value_of", "values_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
@@ -41,7 +41,7 @@ _waiting: dict[int, tuple[Any, ...]] = waiting
 _rows = rows.LEAST
 _LANES = 4 * MANY_LANES
 """Least product of the sizes of an array of many short lanes and of a row or column that goes with it."""
-_kept = shapes.kept
+_given_back = shapes.given_back
 _UFUNCS = {row.operator: row.func for row in MEMBERS.values() if row.operator is not row.func}
 
 
@@ -146,22 +146,37 @@ _ANSWERS = "__array_ufunc__", "__array_priority__"
 
 
 def is_kept(a: Handle, value: ndarray) -> bool:
-    """Whether NumPy computes with a large array although a library is named: the compiler gains nothing at its shape, or its root's."""
-    if not _kept or process.execution != "compiled" or not settings.on_cpu(a._kind.backend.name):
+    """Whether NumPy computes with a large array although a library is named.
+
+    It does where the array's shape, or its root's, was given back to the host, and where its numbers are short.
+    """
+    if process.execution is None:
+        return are_few(value, _path.least) and settings.on_cpu(a._kind.backend.name)
+    if not _given_back or process.execution != "compiled" or not settings.on_cpu(a._kind.backend.name):
         return False
-    if value.shape in _kept:
-        return True
     base: Handle | None = a._base
-    return base is not None and type(base._v) is ndarray and base._v.shape in _kept
+    if base is not None and type(base._v) is ndarray:
+        whole: ndarray = base._v
+        if whole.shape in _given_back and (2 * value.size < whole.size or shapes.stays(whole.shape)):
+            return True
+    return shapes.stays(value.shape)
+
+
+def any_large(values: Any) -> bool:
+    """Whether an ndarray among some values is of a size at which calls are reported one by one."""
+    for x in values:  # noqa: SIM110 -- compiled, a loop takes no generator
+        if _has_many(x):
+            return True
+    return False
 
 
 def of_kept(op: Any, inputs: tuple[Any, ...]) -> Any:
     """Compute a ufunc, or an operator, of large arrays that are NumPy's; :data:`DECLINED` where the general path does."""
-    if not _kept or waiting:
+    if waiting or not (_given_back or process.execution is None):
         return DECLINED
     found: list[Any] = []
     hosts = values_of(inputs, found)
-    if hosts is None or not found:
+    if hosts is None or not any_large(hosts):
         return DECLINED
     start = perf_counter()
     result = op(*hosts)
@@ -338,7 +353,7 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
         return False
     if place.size >= _path.recorded and call_nodes.least and not _is_at_once(place.size, False):
         return False  # it may be recorded
-    if place.size >= _path.least and handles.kind_of(out).backend.writes_at_home:
+    if place.size >= _path.least and handles.kind_of(out).backend.writes_at_home and not is_kept(out, place):
         return False  # the library may write it
     return into_its_memory(op, x, y, out, operator)
 
@@ -355,7 +370,7 @@ def into_its_memory(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     right = None if y is DECLINED else _operand(y, kind)
     if left is None or (right is None and y is not DECLINED):
         return False
-    large = _are_large(left, right)
+    large = any_large((left, right))
     start = perf_counter() if large else 0.0
     before_write(out, place)
     if place.ndim > 1 and (in_rows(left, right) or in_rows(place, 0)):
@@ -379,11 +394,6 @@ def into_its_memory(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
         _path.calls -= 1
         host_values.tell(_UFUNCS.get(op, op), [out], None, (place,), perf_counter() - start)
     return True
-
-
-def _are_large(x: Any, y: Any) -> bool:
-    """Whether one of two operands is large, which the library computes with."""
-    return _has_many(x) or _has_many(y)
 
 
 def _has_many(x: Any) -> bool:
@@ -473,7 +483,7 @@ def _onto_numpys(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
 
 def array_of(value: ndarray, kind: Kind) -> Any:
     """Wrap a new ndarray; ``kind`` is that of an operand."""
-    if _kept and value.size >= _path.least and not kind.standard and value.shape not in _kept:
+    if _given_back and value.size >= _path.least and not kind.standard and not shapes.stays(value.shape):
         return host_results.placed(value, kind.backend)  # it may be the library's
     dtype = value.dtype
     if dtype is not kind.dtype:

@@ -9,7 +9,9 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
 
 Execution = Literal["eager", "fused", "compiled"] | None
 
@@ -24,6 +26,18 @@ LIBRARY_FROM = 1 << 16
 """Number of elements from which a library computes calls otherwise; docs/explanation/small-arrays.md has the measurement. ``--min-size``
 overrides it.
 """
+
+
+SHORT = 4
+"""Bytes of a number of those :data:`FUSED_FROM` that NumPy adds while a library on a CPU begins a call: of shorter ones it adds more."""
+
+
+def are_few(x: np.ndarray[Any, Any], least: int) -> bool:
+    """Whether the library, which computes call by call on a CPU from ``least`` elements on, takes longer to begin than NumPy with these.
+
+    They are booleans or integers so short that many lie in a few bytes.
+    """
+    return x.dtype.kind in "biu" and x.dtype.itemsize < SHORT and x.nbytes < SHORT * least
 
 
 class Policy(NamedTuple):
@@ -88,8 +102,7 @@ class Shapes:
     given_back : dict
         Shape of which arrays begin on the host, since they moved there again and again, or were not worth being recorded -> number of
         questions about it from which they are the library's again.
-    kept : set
-        Shapes that were given back for good: recording a call takes longer than NumPy computes it.
+        Recording a call of some takes longer than NumPy computes it: they are not the library's again.
     """
 
     FIRST = 8
@@ -112,12 +125,12 @@ class Shapes:
     """Additions for each recorded call, on average, from which they are: the time of so many is that of recording a call."""
 
     def __init__(self) -> None:
-        self.kept: set[tuple[int, ...]] = set()
+        self.given_back: dict[tuple[int, ...], int] = {}
         self.clear()
 
     def clear(self) -> None:
         """Forget all shapes."""
-        self.kept.clear()
+        self.given_back.clear()
         self.changing = 0
         self._recurring: set[tuple[int, ...]] = set()
         self._recurring_of: dict[int, int] = defaultdict(int)
@@ -134,7 +147,6 @@ class Shapes:
         self._taken: dict[tuple[int, ...], int] = defaultdict(int)
         self._copied: dict[tuple[int, ...], int] = defaultdict(int)
         """Shape -> additions that would pay for the copies, less the work of programs on arrays of that shape."""
-        self.given_back: dict[tuple[int, ...], int] = {}
         self._next: dict[tuple[int, ...], int] = {}
         """Shape that was given back -> number of questions at which it is the library's again when it is given back once more."""
 
@@ -154,7 +166,6 @@ class Shapes:
         if light and min(self._recorded[shape] for shape, _ in calls) >= self.RECORDED:
             for shape, _ in calls:
                 self._give_back(shape, sys.maxsize)
-                self.kept.add(shape)
 
     def moved(self, shape: tuple[int, ...]) -> None:
         """Note that an array moved to the host, since it is read or written in parts; if that is all, others of its shape begin there."""
@@ -198,6 +209,14 @@ class Shapes:
             self._by_values.add(shape)
             self.changing += 1
 
+    def stays(self, shape: tuple[int, ...]) -> bool:
+        """Whether a shape that was given back still is; this is a question about it."""
+        left = self.given_back.get(shape, 0)
+        if left < 2:
+            return False
+        self.given_back[shape] = left - 1
+        return True
+
     def recurs(self, shape: tuple[int, ...]) -> bool:
         """Whether an array of this shape is worth a program of the library."""
         if shape in self._recurring:
@@ -205,8 +224,7 @@ class Shapes:
         if shape in self._by_values:
             return False
         if shape in self.given_back:
-            self.given_back[shape] -= 1
-            if self.given_back[shape] > 0:
+            if self.stays(shape):
                 return False
             del self.given_back[shape]
             self._recurring.add(shape)

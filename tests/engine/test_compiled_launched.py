@@ -266,6 +266,37 @@ def test_arrays_that_move_each_time_begin_on_the_host(backend: str, zygotes: Zyg
 
 
 @pytest.mark.one_backend
+def test_results_of_parts_on_the_host_stay_there_if_little_comes_of_them(
+    backend: str, zygotes: Zygotes, tmp_path: Path
+) -> None:
+    """A loop that reads and writes layers, as lattice Boltzmann programs do, would copy each of them in each step."""
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "from arraydispatch.engine.compiled_blocks.counters import counters\n"
+        "f, solid = np.ones((4, 300, 300)) + np.arange(4)[:, None, None] / 8, np.arange(90_000).reshape(300, 300) % 97 < 3\n"
+        "def step(f):\n"
+        "    r, g = f[0] + f[1], np.zeros(f.shape)\n"
+        "    for i in range(4):\n"
+        "        g[i] = r * (1.0 + f[i] - 0.5 * f[i] ** 2)\n"
+        "        g[i, solid] = f[3 - i, solid]\n"
+        "    for i in range(4):\n"
+        "        f[i] = np.roll(g[i], i - 1, axis=0) / np.abs(g[i]).max()\n"
+        "        f[i, -1, 3:9] = f[i, -2, 3:9]\n"
+        "before = []\n"
+        "for n in range(60):\n"
+        "    before.append(counters.blocks)\n"
+        "    step(f)\n"
+        "print(f.sum(), f[1, 2, 3], 'in', counters.blocks - before[40])\n"
+    )
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    assert ours.code == theirs.code == 0, ours.stderr
+    (value, blocks), (expected, _) = (said.stdout.split(" in ") for said in (ours, theirs))
+    np.testing.assert_allclose(*([float(x) for x in line.split()] for line in (value, expected)), rtol=1e-12)
+    assert backend == "numpy" or int(blocks) < 40, ours.stdout
+
+
+@pytest.mark.one_backend
 def test_numpy_sorts_what_lies_in_the_hosts_memory(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     """XLA takes twenty to a hundred times as long."""
     (tmp_path / "main.py").write_text(_source(PROGRAMS["functions that sort"]))
@@ -465,6 +496,41 @@ def test_numpy_multiplies_a_matrix_that_is_there_and_a_vector(backend: str, zygo
         "b = a * 2.0\n"
         "print((b @ v).sum(), (np.ones((80_000, 3)) @ np.arange(3.0)).sum(), (a @ v.astype(np.float32)).dtype)\n"
         "try:\n    a @ v[1:]\nexcept ValueError as error:\n    print(error)\n"
+    )
+    prints_as_plainly(zygotes, backend, script, tmp_path, ("--execution", "compiled"))
+
+
+@pytest.mark.one_backend
+def test_numpy_goes_on_with_small_arrays_that_a_block_has_made(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """It takes longer to start a program of the library; while a block is open, calls on small arrays are recorded in it."""
+    script = (
+        "import numpy as np\n"
+        "from arraydispatch.engine.compiled_blocks.counters import counters\n"
+        "x = np.arange(90_000.0).reshape(300, 300) % 7 - 3\n"
+        "def made():\n"
+        "    b = (x * 2.0).sum(axis=0)\n"
+        "    print(b.max())\n"
+        "    return b\n"
+        "b, c, d, e, f, g = [made() for _ in range(6)]\n"
+        "part, turned, late = c[5:], d.reshape(20, 15).T, e[::-1]\n"
+        "g.flags.writeable = False\n"
+        "before = counters.calls\n"
+        "for n in range(3):\n"
+        "    u = b * 2.0 - np.sqrt(np.abs(part)).sum() + np.where(d > n, d, b)\n"
+        "    print(u.sum(), turned.sum(axis=0)[:4], np.concatenate([b, late, [1.0]]).size, f[7], f[[3, 1]], f[f > n].size)\n"
+        "    part[2:9] += n\n"
+        "    c -= 1.0\n"
+        "    turned[3] = n\n"
+        "    np.multiply(e, 0.5, out=e)\n"
+        "    b += late\n"
+        "    print(c[:9], d[:4], late[:4], b[:4], np.linalg.norm(g), g.flags.writeable)\n"
+        "print(counters.calls - before)\n"
+        "h, k = made(), made()\n"
+        "before = counters.calls\n"
+        "k = ((x + 1.0).sum(axis=1) + h).sum() + k\n"
+        "print(k.sum(), (x * k).sum(), (x[:, 1:2] * h).sum(), type(h), h.shape)\n"
+        "try:\n    h + h[1:]\nexcept ValueError as error:\n    print(error)\n"
+        "try:\n    g[3] = 1\nexcept ValueError as error:\n    print(error)\n"
     )
     prints_as_plainly(zygotes, backend, script, tmp_path, ("--execution", "compiled"))
 

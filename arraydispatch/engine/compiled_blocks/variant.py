@@ -271,6 +271,15 @@ class Deferring(Backend):
             return self.inner.awaited(a) if type(a) is not Deferred else None
         return self.inner.lent(self._value(a, "NumPy computes with it"))
 
+    def rests(self, a: Any) -> bool:
+        """Whether a value is small, known and in host memory, and nothing is recorded that a call on it would be run with."""
+        if type(a) is not Deferred:
+            return False
+        x: Deferred = a
+        if x.tape is not None or x.value is None or x.aval.size >= process.min_size or mine().calls:
+            return False
+        return settings.on_cpu(self.name)
+
     def shows_scalars(self, a: Any) -> bool:
         """Return True in a launched program on a CPU: such a program expects Python's floats, and a pending value is none."""
         return process.users is not None and settings.on_cpu(self.name)
