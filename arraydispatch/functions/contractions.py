@@ -14,6 +14,7 @@ from ..common import events
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from . import layouts
+from .ghost_views import answered
 from .operands import arrays
 from .registry import XP, implements
 
@@ -393,13 +394,4 @@ def _einsum_prepare(
     return ops, labels, shape
 
 
-@implements(np.einsum_path, mode="meta", returns="any")
-def einsum_path(xp: XP, *operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
-    """`numpy.einsum_path`."""
-
-    def ghost(x: Any) -> Any:
-        return np.broadcast_to(np.empty((), xp.dtype_of(x)), xp.shape_of(x)) if xp.is_array(x) else x
-
-    ghosts = [ghost(x) for x in operands]
-    keywords: dict[str, Any] = {"einsum_call": True} if einsum_call else {}
-    return np.einsum_path(*ghosts, optimize=optimize, **keywords)
+implements(np.einsum_path, mode="meta", returns="any")(answered(np.einsum_path))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ..common import arguments
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from . import layouts
+from .ghost_views import viewed
 from .operands import along, arrays, axis_of, cast_into, first_native, flat, to_host, unshared, upload
 from .registry import describe, family
 
@@ -212,60 +212,8 @@ def append(xp: Any, arr: Any, values: Any, axis: Any = None) -> Native:
 # -- splitting -------------------------------------------------------------------------------------------------------
 
 
-@viewing(np.array_split)
-def array_split(xp: Any, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Native]:
-    ary = xp.asarray(ary)
-    axis = normalize_axis_index(axis, len(xp.shape_of(ary)))
-    n = xp.shape_of(ary)[axis]
-    where = to_host(xp, indices_or_sections)
-    if where.ndim:
-        points = [0, *(int(i) for i in where), n]
-    else:
-        sections = int(indices_or_sections)
-        if sections <= 0:
-            raise ValueError("number sections must be larger than 0.") from None
-        each, extras = divmod(n, sections)
-        points = np.cumsum([0] + extras * [each + 1] + (sections - extras) * [each]).tolist()
-    found = []
-    for start, stop in pairwise(points):
-        begin, end, _ = slice(start, stop).indices(n)
-        found.append(along(xp, ary, axis, begin, max(begin, end)))
-    return found
-
-
-@viewing(np.split)
-def split(xp: Any, ary: Any, indices_or_sections: Any, axis: Any = 0) -> list[Native]:
-    ary = xp.asarray(ary)
-    if not to_host(xp, indices_or_sections).ndim:
-        n = xp.shape_of(ary)[normalize_axis_index(axis, len(xp.shape_of(ary)))]
-        if n % int(indices_or_sections):
-            raise ValueError("array split does not result in an equal division")
-    return array_split(xp, ary, indices_or_sections, axis)
-
-
-@viewing(np.hsplit)
-def hsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
-    ary = xp.asarray(ary)
-    ndim = len(xp.shape_of(ary))
-    if ndim == 0:
-        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
-    return split(xp, ary, indices_or_sections, 1 if ndim > 1 else 0)
-
-
-@viewing(np.vsplit)
-def vsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
-    ary = xp.asarray(ary)
-    if len(xp.shape_of(ary)) < 2:
-        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
-    return split(xp, ary, indices_or_sections, 0)
-
-
-@viewing(np.dsplit)
-def dsplit(xp: Any, ary: Any, indices_or_sections: Any) -> list[Native]:
-    ary = xp.asarray(ary)
-    if len(xp.shape_of(ary)) < 3:
-        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
-    return split(xp, ary, indices_or_sections, 2)
+for _func in (np.array_split, np.dsplit, np.hsplit, np.split, np.vsplit):
+    viewing(_func)(viewed(_func))
 
 
 @viewing(np.unstack, returns="scalar")

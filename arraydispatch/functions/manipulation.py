@@ -11,26 +11,22 @@ import operator
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..common import arguments
-from ..common.buffers import axes_by_stride
 from ..common.errors import listed
 from ..common.user_warnings import real_of
 from ..memory.views import native
-from ..runtime import dtypes
 from ..ufuncs.ufunc_methods import mask_of
 from . import joining, layouts
+from .ghost_views import answered, viewed
 from .operands import (
     along,
-    arrays,
     cast_into,
     counting,
     filled,
     flat,
     lined,
-    moved,
-    size_of,
     to_host,
     truth,
     unshared,
@@ -45,11 +41,6 @@ Shape = tuple[int, ...]
 viewing = family(mode="view")
 answering = family(mode="meta", returns="any")
 moving = family(moves=True)
-
-
-def _ghost(shape: Shape) -> np.ndarray[Any, Any]:
-    """Return an ndarray of any shape that costs no memory; NumPy checks arguments on it and raises its own errors."""
-    return np.broadcast_to(np.empty(()), shape)
 
 
 # -- copies ----------------------------------------------------------------------------------------------------------
@@ -112,211 +103,39 @@ def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: An
 # -- shape -----------------------------------------------------------------------------------------------------------
 
 
+for _func in (
+    np.broadcast_to, np.diagonal, np.expand_dims, np.flip, np.fliplr, np.flipud, np.matrix_transpose, np.moveaxis, np.rollaxis, np.rot90,
+):  # fmt: skip
+    viewing(_func)(viewed(_func))
+for _func in (np.squeeze, np.swapaxes, np.transpose):
+    viewing(_func, scalars=True)(viewed(_func))
+for _func in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
+    viewing(_func, many=True)(viewed(_func, many=True))
+viewing(np.broadcast_arrays, many=True, sequence=True)(viewed(np.broadcast_arrays, many=True))
+
+
 @viewing(np.reshape, scalars=True)
 def reshape(xp: Any, a: Any, /, shape: Any, order: str = "C", *, copy: bool | None = None) -> Native:
     a = xp.asarray(a)
-    have = xp.shape_of(a)
-    to = _ghost(have).reshape(shape).shape
+    to = np.broadcast_to(0, xp.shape_of(a)).reshape(shape).shape  # or NumPy's own error
     if copy:
         a = unshared(xp, a)
-    if order == "A":
-        order = "F" if _is_fortran(xp, a) else "C"
-    if order == "C":
-        return xp.prim.reshape(a, to)
-    if order != "F":
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
-    return _reversed(xp, xp.prim.reshape(_reversed(xp, a), to[::-1]))
+    if order in "Ff":
+        return _reversed(xp, xp.prim.reshape(_reversed(xp, a), to[::-1]))
+    return xp.prim.reshape(a, to)
 
 
 def _reversed(xp: Any, a: Native) -> Native:
     return xp.prim.transpose(a, tuple(range(len(xp.shape_of(a))))[::-1])
 
 
-def _is_fortran(xp: Any, a: Native) -> bool:
-    """Whether the array is in Fortran order and not in C order."""
-    strides = xp.backend.strides_of(a)
-    if strides is None:
-        return False
-    shape = xp.shape_of(a)
-    live = [(n, s) for n, s in zip(shape, strides) if n > 1]
-    expected = 1
-    for n, s in live:
-        if s != expected:
-            return False
-        expected *= n
-    return len(live) > 1
-
-
 @viewing(np.ravel)
 def ravel(xp: Any, a: Any, order: str | None = "C") -> Native:
-    a, order = xp.asarray(a), (order or "C").upper()
-    if order in ("A", "F"):
-        fortran = order == "F" or _is_fortran(xp, a)
-        return flat(xp, _reversed(xp, a) if fortran else a)
-    if order == "K":
-        strides = xp.backend.strides_of(a)
-        if strides is not None and len(strides) > 1:
-            return flat(xp, xp.prim.transpose(a, axes_by_stride([abs(s) for s in strides])))
-    elif order != "C":
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
-    return flat(xp, a)
-
-
-@viewing(np.transpose, scalars=True)
-def transpose(xp: Any, a: Any, axes: Any = None) -> Native:
     a = xp.asarray(a)
-    ndim = len(xp.shape_of(a))
-    if axes is None:
-        return xp.prim.transpose(a, tuple(range(ndim))[::-1])
-    axes = tuple(axes) if isinstance(axes, list | tuple) else (axes,)
-    if len(axes) != ndim:
-        raise ValueError("axes don't match array")
-    return xp.prim.transpose(a, normalize_axis_tuple(axes, ndim))
-
-
-@viewing(np.matrix_transpose)
-def matrix_transpose(xp: Any, x: Any, /) -> Native:
-    x = xp.asarray(x)
-    ndim = len(xp.shape_of(x))
-    if ndim < 2:
-        raise ValueError(f"Input array must be at least 2-dimensional, but it is {ndim}")
-    return moved(xp, x, ndim - 1, ndim - 2)
-
-
-@viewing(np.swapaxes, scalars=True)
-def swapaxes(xp: Any, a: Any, axis1: Any, axis2: Any) -> Native:
-    a = xp.asarray(a)
-    perm = list(range(len(xp.shape_of(a))))
-    i, j = normalize_axis_index(axis1, len(perm)), normalize_axis_index(axis2, len(perm))
-    perm[i], perm[j] = perm[j], perm[i]
-    return xp.prim.transpose(a, tuple(perm))
-
-
-@viewing(np.moveaxis)
-def moveaxis(xp: Any, a: Any, source: Any, destination: Any) -> Native:
-    a = xp.asarray(a)
-    ndim = len(xp.shape_of(a))
-    source = normalize_axis_tuple(source, ndim, "source")
-    destination = normalize_axis_tuple(destination, ndim, "destination")
-    if len(source) != len(destination):
-        raise ValueError("`source` and `destination` arguments must have the same number of elements")
-    order = [n for n in range(ndim) if n not in source]
-    for to, axis in sorted(zip(destination, source)):
-        order.insert(to, axis)
-    return xp.prim.transpose(a, tuple(order))
-
-
-@viewing(np.rollaxis)
-def rollaxis(xp: Any, a: Any, axis: Any, start: int = 0) -> Native:
-    a = xp.asarray(a)
-    n = len(xp.shape_of(a))
-    axis = normalize_axis_index(axis, n)
-    if start < 0:
-        start += n
-    if not 0 <= start < n + 1:
-        raise np.exceptions.AxisError(f"'start' arg requires {-n} <= start < {n + 1}, but {start} was passed in")
-    if axis < start:
-        start -= 1
-    return moved(xp, a, axis, start)
-
-
-@viewing(np.expand_dims)
-def expand_dims(xp: Any, a: Any, axis: Any) -> Native:
-    a = xp.asarray(a)
-    axes = axis if isinstance(axis, tuple | list) else (axis,)
-    lengths = iter(xp.shape_of(a))
-    ndim = len(axes) + len(xp.shape_of(a))
-    axes = normalize_axis_tuple(axes, ndim)
-    return xp.prim.reshape(a, tuple(1 if i in axes else next(lengths) for i in range(ndim)))
-
-
-@viewing(np.squeeze, scalars=True)
-def squeeze(xp: Any, a: Any, axis: Any = None) -> Native:
-    a = xp.asarray(a)
-    return xp.prim.reshape(a, _ghost(xp.shape_of(a)).squeeze(axis).shape)
-
-
-def _one_or_many(found: list[Native]) -> Any:
-    return found[0] if len(found) == 1 else tuple(found)
-
-
-@viewing(np.atleast_1d, many=True)
-def atleast_1d(xp: Any, *arys: Any) -> Any:
-    return _one_or_many([joining.at_least(xp, a, 1) for a in arrays(xp, *arys)])
-
-
-@viewing(np.atleast_2d, many=True)
-def atleast_2d(xp: Any, *arys: Any) -> Any:
-    return _one_or_many([joining.at_least(xp, a, 2) for a in arrays(xp, *arys)])
-
-
-@viewing(np.atleast_3d, many=True)
-def atleast_3d(xp: Any, *arys: Any) -> Any:
-    return _one_or_many([joining.at_least(xp, a, 3) for a in arrays(xp, *arys)])
-
-
-@viewing(np.broadcast_to)
-def broadcast_to(xp: Any, array: Any, shape: Any, subok: bool = False) -> Native:
-    array = xp.asarray(array)
-    to = np.broadcast_to(_ghost(xp.shape_of(array)), shape).shape
-    return xp.prim.broadcast_to(array, to)
-
-
-@viewing(np.broadcast_arrays, many=True, sequence=True)
-def broadcast_arrays(xp: Any, *args: Any, subok: bool = False) -> tuple[Native, ...]:
-    given = arrays(xp, *args)
-    shape = np.broadcast_shapes(*[xp.shape_of(a) for a in given])
-    return tuple(xp.prim.broadcast_to(a, shape) for a in given)
+    return flat(xp, _reversed(xp, a) if order in ("F", "f") else a)
 
 
 # -- order of elements -----------------------------------------------------------------------------------------------
-
-
-@viewing(np.flip)
-def flip(xp: Any, m: Any, axis: Any = None) -> Native:
-    m = xp.asarray(m)
-    ndim = len(xp.shape_of(m))
-    return xp.prim.flip(m, tuple(range(ndim)) if axis is None else normalize_axis_tuple(axis, ndim))
-
-
-@viewing(np.fliplr)
-def fliplr(xp: Any, m: Any) -> Native:
-    m = xp.asarray(m)
-    if len(xp.shape_of(m)) < 2:
-        raise ValueError("Input must be >= 2-d.")
-    return xp.prim.flip(m, (1,))
-
-
-@viewing(np.flipud)
-def flipud(xp: Any, m: Any) -> Native:
-    m = xp.asarray(m)
-    if len(xp.shape_of(m)) < 1:
-        raise ValueError("Input must be >= 1-d.")
-    return xp.prim.flip(m, (0,))
-
-
-@viewing(np.rot90)
-def rot90(xp: Any, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Native:
-    axes = tuple(axes)
-    if len(axes) != 2:
-        raise ValueError("len(axes) must be 2.")
-    m = xp.asarray(m)
-    ndim = len(xp.shape_of(m))
-    if axes[0] == axes[1] or abs(axes[0] - axes[1]) == ndim:
-        raise ValueError("Axes must be different.")
-    if any(not -ndim <= axis < ndim for axis in axes):
-        raise ValueError(f"Axes={axes} out of range for array of ndim={ndim}.")
-    i, j = (axis % ndim for axis in axes)
-    k = (k if isinstance(k, int | float) else int(k)) % 4
-    perm = list(range(ndim))
-    perm[i], perm[j] = perm[j], perm[i]
-    if k == 0:
-        return m
-    if k == 2:
-        return xp.prim.flip(m, (i, j))
-    if k == 1:
-        return xp.prim.transpose(xp.prim.flip(m, (j,)), tuple(perm))
-    return xp.prim.flip(xp.prim.transpose(m, tuple(perm)), (j,))
 
 
 @moving(np.roll, recorded=True, layout=layouts.rolled)
@@ -439,26 +258,6 @@ def trimmed(xp: Any, a: Native, trim: str = "fb", axis: Any = None) -> tuple[sli
 # -- diagonals and triangles -----------------------------------------------------------------------------------------
 
 
-@viewing(np.diagonal)
-def diagonal(xp: Any, a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Native:
-    a = xp.asarray(a)
-    shape = xp.shape_of(a)
-    if len(shape) < 2:
-        raise ValueError("diag requires an array of at least two dimensions")
-    i, j = normalize_axis_index(axis1, len(shape)), normalize_axis_index(axis2, len(shape))
-    if i == j:
-        raise ValueError("axis1 and axis2 cannot be the same")
-    rest = tuple(k for k in range(len(shape)) if k not in (i, j))
-    rows, columns = shape[i], shape[j]
-    lead = tuple(shape[k] for k in rest)
-    start = offset if offset >= 0 else -offset * columns
-    count = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
-    if not count or 0 in lead:
-        return filled(xp, (*lead, count), 0, xp.dtype_of(a), a)
-    a = xp.prim.reshape(xp.prim.transpose(a, (*rest, i, j)), (*lead, rows * columns))
-    return along(xp, a, len(lead), start, start + (count - 1) * (columns + 1) + 1, columns + 1)
-
-
 @moving(np.diagflat)
 def diagflat(xp: Any, v: Any, k: int = 0) -> Native:
     v = flat(xp, xp.asarray(v))
@@ -478,7 +277,7 @@ def diag(xp: Any, v: Any, k: int = 0) -> Native:
     if ndim == 1:
         return diagflat(xp, v, k)
     if ndim == 2:
-        return diagonal(xp, v, k)
+        return xp.diagonal(v, k)
     raise ValueError("Input must be 1- or 2-d.")
 
 
@@ -532,36 +331,6 @@ def vander(xp: Any, x: Any, N: Any = None, increasing: bool = False) -> Native:
 # -- known from shapes and dtypes ------------------------------------------------------------------------------------
 
 
-@answering(np.shape)
-def shape(xp: Any, a: Any) -> Shape:
-    return tuple(xp.shape_of(xp.asarray(a)))
-
-
-@answering(np.ndim)
-def ndim(xp: Any, a: Any) -> int:
-    return len(xp.shape_of(xp.asarray(a)))
-
-
-@answering(np.size)
-def size(xp: Any, a: Any, axis: Any = None) -> int:
-    a = xp.asarray(a)
-    return size_of(xp, a) if axis is None else int(np.size(_ghost(xp.shape_of(a)), axis))
-
-
-def _dtype_or_scalar(xp: Any, x: Any) -> Any:
-    return xp.dtype_of(x) if xp.is_array(x) else x
-
-
-@answering(np.result_type)
-def result_type(xp: Any, *arrays_and_dtypes: Any) -> np.dtype[Any]:
-    return np.result_type(*[_dtype_or_scalar(xp, x) for x in arrays_and_dtypes])
-
-
-@answering(np.can_cast)
-def can_cast(xp: Any, from_: Any, to: Any, casting: Any = "safe") -> bool:
-    return np.can_cast(_dtype_or_scalar(xp, from_), to, casting)
-
-
 @moving(np.min_scalar_type, returns="any", pure=False, looks=True)
 def min_scalar_type(xp: Any, a: Any, /) -> np.dtype[Any]:
     if xp.is_array(a):
@@ -569,26 +338,7 @@ def min_scalar_type(xp: Any, a: Any, /) -> np.dtype[Any]:
     return np.min_scalar_type(a)
 
 
-@answering(np.common_type)
-def common_type(xp: Any, *arrays: Any) -> Any:
-    return np.common_type(*[np.empty(0, xp.dtype_of(xp.asarray(a))) for a in arrays])
-
-
-@answering(np.iscomplexobj)
-def iscomplexobj(xp: Any, x: Any) -> bool:
-    return dtypes.category(xp.dtype_of(xp.asarray(x))) == "complex"
-
-
-@answering(np.isrealobj)
-def isrealobj(xp: Any, x: Any) -> bool:
-    return not iscomplexobj(xp, x)
-
-
-@answering(np.shares_memory, memory=True)
-def shares_memory(xp: Any, a: Any, b: Any, /, max_work: int = -1) -> bool:
-    return bool(xp.is_array(a) and xp.is_array(b) and (a is b or xp.backend.may_share(a, b)))
-
-
-@answering(np.may_share_memory, memory=True)
-def may_share_memory(xp: Any, a: Any, b: Any, /, max_work: int = 0) -> bool:
-    return shares_memory(xp, a, b)
+for _func in (np.can_cast, np.common_type, np.iscomplexobj, np.isrealobj, np.ndim, np.result_type, np.shape, np.size):
+    answering(_func)(answered(_func))
+for _func in (np.may_share_memory, np.shares_memory):
+    answering(_func, memory=True)(answered(_func))

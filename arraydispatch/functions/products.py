@@ -18,7 +18,8 @@ from . import (
     layouts,
 )
 from .contractions import common_operands, conjugate
-from .operands import along, arrays, common_shape, swapped
+from .ghost_views import viewed
+from .operands import along, arrays, common_shape
 from .registry import GUFUNCS, XP, family, implements
 
 Shape = tuple[int, ...]
@@ -35,34 +36,6 @@ def _reshape(xp: XP, a: Any, shape: Shape) -> Any:
 
 def _transpose(xp: XP, a: Any, perm: Shape) -> Any:
     return a if perm == tuple(range(len(perm))) else xp.prim.transpose(a, perm)
-
-
-def diagonal_of(xp: XP, a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
-    """Implement ``np.diagonal`` by merging the two axes and taking one strided slice."""
-    shape = xp.shape_of(a)
-    ndim = len(shape)
-    if ndim < 2:
-        raise ValueError("diag requires an array of at least two dimensions")
-    first = _axis(axis1, ndim, "axis1")
-    second = _axis(axis2, ndim, "axis2")
-    if first == second:
-        raise ValueError("axis1 and axis2 cannot be the same")
-    offset = operator.index(offset)
-    rest = tuple(i for i in range(ndim) if i not in (first, second))
-    outer = tuple(shape[i] for i in rest)
-    rows, columns = shape[first], shape[second]
-    length = max(0, min(rows - max(-offset, 0), columns - max(offset, 0)))
-    flat = xp.prim.reshape(_transpose(xp, a, (*rest, first, second)), (*outer, rows * columns))
-    begin = max(-offset, 0) * columns + max(offset, 0) if length else 0
-    end = begin + (length - 1) * (columns + 1) + 1 if length else 0
-    return xp.prim.slice(flat, (*(slice(0, n, 1) for n in outer), slice(begin, end, columns + 1)))
-
-
-def _axis(axis: Any, ndim: int, name: str) -> int:
-    axis = operator.index(axis)
-    if not -ndim <= axis < ndim:
-        raise AxisError(axis, ndim, name)
-    return int(axis % ndim)
 
 
 # -- dot and its relatives -------------------------------------------------------------------------------------------
@@ -202,8 +175,7 @@ def linalg_tensordot(xp: XP, x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
 @product(np.trace, into=("accumulates",))
 def trace(xp: XP, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype: Any = None) -> Any:
     """`numpy.trace`."""
-    diagonal = diagonal_of(xp, xp.asarray(a), offset, axis1, axis2)
-    return xp.add.reduce(diagonal, axis=-1, dtype=dtype)
+    return xp.add.reduce(xp.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
 @product(np.linalg.trace)
@@ -212,19 +184,8 @@ def linalg_trace(xp: XP, x: Any, /, *, offset: Any = 0, dtype: Any = None) -> An
     return trace(xp, x, offset, -2, -1, dtype)
 
 
-@implements(np.linalg.diagonal, mode="view")
-def linalg_diagonal(xp: XP, x: Any, /, *, offset: Any = 0) -> Any:
-    """`numpy.linalg.diagonal`."""
-    return diagonal_of(xp, xp.asarray(x), offset, -2, -1)
-
-
-@implements(np.linalg.matrix_transpose, mode="view")
-def linalg_matrix_transpose(xp: XP, x: Any, /) -> Any:
-    """`numpy.linalg.matrix_transpose`."""
-    x = xp.asarray(x)
-    if xp.ndim_of(x) < 2:
-        raise ValueError(f"Input array must be at least 2-dimensional, but it is {xp.ndim_of(x)}")
-    return swapped(xp, x)
+for _func in (np.linalg.diagonal, np.linalg.matrix_transpose):
+    implements(_func, mode="view")(viewed(_func))
 
 
 @implements(np.cross, error="sum", layout=layouts.crossed)

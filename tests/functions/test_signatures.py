@@ -46,6 +46,8 @@ def differences(func: Any, body: Any) -> list[str]:
 @each("func", list(registry.SPECS))
 def test_parameters_are_numpys(func: Any) -> None:
     body = registry.SPECS[func].body
+    if getattr(body, "__wrapped__", None) is func:  # it calls NumPy's function itself
+        return
     try:
         theirs = inspect.signature(func).parameters
     except ValueError:
