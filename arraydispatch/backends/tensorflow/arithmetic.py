@@ -315,15 +315,6 @@ def _differentiable_power(a: Tensor, b: Tensor) -> Tensor:
     return _select(product, _select(one, a, _select(two, _mul(a, a), _mul(a, _mul(a, a)))), out)
 
 
-def expm1(a: Tensor) -> Tensor:
-    """Compute expm1. Complex: by NumPy's formula; TensorFlow's loses all digits near 0 and is NaN at infinities."""
-    if a.dtype not in COMPLEX:
-        return _expm1(a)
-    re, im = parts(a)
-    half = _sin(_mul(im, 0.5))
-    return join(_sub(_mul(_expm1(re), _cos(im)), _mul(_square(half), 2.0)), _mul(_exp(re), _sin(im)))
-
-
 def signbit(a: Tensor) -> Tensor:
     return _less(_bitcast(a, BITS[a.dtype]), 0)
 

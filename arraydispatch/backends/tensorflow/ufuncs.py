@@ -18,7 +18,6 @@ import tensorflow as tf
 from .arithmetic import (
     binary,
     divide,
-    expm1,
     floor_divide,
     fmod,
     hypot,
@@ -44,6 +43,7 @@ from .complex_kernels import (
     cosh,
     exp,
     exp2,
+    expm1,
     sin,
     sinh,
     tan,
