@@ -15,7 +15,7 @@ from ..runtime import dtypes
 from ..ufuncs.plans import WholePlan
 from . import layouts, operands
 from .operands import unshared, warn_of_nan
-from .reductions import ALL_AXES, NoValue, known_any, nans_replaced, native_of, reduced, reduction
+from .reductions import ALL_AXES, NoValue, known_any, nans_replaced, reduced, reduction
 from .registry import XP
 
 Shape = tuple[int, ...]
@@ -122,7 +122,7 @@ def mean(
         result = _mean_of_all(xp, a)
         if result is not None:
             return result
-    a = native_of(xp, a)
+    a = xp.asarray(a)
     count = _count(xp, a, axis, keepdims is not NoValue and bool(keepdims), where)
     if isinstance(count, int):
         if not count:
@@ -170,7 +170,7 @@ def var(
 ) -> Native:  # fmt: skip
     """`numpy.var`."""
     ddof = _ddof(ddof, correction)
-    a = native_of(xp, a)
+    a = xp.asarray(a)
     if dtype is None:
         to = dtypes.FLOAT64 if xp.dtype_of(a).kind in "iub" else None
     else:
@@ -218,7 +218,7 @@ def average(
     xp: XP, a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = NoValue
 ) -> Any:
     """`numpy.average`."""
-    a = native_of(xp, a)
+    a = xp.asarray(a)
     if axis is not None:
         axis = normalize_axis_tuple(axis, xp.ndim_of(a), argname="axis")
     if weights is None:

@@ -15,14 +15,12 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..backends.base import Native, Unsupported
-from ..common import tracing
+from ..common import events, tracing
 from ..common.user_warnings import warn, warn_of_cast
 from ..runtime import dtypes
-from .averages import mean, std
-from .operands import first_native, itself
-from .reductions import known_any, native_of, reduced
+from .operands import first_native, itself, sequence, wrapped
+from .reductions import known_any, reduced
 from .registry import XP, implements
-from .statistics import percentile
 
 _UNSIGNED = {np.dtype(f"i{size}"): np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
@@ -138,7 +136,7 @@ def _difference(xp: XP, a: Any, b: Any) -> Any:
 
 
 def _raveled(xp: XP, a: Any, weights: Any) -> tuple[Native, Native | None]:
-    a = native_of(xp, a)
+    a = xp.asarray(a)
     shape = xp.shape_of(a)
     flat = (math.prod(shape),)
     if xp.dtype_of(a) == dtypes.BOOL:
@@ -270,7 +268,11 @@ def _estimated(xp: XP, a: Native, name: str, limits: Any, first: Any, last: Any)
         a = xp.prim.mask(a, inside)
     if 0 in xp.shape_of(a):
         return 1
-    width = _ESTIMATORS[name](xp, a, (first, last))
+    if name == "stone":
+        width = _stone(xp, a, first, last)
+    else:
+        with events.Body():  # NumPy's own code takes any array
+            width = _ESTIMATORS[name](wrapped(xp, a), (first, last))
     if not width:
         return 1
     if xp.dtype_of(a).kind in "iu" and width < 1:
@@ -278,41 +280,20 @@ def _estimated(xp: XP, a: Native, name: str, limits: Any, first: Any, last: Any)
     return int(np.ceil(_difference(xp, last, first) / width))
 
 
-def _size(xp: XP, x: Native) -> int:
-    return xp.shape_of(x)[0]
+_ESTIMATORS: dict[str, Any] = np.lib._histograms_impl._hist_bin_selectors  # type: ignore[attr-defined]
+"""NumPy's estimators of the width of bins by name, functions of the array and of its range."""
 
 
-def _extent(xp: XP, x: Native) -> Any:
-    low, high = _fetched(xp, reduced(xp, xp.minimum, x, None)), _fetched(xp, reduced(xp, xp.maximum, x, None))
-    return _difference(xp, high, low)
-
-
-def _square_root(xp: XP, x: Native, _limits: Any) -> Any:
-    return _extent(xp, x) / np.sqrt(_size(xp, x))
-
-
-def _sturges(xp: XP, x: Native, _limits: Any) -> Any:
-    return _extent(xp, x) / (np.log2(_size(xp, x)) + 1.0)
-
-
-def _rice(xp: XP, x: Native, _limits: Any) -> Any:
-    return _extent(xp, x) / (2.0 * _size(xp, x) ** (1.0 / 3))
-
-
-def _scott(xp: XP, x: Native, _limits: Any) -> Any:
-    return (24.0 * np.pi**0.5 / _size(xp, x)) ** (1.0 / 3.0) * _fetched(xp, std(xp, x))
-
-
-def _stone(xp: XP, x: Native, limits: Any) -> Any:
-    n, extent = _size(xp, x), _extent(xp, x)
+def _stone(xp: XP, x: Native, first: Any, last: Any) -> Any:
+    """Estimate the width as NumPy does, with one length of counts: a library that compiles for each shape compiles once."""
+    n = xp.shape_of(x)[0]
+    extent = _difference(xp, *(_fetched(xp, reduced(xp, ufunc, x, None)) for ufunc in (xp.maximum, xp.minimum)))
     if n <= 1 or extent == 0:
         return 0
     bound = max(100, int(np.sqrt(n)))
-    first, last = limits
-    dtype = dtypes.inexact(dtypes.promote(*map(dtypes.operand_type, limits), xp.dtype_of(x)))
+    dtype = dtypes.inexact(dtypes.promote(*map(dtypes.operand_type, (first, last)), xp.dtype_of(x)))
 
     def loss(bins: int) -> Any:
-        # The length does not depend on the number of bins, so a library that compiles for each shape compiles once.
         edges = np.full(bound + 2, np.inf, dtype)
         edges[: bins + 1] = np.linspace(first, last, bins + 1, dtype=dtype)
         places = _even_places(xp, x, xp.asarray(edges, like=x), first, last, bins)
@@ -324,33 +305,6 @@ def _stone(xp: XP, x: Native, limits: Any) -> Any:
         warn("The number of bins estimated may be suboptimal.")
     return extent / bins
 
-
-def _doane(xp: XP, x: Native, _limits: Any) -> Any:
-    n = _size(xp, x)
-    if n <= 2:
-        return 0.0
-    spread = std(xp, x)
-    if not _fetched(xp, spread) > 0.0:
-        return 0.0
-    skew = xp.power(xp.true_divide(xp.subtract(x, mean(xp, x)), spread), 3)
-    of_normal = np.sqrt(6.0 * (n - 2) / ((n + 1.0) * (n + 3)))
-    return _extent(xp, x) / (1.0 + np.log2(n) + np.log2(1.0 + np.absolute(_fetched(xp, mean(xp, skew))) / of_normal))
-
-
-def _freedman_diaconis(xp: XP, x: Native, _limits: Any) -> Any:
-    upper, lower = xp.backend.to_numpy(percentile(xp, x, [75, 25]))
-    return 2.0 * (upper - lower) * _size(xp, x) ** (-1.0 / 3.0)
-
-
-def _auto(xp: XP, x: Native, limits: Any) -> Any:
-    width = max(_freedman_diaconis(xp, x, limits), _square_root(xp, x, limits) / 2)
-    return min(width, _sturges(xp, x, limits))
-
-
-_ESTIMATORS = {
-    "stone": _stone, "auto": _auto, "doane": _doane, "fd": _freedman_diaconis, "rice": _rice, "scott": _scott,
-    "sqrt": _square_root, "sturges": _sturges,
-}  # fmt: skip
 
 # -- histograms --------------------------------------------------------------------------------------------------------
 
@@ -434,14 +388,13 @@ def _sample(xp: XP, sample: Any) -> list[Native]:
         n, d = xp.shape_of(sample)
         columns = [xp.prim.slice(sample, (slice(0, n, 1), slice(i, i + 1, 1))) for i in range(d)]
         return [xp.prim.reshape(column, (n,)) for column in columns]
-    rows = native_of(xp, sample)
+    rows = xp.asarray(sample)
     ndim = xp.ndim_of(rows)
     if ndim > 2:
         raise ValueError(f"too many values to unpack (expected 2, got {ndim})")
     if ndim < 2:
         return [xp.prim.reshape(rows, (math.prod(xp.shape_of(rows)),))]
-    d, n = xp.shape_of(rows)
-    return [xp.prim.reshape(xp.prim.slice(rows, (slice(i, i + 1, 1), slice(0, n, 1))), (n,)) for i in range(d)]
+    return sequence(xp, rows)
 
 
 def _edges_of_dimension(xp: XP, x: Native, bins: Any, limits: Any, i: int) -> Native:
@@ -473,7 +426,7 @@ def histogramdd(
     if _dimensions(xp, bins) == 0 and not isinstance(bins, str):
         bins = [bins] * ndim
     else:
-        bins = _items(xp, bins)
+        bins = sequence(xp, bins)
         if len(bins) != ndim:
             raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
     if range is None:
@@ -506,15 +459,6 @@ def histogramdd(
             counts = xp.true_divide(counts, xp.prim.reshape(width, tuple(ones)))
         counts = xp.true_divide(counts, total)
     return counts, edges
-
-
-def _items(xp: XP, x: Any) -> list[Any]:
-    """Return the items of a sequence, which may be a native array."""
-    if not xp.is_array(x):
-        return list(x)
-    n, *rest = xp.shape_of(x)
-    whole = tuple(slice(0, m, 1) for m in rest)
-    return [xp.prim.reshape(xp.prim.slice(x, (slice(i, i + 1, 1), *whole)), tuple(rest)) for i in range(n)]
 
 
 def _length(xp: XP, x: Any) -> int:

@@ -12,7 +12,7 @@ from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from . import layouts
 from .ghost_views import viewed
-from .operands import along, arrays, axis_of, cast_into, first_native, flat, to_host, unshared, upload
+from .operands import along, arrays, axis_of, cast_into, first_native, flat, sequence, to_host, unshared, upload
 from .registry import describe, family
 
 Native = Any
@@ -42,10 +42,9 @@ def rows_of(xp: Any, xs: Any) -> list[Any]:
         if not hasattr(xs, "__getitem__"):
             raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
         return list(xs)
-    shape = xp.shape_of(xs)
-    if not shape:
+    if not xp.shape_of(xs):
         raise TypeError("iteration over a 0-d array")
-    return [xp.prim.reshape(along(xp, xs, 0, i, i + 1), shape[1:]) for i in range(shape[0])]
+    return sequence(xp, xs)
 
 
 # -- joining ---------------------------------------------------------------------------------------------------------

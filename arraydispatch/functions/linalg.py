@@ -31,6 +31,7 @@ from .factorizations import (
 from .operands import (
     arrays,
     common_shape,
+    element,
     filled,
     is_concrete,
     is_recorded,
@@ -369,8 +370,7 @@ def cond(xp: XP, x: Any, p: Any = None) -> Any:
         raise LinAlgError("cond is not defined on empty arrays")
     if p is None or p in (2, -2):
         s = svd(xp, x, compute_uv=False)
-        batch, k = xp.shape_of(s)[:-1], xp.shape_of(s)[-1]
-        largest, smallest = (_column(xp, s, i, batch) for i in (0, k - 1))
+        largest, smallest = element(xp, s, 0), element(xp, s, xp.shape_of(s)[-1] - 1)
         with np.errstate(all="ignore"):
             r = xp.divide(smallest, largest) if p == -2 else xp.divide(largest, smallest)
     else:
@@ -382,10 +382,6 @@ def cond(xp: XP, x: Any, p: Any = None) -> Any:
     # The condition is infinite after 0/0 and for a singular matrix, and NaN only if the matrix contains NaN.
     mended = xp.logical_and(xp.isnan(r), xp.logical_not(xp.logical_or.reduce(xp.isnan(x), axis=(-2, -1))))
     return xp.prim.where(mended, filled(xp, (), math.inf, xp.dtype_of(r), r), r)
-
-
-def _column(xp: XP, s: Any, i: int, batch: Shape) -> Any:
-    return xp.prim.reshape(xp.prim.slice(s, (*(slice(0, n, 1) for n in batch), slice(i, i + 1, 1))), batch)
 
 
 def _inverse_or_nan(xp: XP, a: Any) -> Any:

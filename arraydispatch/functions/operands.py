@@ -137,6 +137,12 @@ def along(xp: Any, a: Native, axis: int, start: int, stop: int, step: int = 1) -
     return xp.prim.slice(a, tuple(key))
 
 
+def element(xp: Any, a: Native, i: int) -> Native:
+    """Return element ``i`` along the last axis."""
+    shape = xp.shape_of(a)
+    return xp.prim.reshape(xp.prim.slice(a, (*(slice(0, n, 1) for n in shape[:-1]), slice(i, i + 1, 1))), shape[:-1])
+
+
 def size_of(xp: Any, a: Native) -> int:
     """Return the number of elements."""
     size = 1

@@ -55,18 +55,13 @@ def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
     return bool(backend.to_numpy(condition).any())
 
 
-def native_of(xp: XP, a: Any) -> Native:
-    """Return an argument that may be a list or a scalar as a native array."""
-    return a if xp.backend.is_native(a) else xp.asarray(a)
-
-
 def reduced(
     xp: XP, ufunc: Any, a: Any, axis: Any, dtype: Any = None, keepdims: Any = NoValue, initial: Any = NoValue,
     where: Any = NoValue,
 ) -> Native:  # fmt: skip
     """Run ``ufunc.reduce`` with the defaults of NumPy's functions."""
     return ufunc.reduce(
-        native_of(xp, a),
+        xp.asarray(a),
         axis=axis,
         dtype=dtype,
         keepdims=False if keepdims is NoValue else arguments.flag(keepdims),
@@ -115,7 +110,7 @@ def min(
 
 
 def _running(xp: XP, ufunc: Any, a: Any, axis: Any, dtype: Any) -> Native:
-    a = native_of(xp, a)
+    a = xp.asarray(a)
     shape = xp.shape_of(a)
     if axis is None or not shape:
         a, shape = xp.prim.reshape(a, (int(np.prod(shape)),)), (1,)
@@ -140,7 +135,7 @@ def cumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
 
 def nans_replaced(xp: XP, a: Any, value: float) -> tuple[Native, Native | None]:
     """Replace NaNs by another value; also return their mask, None for dtypes without NaN."""
-    a = native_of(xp, a)
+    a = xp.asarray(a)
     dtype = xp.dtype_of(a)
     if not dtypes.is_floating(dtype):
         return a, None
@@ -182,7 +177,7 @@ def nancumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
 
 
 def _ones_for_nans(xp: XP, a: Any) -> Native:
-    a = native_of(xp, a)
+    a = xp.asarray(a)
     dtype = xp.dtype_of(a)
     if not dtypes.is_floating(dtype):
         return a

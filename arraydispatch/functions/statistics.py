@@ -18,9 +18,9 @@ from ..common import tracing
 from ..runtime import dtypes
 from . import layouts
 from .averages import average, checked_weights, mean, nanmean, report, warn_all_nan, warn_if
-from .operands import warn_of_nan
+from .operands import element, warn_of_nan
 from .quantile_methods import Method, method_named
-from .reductions import NoValue, known_any, native_of, reduced
+from .reductions import NoValue, known_any, reduced
 from .registry import XP, implements
 
 Shape = tuple[int, ...]
@@ -31,7 +31,7 @@ Shape = tuple[int, ...]
 @implements(np.ptp, writer=np.subtract, layout=layouts.reduced, error="spread", returns="scalar")
 def ptp(xp: XP, a: Any, axis: Any = None, keepdims: Any = NoValue) -> Native:
     """`numpy.ptp`."""
-    a = native_of(xp, a)
+    a = xp.asarray(a)
     high = reduced(xp, xp.maximum, a, axis, None, keepdims)
     return xp.subtract(high, reduced(xp, xp.minimum, a, axis, None, keepdims))
 
@@ -65,13 +65,6 @@ def _sorted(xp: XP, lanes: Native) -> Native:
     return xp.prim.sort(lanes, last)
 
 
-def _element(xp: XP, lanes: Native, i: int) -> Native:
-    """Return element ``i`` of each lane."""
-    shape = xp.shape_of(lanes)
-    key = (*map(slice, repeat(0), shape[:-1], repeat(1)), slice(i, i + 1, 1))
-    return xp.prim.reshape(xp.prim.slice(lanes, key), shape[:-1])
-
-
 def _or_nan(xp: XP, last: Native, result: Native) -> Native:
     """Return the result, or NaN where the greatest element is NaN (NaNs sort last)."""
     if not dtypes.is_floating(xp.dtype_of(last)):
@@ -93,7 +86,7 @@ def _of_nothing(xp: XP, a: Native, func: Any, *args: Any, **kwargs: Any) -> Nati
 @implements(np.median, into=("divides",), apart=True, layout=layouts.copied, returns="scalar")
 def median(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepdims: Any = False) -> Native:
     """`numpy.median`."""
-    a = native_of(xp, a)
+    a = xp.asarray(a)
     lanes, shape = _lanes(xp, a, axis, keepdims)
     prim, given, held = xp.prim, xp.dtype_of(a), xp.shape_of(lanes)
     if 0 in held:
@@ -118,7 +111,7 @@ def median(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepd
 @implements(np.nanmedian, into=("casts", "fills"), returns="scalar")
 def nanmedian(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepdims: Any = NoValue) -> Native:
     """`numpy.nanmedian`."""
-    a = native_of(xp, a)
+    a = xp.asarray(a)
     if 0 in xp.shape_of(a):
         return nanmean(xp, a, axis, keepdims=keepdims)
     given = xp.dtype_of(a)
@@ -177,7 +170,7 @@ def _quantiles(
     xp: XP, a: Any, q: Any, axis: Any, method: Any, keepdims: Any, weights: Any, percent: bool, skip_nans: bool
 ) -> Native:
     """Implement quantile, percentile, nanquantile and nanpercentile."""
-    a = native_of(xp, a)
+    a = xp.asarray(a)
     dtype = xp.dtype_of(a)
     if dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
@@ -223,7 +216,7 @@ def _quantiles(
         count = xp.shape_of(lanes)[-1]
         lanes = _sorted(xp, lanes)
         result = _interpolated(xp, lanes, count, flat, method_named(method), weak, method == "linear")
-        result = _or_nan(xp, xp.prim.reshape(_element(xp, lanes, count - 1), (*xp.shape_of(lanes)[:-1], 1)), result)
+        result = _or_nan(xp, xp.prim.reshape(element(xp, lanes, count - 1), (*xp.shape_of(lanes)[:-1], 1)), result)
     return _quantiles_first(xp, result, asked, shape)
 
 
@@ -241,7 +234,7 @@ def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak
     """Pick known quantiles of sorted lanes; NumPy computes the elements and their weights."""
     n = xp.shape_of(lanes)[-1]
     index = method.place(np, n, q)
-    last = _element(xp, lanes, n - 1)
+    last = element(xp, lanes, n - 1)
     column = xp.prim.reshape(last, (*xp.shape_of(last), 1))
     if method.weight is None or (linear and index.dtype.kind in "iu"):
         return _or_nan(xp, column, _columns(xp, lanes, np.maximum(index.astype(np.intp), 0)))
@@ -327,7 +320,7 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
         weights = prim.where(nans, prim.full((), 0.0, dtypes.FLOAT64, xp.backend.device_of(lanes)), weights)
         last = xp.maximum(xp.subtract(count, 1), 0)
     cdf = xp.add.accumulate(weights, axis=axis)
-    total = prim.reshape(_element(xp, cdf, n - 1), (*xp.shape_of(lanes)[:-1], 1))
+    total = prim.reshape(element(xp, cdf, n - 1), (*xp.shape_of(lanes)[:-1], 1))
     undefined = xp.logical_not(xp.logical_and(xp.isfinite(total), xp.not_equal(total, 0)))
     if known_any(xp, undefined if lost is None else xp.logical_and(undefined, xp.logical_not(lost))):
         raise ValueError("Weights included NaN, inf or were all zero.")
@@ -340,13 +333,13 @@ def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -
     cdf = prim.where(xp.equal(cdf, 0), prim.full((), -1, xp.dtype_of(cdf), xp.backend.device_of(cdf)), cdf)
     columns = []
     for i in range(q.shape[0] if isinstance(q, np.ndarray) else xp.shape_of(q)[0]):
-        level = q[i] if isinstance(q, np.ndarray) else _element(xp, q, i)
+        level = q[i] if isinstance(q, np.ndarray) else element(xp, q, i)
         below = xp.add.reduce(xp.less(cdf, level), axis=-1, dtype=dtypes.INTP, keepdims=True)
         columns.append(xp.minimum(below, last))
     if not columns:
         return prim.full((*xp.shape_of(lanes)[:-1], 0), 0, xp.dtype_of(lanes), xp.backend.device_of(lanes))
     result = prim.take_along_axis(lanes, prim.concatenate(columns, axis), axis)
-    greatest = prim.reshape(_element(xp, lanes, n - 1), xp.shape_of(total))
+    greatest = prim.reshape(element(xp, lanes, n - 1), xp.shape_of(total))
     return result if skip_nans else _or_nan(xp, greatest, result)
 
 
@@ -417,7 +410,7 @@ def cov(
     """`numpy.cov`."""
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
-    m = native_of(xp, m)
+    m = xp.asarray(m)
     given = [xp.dtype_of(m)]
     if xp.ndim_of(m) > 2:
         raise ValueError("m has more than 2 dimensions")
@@ -478,7 +471,7 @@ def _centre_and_factor(xp: XP, x: Native, w: Native | None, aweights: Native | N
             warn_of_nan(xp, "Degrees of freedom <= 0 for slice")
         return mean(xp, x, 1), 1 / free if free > 0 else math.inf
     centre, scale = average(xp, x, 1, w, returned=True)
-    total = _element(xp, scale, 0)
+    total = element(xp, scale, 0)
     if xp.dtype_of(total).kind == "c":
         total = xp.prim.real(total)
     if ddof == 0:
