@@ -69,7 +69,7 @@ class Mesh:
         if backend.meshes is None:
             raise OptionError(
                 f"backend {backend.name!r} does not split arrays over devices; use a backend that does "
-                f"({', '.join(_able()) or 'none is installed'})."
+                f"({', '.join(name for name in loader.available() if loader.KNOWN[name].several) or 'none is installed'})."
             )
         kind = (there := backend.devices())[0].kind
         count = sum(device.kind == kind for device in there)
@@ -108,10 +108,6 @@ class Mesh:
 def _place(name: str, device: Device | None) -> None:
     others = {key: value for key, value in settings.default.devices.items() if key != name}
     settings.default.change(devices=others if device is None else {**others, name: device})
-
-
-def _able() -> list[str]:
-    return [name for name in loader.available() if loader.KNOWN[name].several]
 
 
 def mesh(devices: Any = "auto", *, min_size: int = LEAST) -> Mesh:

@@ -39,7 +39,7 @@ def call(module: Any, *args: Any, params: Any = None, **kwargs: Any) -> Any:
         If ``params`` lacks a parameter of the module or has an unknown one.
     """
     leaves, structure = tree_flatten((args, kwargs, params))
-    backend = _library_of(module, leaves)
+    backend = _owner(module) or library_of(leaves)
     with backend.within():
         natives = [native_of(x, backend) if is_array(x) else x for x in leaves]
         given, named, values = tree_unflatten(structure, natives)
@@ -89,10 +89,6 @@ def _owner(module: Any) -> Backend | None:
             if backend.transforms.parameters(module) is not None:
                 return backend.home
     return None
-
-
-def _library_of(module: Any, leaves: list[Any]) -> Backend:
-    return _owner(module) or library_of(leaves)
 
 
 def _check_names(module: Any, own: Mapping[str, Any], given: Mapping[str, Any]) -> None:

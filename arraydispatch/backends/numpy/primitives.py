@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...common.signal_safety import imported
+
 Array = Any  # an ndarray
 DType = np.dtype[Any]
 
@@ -228,19 +230,11 @@ def solve_triangular(a: Array, b: Array, lower: bool) -> Array:
 
 
 def lu(a: Array) -> tuple[Array, Array]:
-    """Factorize by elimination: SciPy, which has LAPACK's routine, may not be installed."""
-    a, n = a.copy(), a.shape[-1]
-    order = np.broadcast_to(np.arange(n), a.shape[:-1]).copy()
-    for k in range(n):
-        chosen = np.argmax(np.abs(a[..., k:, k]), axis=-1)[..., None] + k
-        rows = np.broadcast_to(np.arange(n), order.shape).copy()
-        np.put_along_axis(rows, chosen, k, -1)
-        rows[..., k] = chosen[..., 0]
-        a, order = np.take_along_axis(a, rows[..., None], -2), np.take_along_axis(order, rows, -1)
-        pivot = a[..., k, k]
-        a[..., k + 1 :, k] /= np.where(pivot == 0, 1, pivot)[..., None]
-        a[..., k + 1 :, k + 1 :] -= a[..., k + 1 :, k, None] * a[..., k, None, k + 1 :]
-    return a, order
+    imported("scipy.linalg")
+    from scipy import linalg
+
+    places, lower, upper = linalg.lu(a, p_indices=True, check_finite=False)
+    return np.tril(lower, -1) + upper, np.argsort(places, -1)
 
 
 def inv(a: Array) -> Array:

@@ -184,10 +184,6 @@ def truth(a: Tensor) -> Tensor:
 _placeholder = raw("PlaceholderWithDefault")
 
 
-def _inside_xla() -> bool:
-    return bool(control_flow_util.GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph()))
-
-
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def apart(a: Tensor) -> Any:
     """Hide the origin of an operand in a graph from XLA and Grappler.
@@ -195,7 +191,7 @@ def apart(a: Tensor) -> Any:
     See ``apart`` in ``backends/jax/jitted_kernels.py``. Grappler multiplies by the reciprocal of a constant and of a
     root.
     """
-    if _inside_xla():
+    if control_flow_util.GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph()):
         return gen_xla_ops.xla_optimization_barrier([a])[0], lambda upstream: upstream
     return _placeholder(a, a.shape), lambda upstream: upstream
 
