@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -49,8 +48,8 @@ def sum_in_dtype(xp: XP, a: Any, axes: int | Shape) -> Any:
 
 # -- the call ------------------------------------------------------------------------------------------------------------
 
-Label = str | int  # a letter, or a negative int for an axis of the ellipsis
-Labels = tuple[Label, ...]
+Labels = tuple[str, ...]
+Terms = Any  # subscripts as NumPy takes them: a string, or lists of numbers, one for each operand and perhaps one for the result
 Ops = tuple[tuple[str, Any], ...]  # (primitive or "sum", its argument)
 
 
@@ -97,18 +96,22 @@ def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
         raise TypeError(f"einsum() got an unexpected keyword argument {min(unknown)!r}")
     if not operands:
         raise ValueError("must specify the einstein sum subscripts string and at least one operand")
-    if isinstance(operands[0], str):
-        subscripts, given = operands[0], list(operands[1:])
-    else:
-        subscripts, given = _subscripts_of_lists(operands)
+    subscripts: Terms = operands[0]
+    given = list(operands[1:])
+    if not isinstance(subscripts, str):
+        if len(operands) < 2:
+            raise ValueError("must provide at least an operand and a subscripts list to einsum")
+        subscripts = _hashable((*operands[1::2], *operands[len(operands) // 2 * 2 :]))
+        given = list(operands[: len(operands) // 2 * 2 : 2])
     like = next((x for x in given if xp.is_array(x)), None)
     arrays = [x if xp.is_array(x) else xp.asarray(x, like=like) for x in given]
     shapes = tuple(xp.shape_of(x) for x in arrays)
-    plan = _planned(subscripts, shapes, optimize)
+    how = _hashable(optimize)
+    plan = _einsum_plan(subscripts, shapes, how)
     # Of 16-bit floats NumPy rounds each partial sum, or the last one alone, as the order of memory is: a block has another than the program.
     is_half = any(xp.dtype_of(x) == np.float16 for x in arrays)
-    if kwargs.get("dtype") is None and not is_half and _is_short(subscripts, shapes):
-        made = _by_numpy(xp, arrays, lambda lent: np.einsum(subscripts, *lent, optimize=optimize, **kwargs))
+    if kwargs.get("dtype") is None and not is_half and _is_short(subscripts, shapes, how):
+        made = _by_numpy(xp, arrays, lambda lent: np.einsum(*_call(subscripts, lent), optimize=optimize, **kwargs))
         if made is not None:
             return made
     if len(arrays) > 1 or any(op == "sum" for _, prepare, _, finish in plan for op, _ in (*prepare[0], *finish)):
@@ -142,15 +145,14 @@ _SHORT = 16
 
 
 @lru_cache(maxsize=1024)
-def _is_short(subscripts: str, shapes: tuple[Shape, ...]) -> bool:
+def _is_short(subscripts: Terms, shapes: tuple[Shape, ...], optimize: Any) -> bool:
     """Whether each element is a sum of few products, or there are few products at all.
 
     Such sums are often meant to cancel, as the cross product of parallel vectors does: NumPy rounds each product and
     adds them in the order of memory. Libraries' matrix products round a product and a sum once,
     which leaves 1e-13 for 0, and NumPy's loop is as fast.
     """
-    inputs, output = _einsum_parse(subscripts, shapes)
-    sizes = _einsum_sizes(inputs, shapes)
+    _, output, sizes = einsum_labels(subscripts, shapes, optimize)
     products = math.prod(sizes.values())
     if len(shapes) == 1:
         return len(output) < len(sizes) and products <= _FEW_PRODUCTS
@@ -184,94 +186,38 @@ def _hashable(optimize: Any) -> Any:
     return optimize
 
 
-def _subscripts_of_lists(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
-    """Return the subscripts of ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` as a string: 0 to 25 are A to Z, 26 to 51 are a to z."""
-    if len(operands) < 2:
-        raise ValueError("must provide at least an operand and a subscripts list to einsum")
-    pairs = len(operands) // 2
-    terms = [_subscripts_of_list(operands[2 * i + 1]) for i in range(pairs)]
-    text = ",".join(terms)
-    if len(operands) % 2:
-        text += "->" + _subscripts_of_list(operands[-1])
-    return text, [operands[2 * i] for i in range(pairs)]
+def _call(subscripts: Terms, arrays: Sequence[Any]) -> list[Any]:
+    """Return the arguments of ``np.einsum``."""
+    if isinstance(subscripts, str):
+        return [subscripts, *arrays]
+    return [*(x for pair in zip(arrays, map(list, subscripts)) for x in pair), *map(list, subscripts[len(arrays) :])]
 
 
-def _subscripts_of_list(subscripts: Any) -> str:
-    text = ""
-    for s in subscripts:
-        if s is Ellipsis:
-            text += "..."
-            continue
-        try:
-            i = operator.index(s)
-        except TypeError:
-            raise TypeError("each subscript must be either an integer or an ellipsis") from None
-        if not 0 <= i < 52:
-            raise ValueError("subscript is not within the valid range [0, 52)")
-        text += chr(ord("A") + i) if i < 26 else chr(ord("a") + i - 26)
-    return text
-
-
-def _einsum_parse(subscripts: str, shapes: tuple[Shape, ...]) -> tuple[list[Labels], Labels]:
-    left, arrow, right = subscripts.replace(" ", "").partition("->")
-    terms = left.split(",")
-    if not shapes or len(terms) != len(shapes):
-        raise _Refused
-    inputs: list[Labels] = []
-    longest = 0
-    for term, shape in zip(terms, shapes):
-        head, dots, tail = _split_ellipsis(term)
-        extra = len(shape) - len(head) - len(tail)
-        if extra < 0 or (extra and not dots):
-            raise _Refused
-        longest = max(longest, extra)
-        inputs.append((*head, *range(-extra, 0), *tail))
-    ellipsis: Labels = tuple(range(-longest, 0))
-    if not arrow:
-        flat = [s for labels in inputs for s in labels if isinstance(s, str)]
-        return inputs, (*ellipsis, *sorted(s for s in set(flat) if flat.count(s) == 1))
-    head, dots, tail = _split_ellipsis(right)
-    if longest and not dots:
-        raise _Refused
-    for s in head + tail:
-        if (head + tail).count(s) > 1 or not any(s in labels for labels in inputs):
-            raise _Refused
-    return inputs, (*head, *ellipsis, *tail)
-
-
-def _split_ellipsis(term: str) -> tuple[str, str, str]:
-    head, dots, tail = term.partition("...")
-    for s in head + tail:
-        if not (s.isascii() and s.isalpha()):
-            raise _Refused
-    return head, dots, tail
-
-
-def _einsum_sizes(inputs: list[Labels], shapes: tuple[Shape, ...]) -> dict[Label, int]:
-    sizes: dict[Label, int] = {}
+def einsum_labels(
+    subscripts: Terms, shapes: tuple[Shape, ...], optimize: Any
+) -> tuple[list[Labels], Labels, dict[str, int]]:
+    """Return the labels of each operand and of the result, with letters for axes of an ellipsis, and their sizes; or raise NumPy's error."""
+    few = [_ghost(tuple(min(n, 2) for n in shape)) for shape in shapes]
+    how = _path_asked(optimize)
+    np.einsum(*_call(subscripts, few), optimize=how)
+    left, right, _ = _by_numpys_parser(_call(subscripts, few))
+    inputs: list[Labels] = [tuple(term) for term in left.split(",")]
+    sizes: dict[str, int] = {}
     for labels, shape in zip(inputs, shapes):
-        here: dict[Label, int] = {}
+        here: dict[str, int] = {}
         for s, n in zip(labels, shape):
-            if here.setdefault(s, n) != n:
-                raise _Refused
-            if sizes.setdefault(s, n) != n:
-                if n != 1 and sizes[s] != 1:
-                    raise _Refused
-                sizes[s] = n if sizes[s] == 1 else sizes[s]
-    return sizes
+            if here.setdefault(s, n) != n or (sizes.setdefault(s, n) != n and 1 not in (n, sizes[s])):
+                np.einsum(*_call(subscripts, [_ghost(each) for each in shapes]), optimize=how)
+            sizes[s] = n if sizes[s] == 1 else sizes[s]
+    return inputs, tuple(right), sizes
 
 
-class _Refused(Exception):
-    """Signal for subscripts, or shapes, that NumPy does not take."""
+_by_numpys_parser: Callable[..., Any] = np._core.einsumfunc._parse_einsum_input  # type: ignore[attr-defined]
 
 
-def _planned(subscripts: str, shapes: tuple[Shape, ...], optimize: Any) -> tuple[_Step, ...]:
-    try:
-        return _einsum_plan(subscripts, shapes, _hashable(optimize))
-    except _Refused:
-        pass
-    np.einsum(subscripts, *map(_ghost, shapes), optimize=optimize)  # raises NumPy's error
-    raise ValueError(f"np.einsum does not take the subscripts {subscripts!r} of arrays of shapes {shapes}")
+def _path_asked(optimize: Any) -> Any:
+    """Return ``optimize=`` as NumPy takes it, for a path a list."""
+    return list(optimize) if isinstance(optimize, tuple) and optimize[:1] == ("einsum_path",) else optimize
 
 
 def _ghost(shape: Shape) -> np.ndarray[Any, Any]:
@@ -279,9 +225,8 @@ def _ghost(shape: Shape) -> np.ndarray[Any, Any]:
 
 
 @lru_cache(maxsize=1024)
-def _einsum_plan(subscripts: str, shapes: tuple[Shape, ...], optimize: Any) -> tuple[_Step, ...]:
-    inputs, output = _einsum_parse(subscripts, shapes)
-    sizes = _einsum_sizes(inputs, shapes)
+def _einsum_plan(subscripts: Terms, shapes: tuple[Shape, ...], optimize: Any) -> tuple[_Step, ...]:
+    inputs, output, sizes = einsum_labels(subscripts, shapes, optimize)
     terms: list[tuple[Labels, Shape]] = list(zip(inputs, shapes))
     steps: list[_Step] = []
     for chosen in _einsum_path(inputs, output, shapes, optimize):
@@ -303,22 +248,15 @@ def _einsum_plan(subscripts: str, shapes: tuple[Shape, ...], optimize: Any) -> t
 def _einsum_path(inputs: list[Labels], output: Labels, shapes: tuple[Shape, ...], optimize: Any) -> list[Shape]:
     if len(inputs) <= 2 and not isinstance(optimize, tuple):
         return [tuple(range(len(inputs)))]
-    letters: dict[Label, str] = {}
-    taken = {s for labels in inputs for s in labels}
-    free = (c for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in taken)
-    for s in sorted(taken, key=str):
-        letters[s] = s if isinstance(s, str) else next(free)
-    text = ",".join("".join(letters[s] for s in labels) for labels in inputs)
+    text = ",".join(map("".join, inputs))
     how = "greedy" if optimize is False or optimize is True or optimize is None else optimize
-    if isinstance(how, tuple) and how and how[0] == "einsum_path":
-        how = list(how)
-    path = np.einsum_path(text + "->" + "".join(letters[s] for s in output), *map(_ghost, shapes), optimize=how)[0]
+    path = np.einsum_path(text + "->" + "".join(output), *map(_ghost, shapes), optimize=_path_asked(how))[0]
     return [tuple(positions) for positions in path[1:]]
 
 
 def _einsum_step(
-    positions: Shape, terms: list[tuple[Labels, Shape]], needed: set[Label], final: Labels | None,
-    sizes: dict[Label, int],
+    positions: Shape, terms: list[tuple[Labels, Shape]], needed: set[str], final: Labels | None,
+    sizes: dict[str, int],
 ) -> tuple[_Step, Labels, Shape]:  # fmt: skip
     ready = []
     for i, (labels, shape) in enumerate(terms):
@@ -365,9 +303,7 @@ def _reshaped(shape: Shape, to: Shape) -> Ops:
     return () if shape == to else (("reshape", to),)
 
 
-def _einsum_prepare(
-    labels: Labels, shape: Shape, keep: set[Label], sizes: dict[Label, int]
-) -> tuple[Ops, Labels, Shape]:
+def _einsum_prepare(labels: Labels, shape: Shape, keep: set[str], sizes: dict[str, int]) -> tuple[Ops, Labels, Shape]:
     """Simplify one operand alone: take diagonals, drop axes that broadcast, sum axes that no other operand or result has."""
     ops: Ops = ()
     for s in dict.fromkeys(labels):

@@ -14,6 +14,7 @@ from ..common.signatures import parameters_of
 from ..memory.ghosts import Ghost, stand_in
 from ..memory.roots import memory_of
 from ..memory.view_programs import compile_view
+from ..memory.views import placement_of
 from .operands import arrays, to_host
 from .registry import XP, Body
 
@@ -50,9 +51,7 @@ def viewed(func: Any, many: bool = False) -> Body:
             ghost, a = roots[id(memory_of(g))]
             if g is ghost:
                 return a
-            offset, size = g.__array_interface__["data"][0] - ghost.__array_interface__["data"][0], g.itemsize
-            steps = tuple([s // size for s in g.strides])
-            return compile_view(ghost.shape, offset // size, g.shape, steps).read(xp.backend, a)
+            return compile_view(ghost.shape, *placement_of(g, ghost)).read(xp.backend, a)
 
         options = {
             name: ghosts[-1] if name == first else to_host(xp, x)[()] if xp.is_array(x) else x

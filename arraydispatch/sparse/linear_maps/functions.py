@@ -12,6 +12,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..._core.handles import Handle
 from ...common.pytrees import mapped, tree_flatten
+from ...functions.contractions import einsum_labels
 from .affine import Affine, Run, affine, follows, holds_affine, made_of
 
 # -- functions that move elements -----------------------------------------------------------------------------------
@@ -180,13 +181,10 @@ def _einsum(subscripts: str, *operands: Any, **rest: Any) -> Affine:
     if rest.get("out") is not None:
         raise run.refuse("np.einsum with out=")
     constants = [run.constant(x) for x in operands if not isinstance(x, Affine)]
-    terms, left = _labels(subscripts, operands)
+    labels, output, sizes = einsum_labels(subscripts, tuple(map(np.shape, operands)), False)
+    terms, left = list(map("".join, labels)), "".join(output)
     mine = terms[found[0]]
     others = [t for i, t in enumerate(terms) if i != found[0]]
-    sizes: dict[str, int] = {}
-    for term, x in zip(terms, operands):
-        for label, n in zip(term, np.shape(x) if not isinstance(x, Affine) else a.shape):
-            sizes[label] = n if sizes.get(label, 1) == 1 else sizes[label]
     every = "".join(dict.fromkeys([*left, *"".join(terms)]))
     stretched = [
         np.broadcast_to(c, tuple(sizes[label] for label in term)) if len(set(term)) == len(term) else c
@@ -207,23 +205,6 @@ def _einsum(subscripts: str, *operands: Any, **rest: Any) -> Affine:
     source = a._taken(a.places[key]) if mine else a._taken(np.broadcast_to(a.places, (len(values),)))
     to = np.ravel_multi_index(tuple(at[label] for label in left), shape) if left else np.zeros(len(values), int)
     return _grouped(source, to, shape, values)
-
-
-def _labels(subscripts: str, operands: Sequence[Any]) -> tuple[list[str], str]:
-    """Return the labels of each operand and of the result, with ``...`` expanded."""
-    before, arrow, after = subscripts.replace(" ", "").partition("->")
-    terms = before.split(",")
-    ndims = [x.ndim if isinstance(x, Affine) else np.ndim(x) for x in operands]
-    unused = [c for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ" if c not in subscripts]
-    counts = [n - len(t.replace("...", "")) for t, n in zip(terms, ndims)]
-    most = max((n for t, n in zip(terms, counts) if "..." in t), default=0)
-    lead = unused[:most]
-    made = [t.replace("...", "".join(lead[most - n :]) if n else "") for t, n in zip(terms, counts)]
-    if not arrow:
-        letters = "".join(made)
-        after = "".join(sorted(c for c in set(letters) if letters.count(c) == 1 and c not in lead))
-        return made, "".join(lead) + after
-    return made, after.replace("...", "".join(lead))
 
 
 @follows(np.dot)
