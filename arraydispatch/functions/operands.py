@@ -26,9 +26,9 @@ def first_native(xp: Any, xs: Iterable[Any]) -> Native | None:
     return first(xp.is_array, xs)
 
 
-def raise_for_shapes(func: Callable[..., Any], *shapes: tuple[int, ...]) -> None:
+def raise_for_shapes(func: Callable[..., Any], *shapes: tuple[int, ...], **options: Any) -> None:
     """Have NumPy raise its error for operands of these shapes; the memory of each is one element."""
-    func(*[np.broadcast_to(0.0, shape) for shape in shapes])
+    func(*[np.broadcast_to(0.0, shape) for shape in shapes], **options)
 
 
 def common_shape(

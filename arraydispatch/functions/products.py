@@ -7,8 +7,7 @@ import operator
 from typing import Any
 
 import numpy as np
-from numpy.exceptions import AxisError
-from numpy.lib.array_utils import normalize_axis_index
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ..common.errors import listed
 from ..common.user_warnings import warn
@@ -19,7 +18,7 @@ from . import (
 )
 from .contractions import common_operands, conjugate
 from .ghost_views import viewed
-from .operands import along, arrays, common_shape
+from .operands import along, arrays, common_shape, raise_for_shapes
 from .registry import GUFUNCS, XP, family, implements
 
 Shape = tuple[int, ...]
@@ -261,60 +260,24 @@ def _loop_operands(xp: XP, ufunc: np.ufunc, a: Any, b: Any, dtype: Any) -> tuple
     return a, b
 
 
-def _check_ndim(ufunc: np.ufunc, i: int, shape: Shape, needs: int) -> None:
-    if len(shape) < needs:
-        raise ValueError(
-            f"{ufunc.__name__}: Input operand {i} does not have enough dimensions "
-            f"(has {len(shape)}, gufunc core with signature {ufunc.signature} requires {needs})"
-        )
-
-
-def _check_core(ufunc: np.ufunc, n: int, m: int) -> None:
-    if n != m:
-        raise ValueError(
-            f"{ufunc.__name__}: Input operand 1 has a mismatch in its core dimension 0, "
-            f"with gufunc signature {ufunc.signature} (size {m} is different from {n})"
-        )
-
-
 def _arranged(
-    xp: XP, ufunc: np.ufunc, a: Any, b: Any, cores: tuple[int, int, int], axes: Any
+    xp: XP, ufunc: np.ufunc, a: Any, b: Any, cores: tuple[int, int, int], **options: Any
 ) -> tuple[Any, Any, Shape | None]:
-    """Move the core axes of the operands to the end; also return where ``axes=`` puts the core axes of the result."""
-    if not isinstance(axes, list):
-        raise TypeError("axes should be a list.")
-    # An output without core axes may be left out only if the signature itself gives it none.
-    entries = [*axes, (-1,) * cores[2]] if len(axes) == 2 and ufunc is np.vecdot else axes
-    if len(entries) != 3:
-        raise ValueError(
-            "axes should be a list with an entry for all 3 inputs and outputs; "
-            "entries for outputs can only be omitted if none of them has core axes."
-        )
-    tuples = []
-    for i, (entry, core) in enumerate(zip(entries, cores)):
-        if not isinstance(entry, tuple):
-            if core != 1:
-                raise AxisError(
-                    f"{ufunc.__name__}: operand {i} has {core} core dimensions, but the axes item is a single integer."
-                )
-            entry = (operator.index(entry),)
-        if len(entry) != core:
-            raise AxisError(
-                f"{ufunc.__name__}: operand {i} has {core} core dimensions, "
-                f"but {len(entry)} dimensions are specified by axes tuple."
-            )
-        tuples.append(entry)
-    a = _core_last(xp, a, _distinct(tuples[0], xp.ndim_of(a), 0))
-    b = _core_last(xp, b, _distinct(tuples[1], xp.ndim_of(b), 1))
+    """Move the core axes of the operands to the end, as ``axes=`` has them; also return where it puts the core axes of the result."""
+    given = {name: x for name, x in options.items() if x is not None and x is not False}
+    if not given:
+        return a, b, None
+    raise_for_shapes(ufunc, (1,) * xp.ndim_of(a), (1,) * xp.ndim_of(b), **given)
+    axes, axis = options["axes"], options["axis"]
+    if axis is not None:
+        axes = [axis] * 3
+    elif axes is None:
+        return a, b, None
+    entries = [entry if isinstance(entry, tuple) else (entry,) for entry in axes][: 3 if cores[2] else 2]
+    a = _core_last(xp, a, normalize_axis_tuple(entries[0], xp.ndim_of(a)))
+    b = _core_last(xp, b, normalize_axis_tuple(entries[1], xp.ndim_of(b)))
     batch = max(xp.ndim_of(a) - cores[0], xp.ndim_of(b) - cores[1])
-    return a, b, _distinct(tuples[2], batch + cores[2], 2)
-
-
-def _distinct(entry: tuple[Any, ...], ndim: int, i: int) -> Shape:
-    normal = tuple(normalize_axis_index(operator.index(axis), ndim) for axis in entry)
-    if len(set(normal)) != len(normal):
-        raise ValueError(f"axes item {i} has value {normal[0]} repeated")
-    return normal
+    return a, b, normalize_axis_tuple(entries[2], batch + cores[2]) if cores[2] else None
 
 
 def _core_last(xp: XP, a: Any, core: Shape) -> Any:
@@ -332,31 +295,19 @@ def _core_back(xp: XP, a: Any, core: Shape | None) -> Any:
     return _transpose(xp, a, tuple(p if p >= 0 else next(batch) for p in perm))
 
 
-def _no_axis_no_keepdims(ufunc: np.ufunc, axis: Any, keepdims: bool) -> None:
-    if axis is not None:
-        raise TypeError(
-            f"{ufunc.__name__}: axis can only be used with a single shared core dimension, "
-            f"not with the several distinct ones implied by signature {ufunc.signature}."
-        )
-    if keepdims:
-        raise TypeError(f"{ufunc.__name__} does not support keepdims: its signature is {ufunc.signature}.")
-
-
 def matmul(
     xp: XP, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
 ) -> Any:
     """``np.matmul``."""
     a, b = _loop_operands(xp, np.matmul, a, b, dtype)
-    if axis is not None or keepdims:
-        _no_axis_no_keepdims(np.matmul, axis, keepdims)
     out = None
-    if axes is not None:
+    if axes is not None or axis is not None or keepdims:
         cores = (min(xp.ndim_of(a), 2), min(xp.ndim_of(b), 2))
-        a, b, out = _arranged(xp, np.matmul, a, b, (*cores, cores[0] + cores[1] - 2), axes)
+        core = cores[0] + cores[1] - 2
+        a, b, out = _arranged(xp, np.matmul, a, b, (*cores, core), axes=axes, axis=axis, keepdims=keepdims)
     left, right = xp.shape_of(a), xp.shape_of(b)
-    if not left or not right:
-        _check_ndim(np.matmul, int(bool(left)), (), 1)
-    _check_core(np.matmul, left[-1], right[-2] if len(right) > 1 else right[0])
+    if not left or not right or left[-1] != right[max(len(right) - 2, 0)]:
+        raise_for_shapes(np.matmul, left, right)
     if len(left) > 2 and len(right) > 2 and left[:-2] != right[:-2]:
         common_shape(np.matmul, left, right, (2, 2))
     return _core_back(xp, xp.prim.matmul(a, b), out)
@@ -367,17 +318,11 @@ def vecdot(
 ) -> Any:
     """``np.vecdot``."""
     a, b = _loop_operands(xp, np.vecdot, a, b, dtype)
-    _check_ndim(np.vecdot, 0, xp.shape_of(a), 1)
-    _check_ndim(np.vecdot, 1, xp.shape_of(b), 1)
-    if axis is not None:
-        if axes is not None:
-            raise TypeError("cannot specify both 'axis' and 'axes'")
-        axes = [(axis,), (axis,), (axis,) if keepdims else ()]
-    out = None
-    if axes is not None:
-        a, b, out = _arranged(xp, np.vecdot, a, b, (1, 1, int(keepdims)), axes)
+    cores = (1, 1, int(keepdims))
+    a, b, out = _arranged(xp, np.vecdot, a, b, cores, axes=axes, axis=axis, keepdims=keepdims)
     left, right = xp.shape_of(a), xp.shape_of(b)
-    _check_core(np.vecdot, left[-1], right[-1])
+    if not left or not right or left[-1] != right[-1]:
+        raise_for_shapes(np.vecdot, left, right)
     a = conjugate(xp, a)
     if len(left) == len(right) == 1:
         result = xp.prim.matmul(a, b)
@@ -400,14 +345,10 @@ def _with_vectors(ufunc: np.ufunc, vectors_first: bool) -> Any:
         xp: XP, a: Any, b: Any, *, axes: Any = None, axis: Any = None, keepdims: bool = False, dtype: Any = None
     ) -> Any:
         a, b = _loop_operands(xp, ufunc, a, b, dtype)
-        _no_axis_no_keepdims(ufunc, axis, keepdims)
-        _check_ndim(ufunc, 0, xp.shape_of(a), cores[0])
-        _check_ndim(ufunc, 1, xp.shape_of(b), cores[1])
-        out = None
-        if axes is not None:
-            a, b, out = _arranged(xp, ufunc, a, b, cores, axes)
+        a, b, out = _arranged(xp, ufunc, a, b, cores, axes=axes, axis=axis, keepdims=keepdims)
         left, right = xp.shape_of(a), xp.shape_of(b)
-        _check_core(ufunc, left[-1], right[-cores[1]])
+        if len(left) < cores[0] or len(right) < cores[1] or left[-1] != right[-cores[1]]:
+            raise_for_shapes(ufunc, left, right)
         if vectors_first:
             a = conjugate(xp, a)
         if len(left if vectors_first else right) == 1:
