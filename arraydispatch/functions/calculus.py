@@ -25,6 +25,7 @@ from .operands import (
     flat,
     is_concrete,
     itself,
+    raise_for_shapes,
     scalar,
     to_host,
     unshared,
@@ -121,10 +122,7 @@ def gradient(xp: Any, f: Any, *varargs: Any, axis: Any = None, edge_order: int =
     found = []
     for i, dx in zip(axes, spacings):
         if shape[i] < edge_order + 1:
-            raise ValueError(
-                "Shape of array too small to calculate a numerical gradient, "
-                "at least (edge_order + 1) elements are required."
-            )
+            raise_for_shapes(np.gradient, shape[i : i + 1], edge_order=edge_order)
         found.append(_gradient_along(xp, f, i, dx, edge_order, to))
     return found[0] if len(axes) == 1 else tuple(found)
 

@@ -12,7 +12,19 @@ from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from . import layouts
 from .ghost_views import viewed
-from .operands import along, arrays, axis_of, cast_into, first_native, flat, sequence, to_host, unshared, upload
+from .operands import (
+    along,
+    arrays,
+    axis_of,
+    cast_into,
+    first_native,
+    flat,
+    raise_for_shapes,
+    sequence,
+    to_host,
+    unshared,
+    upload,
+)
 from .registry import describe, family
 
 Native = Any
@@ -100,25 +112,13 @@ def _common(keys: list[Any]) -> np.dtype[Any]:
 
 
 def _check_shapes(shapes: list[tuple[int, ...]], axis: Any) -> int:
+    """Return the axis, or raise NumPy's error for arrays of these shapes."""
     first = shapes[0]
-    if not first:
-        raise ValueError("zero-dimensional arrays cannot be concatenated")
-    axis = axis_of(axis, len(first))
-    for i, shape in enumerate(shapes):
-        if shape == first:
-            continue
-        if len(shape) != len(first):
-            raise ValueError(
-                "all the input arrays must have same number of dimensions, but the array at index 0 has "
-                f"{len(first)} dimension(s) and the array at index {i} has {len(shape)} dimension(s)"
-            )
-        for k, (n, m) in enumerate(zip(first, shape)):
-            if k != axis and n != m:
-                raise ValueError(
-                    "all the input array dimensions except for the concatenation axis must match exactly, but along "
-                    f"dimension {k}, the array at index 0 has size {n} and the array at index {i} has size {m}"
-                )
-    return axis
+    at = axis_of(axis, len(first)) if first else 0
+    alike = {(len(shape), *shape[:at], *shape[at + 1 :]) for shape in shapes}
+    if not first or len(alike) > 1:
+        raise_for_shapes(lambda *xs: np.concatenate(xs, at), *shapes)
+    return at
 
 
 @joining(np.stack, layout=layouts.stacked, into=("made",))

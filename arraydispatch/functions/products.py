@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from ..common.errors import listed
 from ..common.user_warnings import warn
 from ..runtime import dtypes
 from . import (
@@ -49,10 +48,7 @@ def dot(xp: XP, a: Any, b: Any) -> Any:
         return xp.multiply(a, b)
     axis = max(len(right) - 2, 0)
     if left[-1] != right[axis]:
-        raise ValueError(
-            f"shapes {listed(left)} and {listed(right)} not aligned: "
-            f"{left[-1]} (dim {len(left) - 1}) != {right[axis]} (dim {axis})"
-        )
+        raise_for_shapes(np.dot, left, right)
     if len(right) <= 2:
         return xp.prim.matmul(a, b)
     k = left[-1]
@@ -69,7 +65,7 @@ def vdot(xp: XP, a: Any, b: Any, /) -> Any:
     left, right = xp.shape_of(a), xp.shape_of(b)
     n, m = math.prod(left), math.prod(right)
     if n != m:
-        raise ValueError(f"cannot reshape array of size {m} into shape {listed((n,))}")
+        raise_for_shapes(np.vdot, left, right)
     return xp.prim.matmul(conjugate(xp, _reshape(xp, a, (n,))), _reshape(xp, b, (n,)))
 
 
@@ -81,10 +77,7 @@ def inner(xp: XP, a: Any, b: Any, /) -> Any:
     if not left or not right:
         return xp.multiply(a, b)
     if left[-1] != right[-1]:
-        raise ValueError(
-            f"shapes {listed(left)} and {listed(right)} not aligned: "
-            f"{left[-1]} (dim {len(left) - 1}) != {right[-1]} (dim {len(right) - 1})"
-        )
+        raise_for_shapes(np.inner, left, right)
     if len(right) == 1:
         return xp.prim.matmul(a, b)
     k = right[-1]
@@ -105,9 +98,7 @@ def linalg_outer(xp: XP, x1: Any, x2: Any, /) -> Any:
     """`numpy.linalg.outer`."""
     x1, x2 = common_operands(xp, x1, x2)
     if xp.ndim_of(x1) != 1 or xp.ndim_of(x2) != 1:
-        raise ValueError(
-            f"Input arrays must be one-dimensional, but they are x1.ndim={xp.ndim_of(x1)} and x2.ndim={xp.ndim_of(x2)}."
-        )
+        raise_for_shapes(np.linalg.outer, xp.shape_of(x1), xp.shape_of(x2))
     return outer(xp, x1, x2)
 
 
@@ -194,12 +185,12 @@ def cross(xp: XP, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int =
         axisa = axisb = axisc = axis
     a, b = common_operands(xp, a, b)
     if not xp.ndim_of(a) or not xp.ndim_of(b):
-        raise ValueError("At least one array has zero dimension")
+        raise_for_shapes(np.cross, xp.shape_of(a), xp.shape_of(b))
     a = _axis_to_end(xp, a, normalize_axis_index(axisa, xp.ndim_of(a), "axisa"))
     b = _axis_to_end(xp, b, normalize_axis_index(axisb, xp.ndim_of(b), "axisb"))
     n, m = xp.shape_of(a)[-1], xp.shape_of(b)[-1]
     if n not in (2, 3) or m not in (2, 3):
-        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
+        raise_for_shapes(np.cross, (n,), (m,))
     if n == 2 or m == 2:
         warn(
             "Arrays of 2-dimensional vectors are deprecated. Use arrays of 3-dimensional vectors instead. "
@@ -237,12 +228,9 @@ def _zero_third(xp: XP, a: Any) -> Any:
 def linalg_cross(xp: XP, x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """`numpy.linalg.cross`."""
     x1, x2 = common_operands(xp, x1, x2)
-    n, m = xp.shape_of(x1)[axis], xp.shape_of(x2)[axis]
-    if n != 3 or m != 3:
-        raise ValueError(
-            "Both input arrays must be (arrays of) 3-dimensional vectors, "
-            f"but they are {n} and {m} dimensional instead."
-        )
+    left, right = xp.shape_of(x1), xp.shape_of(x2)
+    if left[axis] != 3 or right[axis] != 3:
+        raise_for_shapes(np.linalg.cross, left, right, axis=axis)
     return cross(xp, x1, x2, axis=axis)
 
 

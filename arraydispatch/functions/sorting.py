@@ -23,6 +23,7 @@ from .operands import (
     first_native,
     flat,
     is_concrete,
+    raise_for_shapes,
     scalar,
     size_of,
     to_host,
@@ -281,10 +282,7 @@ def nanargmin(xp: Any, a: Any, axis: Any = None, *, keepdims: Any = NoValue) -> 
 def nonzero(xp: Any, a: Any) -> tuple[Native, ...]:
     a = xp.asarray(a)
     if not xp.shape_of(a):
-        raise ValueError(
-            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead. "
-            "If the context of this error is of the form `arr[nonzero(cond)]`, just use `arr[cond]`."
-        )
+        raise_for_shapes(np.nonzero, ())
     return tuple(xp.prim.nonzero(a))
 
 

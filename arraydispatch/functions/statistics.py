@@ -18,6 +18,7 @@ from ..common import tracing
 from ..runtime import dtypes
 from . import layouts
 from .averages import average, checked_weights, mean, nanmean, report, warn_all_nan, warn_if
+from .joining import concatenate
 from .operands import element, warn_of_nan
 from .quantile_methods import Method, method_named
 from .reductions import NoValue, known_any, reduced
@@ -429,12 +430,7 @@ def cov(
         other = _observations(xp, y, to)
         if not rowvar and xp.shape_of(other)[0] != 1:
             other = xp.prim.transpose(other, (1, 0))
-        if xp.shape_of(other)[1] != xp.shape_of(x)[1]:
-            raise ValueError(
-                "all the input array dimensions except for the concatenation axis must match exactly, but along dimension 1, "
-                f"the array at index 0 has size {xp.shape_of(x)[1]} and the array at index 1 has size {xp.shape_of(other)[1]}"
-            )
-        x = xp.prim.concatenate([x, other], 0)
+        x = concatenate(xp, [x, other])
     samples = xp.shape_of(x)[1]
     if ddof is None:
         ddof = 1 if bias == 0 else 0
