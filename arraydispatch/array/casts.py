@@ -23,8 +23,7 @@ __all__ = ["as_subclass", "astype", "read_only", "reread"]
 def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) -> Any:
     """Implement ``ndarray.astype``."""
     backend, have = a._kind.backend, a._kind.dtype
-    if not np.can_cast(have, wanted, casting):
-        raise TypeError(f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}")
+    dtypes.check_cast(have, wanted, casting)
     wanted = conversion.precise(wanted)
     if not copy and wanted == have and (order == "K" or a.flags["FORC" if order == "A" else order]):
         return a

@@ -378,8 +378,8 @@ def _write(spec: Spec, out: Any, result: Any, backend: Backend, casting: str) ->
             if o.shape != filled:
                 raise ValueError(f"output array has wrong shape {o.shape}, the result has shape {shape}")
             value = xp.prim.broadcast_to(value, filled)
-        if "positions" in into and not np.can_cast(o.dtype, dtypes.INTP, "safe"):
-            raise TypeError(f"Cannot cast array data from {o.dtype!r} to {dtypes.INTP!r} according to the rule 'safe'")
+        if "positions" in into:
+            dtypes.check_cast(o.dtype, dtypes.INTP)
         if "divides" in into and not np.can_cast(have, o.dtype, "same_kind"):
             raise Unsupported("NumPy keeps the sum in out=, in whose dtype it is another one")
         casting = casting if _CASTS.isdisjoint(into) else "unsafe"

@@ -284,14 +284,9 @@ def unwrap(xp: Any, p: Any, discont: Any = None, axis: Any = -1, *, period: Any 
 # -- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _check_safe(dtype: np.dtype[Any], to: np.dtype[Any]) -> None:
-    if not np.can_cast(dtype, to, "safe"):
-        raise TypeError(f"Cannot cast array data from {dtype!r} to {to!r} according to the rule 'safe'")
-
-
 def _float(xp: Any, x: Any, to: np.dtype[Any], like: Native | None) -> Native:
     x = xp.asarray(x, like=like)
-    _check_safe(xp.dtype_of(x), to)
+    dtypes.check_cast(xp.dtype_of(x), to)
     return xp.prim.astype(x, to)
 
 
@@ -387,7 +382,7 @@ def digitize(xp: Any, x: Any, bins: Any, right: bool = False) -> Native:
     x, bins = arrays(xp, x, bins)
     if dtypes.category(xp.dtype_of(x)) == "complex":
         raise TypeError("x may not be complex")
-    _check_safe(xp.dtype_of(bins), dtypes.FLOAT64)
+    dtypes.check_cast(xp.dtype_of(bins), dtypes.FLOAT64)
     shape = xp.shape_of(bins)
     if len(shape) != 1:
         raise ValueError(f"object {'of too small depth' if not shape else 'too deep'} for desired array")

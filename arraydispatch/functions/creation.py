@@ -14,11 +14,10 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from ..common import arguments
-from ..common.errors import listed
-from ..common.user_warnings import real_of, warn_of_cast
+from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from . import layouts
-from .operands import INTP, along, arrays, cast_into, filled, first_native, moved, size_of, to_host, unshared
+from .operands import INTP, along, arrays, filled, filling, first_native, moved, size_of, to_host, unshared
 from .registry import family, implements
 
 Native = Any
@@ -82,20 +81,7 @@ def full_like(
     device: Any = None,
 ) -> Native:  # fmt: skip
     a, to, final = _like(xp, a, dtype, order, subok, shape, device)
-    if xp.is_array(fill_value) or isinstance(fill_value, list | tuple):
-        value = cast_into(xp, xp.asarray(fill_value, like=a), to)
-    else:
-        element = np.empty(np.shape(fill_value), to)
-        if isinstance(fill_value, complex):
-            fill_value = real_of(np.asarray(fill_value), to)
-        np.copyto(element, fill_value, casting="unsafe")
-        value = xp.asarray(element, like=a)
-    have = xp.shape_of(value)
-    while len(have) > len(final) and have[0] == 1:
-        have = have[1:]
-    if len(have) > len(final) or any(n not in (1, m) for n, m in zip(have[::-1], final[::-1])):
-        raise ValueError(f"could not broadcast input array from shape {listed(have)} into shape {listed(final)}")
-    return xp.prim.copy(xp.prim.broadcast_to(xp.prim.reshape(value, have), final))
+    return xp.prim.copy(filling(xp, fill_value, to, final, a))
 
 
 # -- ranges between arrays -------------------------------------------------------------------------------------------

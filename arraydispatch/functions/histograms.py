@@ -86,7 +86,7 @@ def _places(xp: XP, x: Any, weights: Any) -> Native:
     if xp.is_array(x):
         dtype = xp.dtype_of(x)
         if dtype.kind not in "iub" and xp.ndim_of(x) == 1:
-            raise TypeError(f"Cannot cast array data from {dtype!r} to {dtypes.INTP!r} according to the rule 'safe'")
+            dtypes.check_cast(dtype, dtypes.INTP)
         return xp.prim.astype(x, dtypes.INTP)
     # NumPy does not apply the casting rule 'safe' to lists.
     return xp.prim.astype(xp.asarray(x, like=weights if xp.is_array(weights) else None), dtypes.INTP)
@@ -94,9 +94,7 @@ def _places(xp: XP, x: Any, weights: Any) -> Native:
 
 def _as_weights(xp: XP, weights: Any, x: Native) -> Native:
     weights = xp.asarray(weights, like=x)
-    dtype = xp.dtype_of(weights)
-    if dtype.kind == "c":
-        raise TypeError(f"Cannot cast array data from {dtype!r} to {dtypes.FLOAT64!r} according to the rule 'safe'")
+    dtypes.check_cast(xp.dtype_of(weights), dtypes.FLOAT64)
     return xp.prim.astype(weights, dtypes.FLOAT64)
 
 

@@ -78,9 +78,7 @@ def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Na
     """Return the index argument of ``take`` and ``put`` as native int64 in ``[0, n)``, by mode."""
     _check_clipmode(mode)
     if xp.is_array(index) or isinstance(index, np.ndarray):  # numbers and sequences NumPy converts one by one
-        dtype = xp.dtype_of(index) if xp.is_array(index) else index.dtype
-        if not np.can_cast(dtype, INTP, "same_kind"):
-            raise TypeError(f"Cannot cast array data from {dtype!r} to {INTP!r} according to the rule 'same_kind'")
+        dtypes.check_cast(xp.dtype_of(index) if xp.is_array(index) else index.dtype, INTP, "same_kind")
     if not xp.is_array(index):
         index = np.asarray(to_host(xp, index), np.int64)
         if mode == "raise":
@@ -100,8 +98,8 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
     if not n:
         host_or_native = indices if xp.is_array(indices) else np.asarray(indices)
         wanted = tuple(host_or_native.shape)
-        if hasattr(indices, "dtype") and (kind := xp.dtype_of(host_or_native)).kind not in "biu":
-            raise TypeError(f"Cannot cast array data from {kind!r} to {INTP!r} according to the rule 'same_kind'")
+        if hasattr(indices, "dtype"):
+            dtypes.check_cast(xp.dtype_of(host_or_native), INTP, "same_kind")
         if 0 not in wanted and 0 not in shape[:axis] + shape[axis + 1 :]:
             raise IndexError("cannot do a non-empty take from an empty axes.")
         return filled(xp, (*shape[:axis], *wanted, *shape[axis + 1 :]), 0, xp.dtype_of(a), a)
@@ -172,8 +170,7 @@ def choose(xp: Any, a: Any, choices: Any, mode: str = "raise") -> Native:
     _check_clipmode(mode)
     like = first_native(xp, (a, choices))
     a = xp.asarray(a, like=like)
-    if not np.can_cast(xp.dtype_of(a), INTP, "safe"):
-        raise TypeError(f"Cannot cast array data from {xp.dtype_of(a)!r} to {INTP!r} according to the rule 'safe'")
+    dtypes.check_cast(xp.dtype_of(a), INTP)
     if xp.is_array(choices):
         options = [getitem(xp, choices, i) for i in range(xp.shape_of(choices)[0])]
     else:
@@ -237,9 +234,7 @@ def put_along_axis(xp: Any, arr: Native, indices: Any, values: Any, axis: Any) -
 def _check_safe(xp: Any, values: Any, target: Native) -> None:
     """Check the cast of ``putmask`` and ``place``: sequences and scalars may be cast freely, arrays only without loss."""
     if xp.is_array(values) or isinstance(values, np.ndarray):
-        have, to = xp.dtype_of(values) if xp.is_array(values) else values.dtype, xp.dtype_of(target)
-        if not np.can_cast(have, to, "safe"):
-            raise TypeError(f"Cannot cast array data from {have!r} to {to!r} according to the rule 'safe'")
+        dtypes.check_cast(xp.dtype_of(values) if xp.is_array(values) else values.dtype, xp.dtype_of(target))
 
 
 @updating(np.putmask)

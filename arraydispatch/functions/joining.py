@@ -84,10 +84,7 @@ def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, ca
     to = np.dtype(dtype) if dtype is not None else _common(keys)
     if dtype is not None:
         for x in natives:
-            if not np.can_cast(xp.dtype_of(x), to, casting):
-                raise TypeError(
-                    f"Cannot cast array data from {xp.dtype_of(x)!r} to {to!r} according to the rule '{casting}'"
-                )
+            dtypes.check_cast(xp.dtype_of(x), to, casting)
             warn_of_cast(xp.dtype_of(x), to)
     natives = [x if xp.dtype_of(x) == to else xp.prim.astype(x, to) for x in natives]
     if len(natives) == 1:

@@ -15,16 +15,16 @@ from numpy.lib.array_utils import normalize_axis_tuple
 
 from ..common import arguments
 from ..common.errors import listed
-from ..common.user_warnings import real_of
 from ..memory.views import native
 from ..ufuncs.ufunc_methods import mask_of
 from . import joining, layouts
 from .ghost_views import answered, viewed
 from .operands import (
     along,
-    cast_into,
     counting,
     filled,
+    filling,
+    fits,
     flat,
     lined,
     to_host,
@@ -69,33 +69,13 @@ def astype(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = N
 
 @implements(np.copyto, mode="update", returns="any")
 def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: Any = True) -> Native:
-    shape, to = xp.shape_of(dst), xp.dtype_of(dst)
-    if xp.is_array(src):
-        have = xp.dtype_of(src)
-        if not np.can_cast(have, to, casting):
-            raise TypeError(f"Cannot cast array data from {have!r} to {to!r} according to the rule '{casting}'")
-        value = cast_into(xp, src, to)
-    elif isinstance(src, list | tuple):
-        return copyto(xp, dst, xp.asarray(src, like=dst), casting, where)
-    else:
-        element = np.empty(np.shape(src), to)
-        if isinstance(src, complex) and casting == "unsafe":
-            src = real_of(np.asarray(src), to)
-        np.copyto(element, src, casting=casting)
-        value = xp.asarray(element, like=dst)
-    value_shape = xp.shape_of(value)
-    while len(value_shape) > len(shape) and value_shape[0] == 1:
-        value_shape = value_shape[1:]
-    if not (len(value_shape) <= len(shape) and all(n in (1, m) for n, m in zip(value_shape[::-1], shape[::-1]))):
-        raise ValueError(
-            f"could not broadcast input array from shape {listed(xp.shape_of(value))} into shape {listed(shape)}"
-        )
-    value = xp.prim.broadcast_to(xp.prim.reshape(value, value_shape), shape)
+    shape = xp.shape_of(dst)
+    value = filling(xp, src, xp.dtype_of(dst), shape, dst, casting)
     if where is True:
         return value
     mask = mask_of(where, xp.backend, dst)
     given = xp.shape_of(mask)
-    if not (len(given) <= len(shape) and all(n in (1, m) for n, m in zip(given[::-1], shape[::-1]))):
+    if not fits(given, shape):
         raise ValueError(f"could not broadcast where mask from shape {listed(given)} into shape {listed(shape)}")
     return xp.prim.where(mask, value, dst)
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._core import handles
 from ..common import errors, tracing
 from ..common.pytrees import first
-from ..common.user_warnings import warn, warn_of_cast
+from ..common.user_warnings import real_of, warn, warn_of_cast
 from ..memory import views
 from ..runtime import dtypes
 from ..ufuncs.ufunc_methods import checked_axis
@@ -79,6 +79,34 @@ def cast_into(xp: Any, value: Native, dtype: DType) -> Native:
     if have.kind == "f" and dtype.kind in "iu" and look_at_cast is not None:
         look_at_cast(value, dtype, xp.backend)
     return made
+
+
+def fits(have: tuple[int, ...], shape: tuple[int, ...]) -> bool:
+    """Whether an array of the one shape can be broadcast to the other."""
+    return len(have) <= len(shape) and all(n in (1, m) for n, m in zip(have[::-1], shape[::-1]))
+
+
+def filling(xp: Any, value: Any, dtype: DType, shape: tuple[int, ...], like: Native, casting: Any = "unsafe") -> Native:
+    """Return what an array of this dtype and shape holds once ``np.copyto`` has copied a value into it."""
+    if isinstance(value, list | tuple):
+        value = xp.asarray(value, like=like)
+    if xp.is_array(value):
+        dtypes.check_cast(xp.dtype_of(value), dtype, casting)
+        made = cast_into(xp, value, dtype)
+    else:
+        element = np.empty(np.shape(value), dtype)
+        if isinstance(value, complex) and casting == "unsafe":
+            value = real_of(np.asarray(value), dtype)
+        np.copyto(element, value, casting=casting)
+        made = xp.asarray(element, like=like)
+    have = xp.shape_of(made)
+    while len(have) > len(shape) and have[0] == 1:
+        have = have[1:]
+    if not fits(have, shape):
+        raise ValueError(
+            f"could not broadcast input array from shape {errors.listed(have)} into shape {errors.listed(shape)}"
+        )
+    return xp.prim.broadcast_to(xp.prim.reshape(made, have), shape)
 
 
 def scalar(xp: Any, value: Any, dtype: DType, like: Native | None) -> Native:

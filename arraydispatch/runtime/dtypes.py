@@ -205,6 +205,12 @@ def promote(*operands: DType | Weak) -> DType:
     return np.result_type(*(samples[t] if isinstance(t, type) else t for t in operands))
 
 
+def check_cast(have: DType, to: DType, casting: Any = "safe") -> None:
+    """Raise NumPy's error for the cast of an array that the rule does not allow."""
+    if not np.can_cast(have, to, casting):
+        raise TypeError(f"Cannot cast array data from {have!r} to {to!r} according to the rule {casting!r}")
+
+
 def cast_scalar(value: Any, dtype: DType) -> Any:
     """Convert a scalar to an element of ``dtype``; a Python int out of range raises NumPy's OverflowError.
 

@@ -300,10 +300,7 @@ class Bound:
             known = np.asarray(backend.to_numpy(indices) if backend.is_native(indices) else indices)
         where = known
         if where.dtype.kind not in "iu":
-            if not np.can_cast(where.dtype, np.intp):
-                raise TypeError(
-                    f"Cannot cast array data from {where.dtype!r} to {np.dtype(np.intp)!r} according to the rule 'safe'"
-                )
+            dtypes.check_cast(where.dtype, dtypes.INTP)
             where = where.astype(np.intp)
         if where.ndim != 1:
             raise ValueError(f"object {'too deep' if where.ndim else 'of too small depth'} for desired array")
