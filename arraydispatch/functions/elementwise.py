@@ -226,7 +226,7 @@ def _power_series(xp: Any, x: Native, coefficients: list[float]) -> Native:
     return total
 
 
-_I0_NEAR, _I0_FAR = (getattr(np.lib._function_base_impl, name) for name in ("_i0A", "_i0B"))  # type: ignore[attr-defined]
+_I0_NEAR, _I0_FAR = (getattr(np.lib._function_base_impl, name) for name in ("_i0A", "_i0B"))
 """NumPy's Chebyshev coefficients of exp(-x) I0(x) on [0, 8], and of exp(-x) sqrt(x) I0(x) on [8, inf]."""
 
 

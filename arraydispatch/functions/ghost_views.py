@@ -35,30 +35,36 @@ def answered(func: Any) -> Body:
     return body
 
 
-def viewed(func: Any, many: bool = False) -> Body:
-    """Return the body of a function that returns views of its first argument, or of all positional ones (``many``)."""
-    first = next(iter(parameters_of(func).names), "")
+def viewed(func: Any) -> Body:
+    """Return the body of a function that returns a view of its first argument, or a list of them."""
+    first = next(iter(parameters_of(func).names))
 
     def body(xp: XP, *args: Any, **kwargs: Any) -> Any:
-        given = len(args) if many else 1
-        natives = arrays(xp, *args[:given], *([kwargs[first]] if first in kwargs else []))
-        ghosts = [_ghost(xp, a) for a in natives]
-        roots = {id(g): (g, a) for g, a in zip(ghosts, natives)}
-
-        def read(g: Any) -> Native:
-            if isinstance(g, np.generic):  # of a 0-d array
-                return natives[0]
-            ghost, a = roots[id(memory_of(g))]
-            if g is ghost:
-                return a
-            return compile_view(ghost.shape, *placement_of(g, ghost)).read(xp.backend, a)
-
-        options = {
-            name: ghosts[-1] if name == first else to_host(xp, x)[()] if xp.is_array(x) else x
-            for name, x in kwargs.items()
-        }
-        rest = [to_host(xp, x) if xp.is_array(x) else x for x in args[given:]]
-        return mapped(read, func(*ghosts[: len(args)], *rest, **options))
+        (a,) = arrays(xp, args[0] if args else kwargs.pop(first))
+        rest = [to_host(xp, x) if xp.is_array(x) else x for x in args[1:]]
+        options = {name: to_host(xp, x)[()] if xp.is_array(x) else x for name, x in kwargs.items()}
+        ghost = _ghost(xp, a)
+        seen = func(ghost, *rest, **options)
+        return [_read(xp, a, ghost, x) for x in seen] if isinstance(seen, list) else _read(xp, a, ghost, seen)
 
     body.__wrapped__ = func  # type: ignore[attr-defined]
     return body
+
+
+def viewed_each(func: Any) -> Body:
+    """Return the body of a function that returns views of its positional arguments."""
+
+    def body(xp: XP, *args: Any, **kwargs: Any) -> Any:
+        natives = arrays(xp, *args)
+        ghosts = [_ghost(xp, a) for a in natives]
+        roots = {id(g): (a, g) for a, g in zip(natives, ghosts)}
+        return mapped(lambda g: _read(xp, *roots[id(memory_of(g))], g), func(*ghosts, **kwargs))
+
+    body.__wrapped__ = func  # type: ignore[attr-defined]
+    return body
+
+
+def _read(xp: XP, a: Native, ghost: Ghost, seen: Any) -> Native:
+    if seen is ghost or isinstance(seen, np.generic):  # of a 0-d array
+        return a
+    return compile_view(ghost.shape, *placement_of(seen, ghost)).read(xp.backend, a)

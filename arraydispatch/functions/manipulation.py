@@ -18,7 +18,7 @@ from ..common.errors import listed
 from ..memory.views import native
 from ..ufuncs.ufunc_methods import mask_of
 from . import joining, layouts
-from .ghost_views import answered, viewed
+from .ghost_views import answered, viewed, viewed_each
 from .operands import (
     along,
     counting,
@@ -83,6 +83,7 @@ def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: An
 # -- shape -----------------------------------------------------------------------------------------------------------
 
 
+_func: Any
 for _func in (
     np.broadcast_to, np.diagonal, np.expand_dims, np.flip, np.fliplr, np.flipud, np.matrix_transpose, np.moveaxis, np.rollaxis, np.rot90,
 ):  # fmt: skip
@@ -90,8 +91,8 @@ for _func in (
 for _func in (np.squeeze, np.swapaxes, np.transpose):
     viewing(_func, scalars=True)(viewed(_func))
 for _func in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
-    viewing(_func, many=True)(viewed(_func, many=True))
-viewing(np.broadcast_arrays, many=True, sequence=True)(viewed(np.broadcast_arrays, many=True))
+    viewing(_func, many=True)(viewed_each(_func))
+viewing(np.broadcast_arrays, many=True, sequence=True)(viewed_each(np.broadcast_arrays))
 
 
 @viewing(np.reshape, scalars=True)
