@@ -188,18 +188,14 @@ def copysign(xp: Any, x: Any, sign: Any) -> Any:
     return xp.prim.where(xp.signbit(sign), xp.negative(size), size)
 
 
-@_in_single
 def degrees(xp: Any, x: Any) -> Any:
     """Convert radians to degrees."""
-    kind = xp.dtype_of(x).type  # in which NumPy's C code computes the factor
-    return xp.multiply(x, float(kind(180.0) / kind(math.pi)))
+    return xp.multiply(x, 180.0 / math.pi)
 
 
-@_in_single
 def radians(xp: Any, x: Any) -> Any:
     """Convert degrees to radians."""
-    kind = xp.dtype_of(x).type
-    return xp.multiply(x, float(kind(math.pi) / kind(180.0)))
+    return xp.multiply(x, math.pi / 180.0)
 
 
 @_in_single

@@ -588,6 +588,18 @@ def _lcm(a: Array, b: Array) -> Array:
 # -- tables ----------------------------------------------------------------------------------------------------------
 
 
+def _scaled(numerator: float, denominator: float) -> Kernel:
+    """Multiply by a ratio computed in the operand's own type, as NumPy's C code does."""
+
+    @wide
+    def body(a: Array) -> Array:
+        return a * apart(jnp.full_like(a, a.dtype.type(numerator) / a.dtype.type(denominator)))
+
+    return body
+
+
+_degrees, _radians = _scaled(180.0, np.pi), _scaled(np.pi, 180.0)
+
 _UNARY: dict[np.ufunc, Kernel] = {
     np.positive: lambda a: a,
     np.negative: lax.neg,
@@ -629,6 +641,10 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.arcsinh: _mirrored(jnp.arcsinh, "real", complex_functions.arcsinh),
     np.arccosh: _mirrored(_arccosh, "imag", complex_functions.arccosh),
     np.arctanh: _arctanh,
+    np.deg2rad: _radians,
+    np.radians: _radians,
+    np.rad2deg: _degrees,
+    np.degrees: _degrees,
     np.spacing: _spacing,
     np.modf: wide(_modf),
 }

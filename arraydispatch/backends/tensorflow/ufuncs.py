@@ -370,7 +370,21 @@ def bitwise_count(a: Tensor) -> Tensor:
 # -- tables --------------------------------------------------------------------------------------------------------------------
 
 
+def _scaled(numerator: float, denominator: float) -> Kernel:
+    """Multiply by a ratio computed in the operand's own type, as NumPy's C code does."""
+    factors = {
+        tf.float32: float(np.float32(numerator) / np.float32(denominator)),
+        tf.float64: numerator / denominator,
+    }
+
+    def kernel(a: Tensor) -> Tensor:
+        return _mul(a, factors[a.dtype])
+
+    return kernel
+
+
 _greater_kernel, _less_kernel = _comparison(_greater, _greater), _comparison(_less, _less)
+_degrees, _radians = _scaled(180.0, math.pi), _scaled(math.pi, 180.0)
 
 UFUNCS: dict[Any, Kernel] = {
     # arithmetic
@@ -421,6 +435,10 @@ UFUNCS: dict[Any, Kernel] = {
     np.arcsinh: arcsinh,
     np.arccosh: arccosh,
     np.arctanh: arctanh,
+    np.deg2rad: _radians,
+    np.radians: _radians,
+    np.rad2deg: _degrees,
+    np.degrees: _degrees,
     # order
     np.equal: binary(_equal),
     np.not_equal: binary(_not_equal),
@@ -484,7 +502,7 @@ _WIDER: dict[Any, dict[Any, Any]] = _WITHOUT_BOOL | {
     np.power: {np.dtype(t): _INT64 for t in (np.uint8, np.uint16, np.uint32)},
     np.exp: _COMPLEX64,
     np.exp2: _COMPLEX64,
-    **dict.fromkeys((np.rint, np.hypot), _HALVES),
+    **dict.fromkeys((np.rint, np.hypot, np.deg2rad, np.radians, np.rad2deg, np.degrees), _HALVES),
 }
 """ufunc -> dtype without a kernel -> dtype in which the result is the same after a cast back."""
 

@@ -491,6 +491,20 @@ def _complex_arccos(a: Tensor, out: Tensor | None = None) -> Tensor:
     return _into(out, torch.complex(angle.real, torch.copysign(angle.imag, -a.imag)))
 
 
+def _scaled(numerator: float, denominator: float) -> Kernel:
+    """Multiply by a ratio computed in the operand's own type, as NumPy's C code does; 16-bit types in float32."""
+    single = float(np.float32(numerator) / np.float32(denominator))
+    factors = {torch.float64: numerator / denominator}
+
+    def kernel(a: Tensor, out: Tensor | None = None) -> Tensor:
+        return torch.mul(a, factors.get(a.dtype, single), out=out)
+
+    return kernel
+
+
+_degrees, _radians = _scaled(180.0, math.pi), _scaled(math.pi, 180.0)
+
+
 UFUNCS: dict[Any, Kernel] = {
     # arithmetic
     np.add: torch.add,
@@ -548,6 +562,10 @@ UFUNCS: dict[Any, Kernel] = {
     np.arcsinh: torch.asinh,
     np.arccosh: torch.acosh,
     np.arctanh: torch.atanh,
+    np.deg2rad: _radians,
+    np.radians: _radians,
+    np.rad2deg: _degrees,
+    np.degrees: _degrees,
     # order
     np.equal: comparing(np.equal, torch.eq),
     np.not_equal: comparing(np.not_equal, torch.ne),
