@@ -111,7 +111,7 @@ def apply_along_axis(xp: Any, func1d: Callable[..., Any], axis: Any, arr: Any, *
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     like = native_of(xp, arr)
     found: list[Native] = []
-    on_host: np.ndarray[Any, Any] | None = None
+    on_host: Any = None
     for index in itertools.product(*map(range, rest)):
         result = func1d(lines[(*index, Ellipsis)], *args, **kwargs)
         if on_host is not None:
