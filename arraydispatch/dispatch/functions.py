@@ -104,12 +104,25 @@ def _lie_in_memory(values: Iterable[Any]) -> bool:
     return bool(large) and all(x._kind.backend.awaited(native(x)) is not None for x in large)
 
 
+def _listed(x: Any) -> Any:
+    """Return the items of a sequence of arrays, such as a deque or an array of objects, as a list; anything else unchanged."""
+    known = isinstance(x, np.ndarray) and (x.dtype != object or not x.ndim)
+    if known or isinstance(x, Handle | list | tuple | dict | str | bytes | np.generic):
+        return x
+    return list(x) if hasattr(x, "__getitem__") and hasattr(x, "__len__") else x
+
+
 def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a dispatched NumPy function: choose the backend, look up its entry, call it in the entry's mode, report the call."""
     shortcuts.bring((*args, *kwargs.values()) if kwargs else args)
     backend = shortcuts.backend_of(args, kwargs)
     if backend is None:
         backend = wrapping.find_backend((*args, *kwargs.values()) if kwargs else args)
+    if backend is None and func not in creators:
+        args, kwargs = tuple(map(_listed, args)), {name: _listed(x) for name, x in kwargs.items()}
+        backend = wrapping.find_backend((*args, *kwargs.values()))
+        if backend is None and args and isinstance(args[0], Iterable) and not hasattr(args[0], "__getitem__"):
+            return func._implementation(*args, **kwargs)  # which refuses most of these
     if backend is None:
         backend = settings.current_backend()
     if func in creators:

@@ -187,14 +187,14 @@ def _ones_for_nans(xp: XP, a: Any) -> Native:
 def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Native:
     """Compute as NumPy's ``fmax.reduce`` or ``fmin.reduce``: a result is NaN only if its slice contains nothing but NaN."""
     given, (a, nans) = a, nans_replaced(xp, a, _INFINITE[ufunc.ufunc])
+    if 0 in xp.shape_of(a):  # of which NumPy's error names the ufunc
+        return reduced(xp, xp.fmax if ufunc is xp.maximum else xp.fmin, a, axis, None, keepdims, initial, where)
     if nans is None:
         return reduced(xp, ufunc, a, axis, None, keepdims, initial, where)
     if initial is not NoValue and initial is not None:
         if not np.isnan(initial):  # a number as the initial value takes precedence over every NaN
             return reduced(xp, ufunc, a, axis, None, keepdims, initial, where)
         initial = NoValue if where is NoValue else _INFINITE[ufunc.ufunc]
-        if 0 in xp.shape_of(a):
-            initial = np.nan
     result = reduced(xp, ufunc, a, axis, None, keepdims, initial, where)
     if where is not NoValue and where is not True:
         nans = xp.logical_or(nans, xp.logical_not(xp.asarray(where, like=a)))

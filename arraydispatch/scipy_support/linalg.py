@@ -91,7 +91,9 @@ def solve(
     only(0 not in left and 0 not in right and bool(right), "an empty system")
     if (right[0] if len(right) == 1 else right[-2]) != left[-1]:
         only(left != (1, 1), "a matrix of one element, for an equation in each row")
-        raise ValueError("Input b has to have same number of rows as input a")
+        raise ValueError(
+            f"incompatible shapes: a1.shape={left} and b1.shape={right if len(right) > 1 else (*right, 1)}"
+        )
     if transposed:
         only(xp.dtype_of(a).kind != "c", "the transposed system is complex")
         a = swapped(xp, a)
