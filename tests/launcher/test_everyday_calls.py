@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,6 +58,8 @@ a.ravel("K") | a[:, ::2].ravel() | lock(b).ravel() | b.astype(None) | b.astype()
 a.argmax(0) | a.any(1) | a.cumsum(1) | b.round(1) | a.trace(1) | a.swapaxes(0, 5) | a.take(b) | b.max(None, o[0:1].reshape(())) | a.sum(0, float)
 np.empty_like(b).shape | np.zeros_like(a, int) | np.transpose(a, (1, 0)) | np.sort(a, 0) | np.sort(sub(b)) | np.argsort(b[::-1]) | np.ravel(s) | np.sum(s)
 np.concatenate((b, b[::2])) | np.concatenate([a, a], 1) | np.concatenate((b, lock(b))) | np.concatenate(()) | np.concatenate((b, 1)) | np.concatenate(b)
+np.concatenate(row(b, k)) | np.stack(row(b, b)) | np.hstack(row(a, a)[::-1]) | np.linalg.multi_dot(row(a, a.T)) | np.vstack(deque([a, a]))
+np.linalg.multi_dot(deque([a, a.T])) | np.concatenate({1: a}.values()) | np.stack(v for v in a) | np.column_stack(row(b, k))
 np.where(a > 0.5) | np.nonzero(b[::2] > 0.5) | np.nonzero(s) | np.where(b > 0.5, b, 0) | np.where(b > 0.5, 1) | np.transpose(lock(a)) | np.dot(b, 2)
 np.zeros(3) | np.zeros((2, 3)) | np.zeros(3, int) | np.zeros(-1) | np.zeros("a") | np.zeros() | np.arange(5) | np.arange(1, 5) | np.arange(0, 1, 0.25)
 np.arange() | np.arange(None) | np.arange(5, None) | np.arange(s) | np.linspace(0, 1, 5) | np.eye(2) | np.eye(2, 3) | np.full(3, 2) | np.full(3, b[0]) | np.ones(s)
@@ -86,6 +89,12 @@ def given(np: Any) -> dict[str, Any]:
         x.flags.writeable = False
         return x
 
+    def row(*arrays: Any) -> Any:
+        made = real.empty(len(arrays), object)
+        for i, x in enumerate(arrays):
+            made[i] = x
+        return made
+
     def sub(x: Any) -> Any:
         return real.asarray(plain(x)).view(Sub)
 
@@ -93,6 +102,8 @@ def given(np: Any) -> dict[str, Any]:
         **ours,
         "np": np,
         "lock": lock,
+        "row": row,
+        "deque": deque,
         "sub": sub,
         "s": ours["b"][3],
         "r": np.random.default_rng(3),
