@@ -118,6 +118,8 @@ def undisturbed(f: Callable[[], None]) -> None:
         f()
     finally:
         _workers.discard(own)
+        if waiting:  # now, before more work of the kind begins
+            call_waiting()
 
 
 def briefly(f: Callable[[], None]) -> None:

@@ -110,6 +110,7 @@ class Endings:
             if signal_safety.is_aside():
                 signal_safety.postpone(number)
                 return
+            signal_safety.waiting.discard(number)
             self._asked = number
             if not self._finishing:
                 self._end(False, False)

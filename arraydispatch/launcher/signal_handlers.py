@@ -76,8 +76,9 @@ class _Interrupt:
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if signal_safety.is_aside():
             signal_safety.postpone(number)
-        else:
-            signal.default_int_handler(number, frame)
+            return
+        waiting.discard(number)
+        signal.default_int_handler(number, frame)
 
 
 def after_calls(exchanges: Exchanges) -> None:

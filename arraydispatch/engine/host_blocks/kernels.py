@@ -433,18 +433,21 @@ def _ask(key: Any, job: Callable[[], None]) -> None:
 def _begin() -> None:
     global _thread
     if not _lock.locked():  # by the thread that another one has begun
-        _thread = threading.Thread(target=_do, name="arraydispatch compiler")
+        made = threading.Thread(target=_do, name="arraydispatch compiler")
         with suppress(RuntimeError):  # no thread can be had: NumPy's loops compute
-            _thread.start()
+            made.start()
+            _thread = made
 
 
 def _do() -> None:
     """Do the jobs; what is left at the end of the program is not waited for."""
     with _lock:
-        while _jobs and not _is_forking and threading.main_thread().is_alive():
-            key = next(iter(_jobs))
-            _jobs[key]()
-            del _jobs[key]
+        while not _is_forking and threading.main_thread().is_alive():
+            for key in list(_jobs)[:1]:
+                _jobs[key]()
+                del _jobs[key]
+            if not _jobs:
+                return
 
 
 def refuse(chain: Chain) -> None:
