@@ -331,7 +331,9 @@ for number in (signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT):
         signal.signal(number, handler)
     try:
         signal_safety.briefly(work(number))
-        time.sleep(1)
+        for _ in range(1000):
+            pass  # steps, between which Python calls handlers
+        print(*seen[len(ended):])
     except (KeyboardInterrupt, TimeoutError) as error:
         print(type(error).__name__, len(ended))
 print(seen, ended == [signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT], threads == {_thread.get_ident()})
@@ -348,7 +350,40 @@ def test_handlers_wait_for_brief_work(tmp_path: Path) -> None:
         command, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)}
     )
     told = "[(False, 72.0), (False, 72.0)] True True"
-    assert done.stdout.splitlines() == ["TimeoutError 2", "KeyboardInterrupt 3", told, "True"], done.stderr
+    assert done.stdout.splitlines() == ["", "TimeoutError 2", "KeyboardInterrupt 3", told, "True"], done.stderr
+
+
+_BETWEEN = """
+import os, signal, sys, threading, time
+import numpy as np
+
+def alarm(number, frame):
+    raise TimeoutError
+
+signal.signal(signal.SIGALRM, alarm)
+number = int(sys.argv[1])
+x = np.linspace(0.1, 1, 300_000)
+threading.Thread(target=lambda: (time.sleep(0.3), os.kill(os.getpid(), number)), daemon=True).start()
+try:
+    for i in range(20_000):  # minutes of blocks, without a gap
+        y = np.sin(x) + np.cos(x) * np.exp(-x)
+        y[5]
+    print("never")
+except (KeyboardInterrupt, TimeoutError) as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="inapplicable: no signals can be sent to a thread")
+@pytest.mark.parametrize(("number", "told"), [(signal.SIGINT, "KeyboardInterrupt"), (14, "TimeoutError")])
+def test_handlers_are_called_between_blocks(number: int, told: str, tmp_path: Path) -> None:
+    script = tmp_path / "main.py"
+    script.write_text(_BETWEEN)
+    command = [sys.executable, "-m", "arraydispatch", "run", str(script), str(int(number))]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
+    assert done.stdout.split() == [told], done.stderr
 
 
 _PERIODIC = """
