@@ -571,19 +571,10 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
         return _updated(entry, spec, args, kwargs, backend, target)
 
 
-_REFUSALS = {
-    np.fill_diagonal: "underlying array is read-only",
-    np.place: "WRITEBACKIFCOPY base is read-only",
-    np.put: "put: output array is read-only",
-    np.putmask: "putmask: output array is read-only",
-}
-"""Function -> NumPy's text of its error for a read-only array, where it is not that of an assignment."""
-
-
 def _updated(
     entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, target: Handle
 ) -> None:
-    wrapping.check_writeable(target, _REFUSALS.get(spec.func, "assignment destination is read-only"))
+    wrapping.check_writeable(target, spec.refusal)
     if target._kind.backend is not backend:
         return host_fallback.call(spec.func, args, kwargs, backend, "the array written to is held by NumPy")
     dtype = target._kind.dtype

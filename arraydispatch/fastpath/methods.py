@@ -495,14 +495,20 @@ def view_property(name: str, general: Any) -> Any:
 
 
 def view(general: Any) -> Any:
-    """Make the thin form of ``x.view(dtype)``; a class of arrays is for the general form."""
+    """Make the thin form of ``x.view(dtype)``, for where the thin path may not be in force; a class of arrays is for the general form."""
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
         return general(self, *args, **kwargs)
 
     def with_one(self: Handle, given: Any) -> Any:
-        if type(self._v) is ndarray and (
-            type(given) is str or isinstance(given, np.dtype) or (type(given) is type and issubclass(given, _NUMBERS))
+        if (
+            path.least
+            and type(self._v) is ndarray
+            and (
+                type(given) is str
+                or isinstance(given, np.dtype)
+                or (type(given) is type and issubclass(given, _NUMBERS))
+            )
         ):
             x: ndarray = self._v
             made = part_of(self, x.view(given))

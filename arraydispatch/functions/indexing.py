@@ -204,7 +204,7 @@ def _cycled(xp: Any, values: Native, n: int) -> Native:
     return xp.prim.take(values, xp.remainder(counting(xp, n, values), have), 0)
 
 
-@updating(np.put)
+@updating(np.put, refusal="put: output array is read-only")
 def put(xp: Any, a: Native, ind: Any, v: Any, mode: str = "raise") -> Native:
     shape = xp.shape_of(a)
     values = flat(xp, element_value(xp, v, xp.dtype_of(a), a))
@@ -237,7 +237,7 @@ def _check_safe(xp: Any, values: Any, target: Native) -> None:
         dtypes.check_cast(xp.dtype_of(values) if xp.is_array(values) else values.dtype, xp.dtype_of(target))
 
 
-@updating(np.putmask)
+@updating(np.putmask, refusal="putmask: output array is read-only")
 def putmask(xp: Any, a: Native, /, mask: Any, values: Any) -> Native:
     shape = xp.shape_of(a)
     mask = truth(xp, xp.asarray(mask, like=a))
@@ -254,7 +254,7 @@ def putmask(xp: Any, a: Native, /, mask: Any, values: Any) -> Native:
     return xp.prim.where(xp.prim.reshape(mask, shape), values, a)
 
 
-@updating(np.place)
+@updating(np.place, refusal="WRITEBACKIFCOPY base is read-only")
 def place(xp: Any, arr: Native, mask: Any, vals: Any) -> Native:
     shape = xp.shape_of(arr)
     mask = truth(xp, xp.asarray(mask, like=arr))
@@ -277,7 +277,7 @@ def place(xp: Any, arr: Native, mask: Any, vals: Any) -> Native:
     return xp.prim.where(xp.prim.reshape(mask, shape), values, arr)
 
 
-@updating(np.fill_diagonal)
+@updating(np.fill_diagonal, refusal="underlying array is read-only")
 def fill_diagonal(xp: Any, a: Native, val: Any, wrap: bool = False) -> Native:
     shape = xp.shape_of(a)
     if len(shape) < 2:

@@ -194,6 +194,8 @@ class Spec(Facts):
         The ufunc by which NumPy writes ``out=``, which its error for a dtype names.
     layout : Layout or None
         Memory order of NumPy's new results.
+    refusal : str
+        NumPy's text of its error for a read-only first argument that a function of the mode ``update`` would write.
     reported : bool
         Results are always checked for floating-point errors, because they are small compared with the operands.
     uncopied : bool
@@ -234,6 +236,7 @@ class Spec(Facts):
     into: frozenset[Into] = frozenset()
     writer: np.ufunc | None = None
     layout: Layout | None = None
+    refusal: str = "assignment destination is read-only"
     reported: bool = False
     uncopied: bool = False
     in_place: bool = False

@@ -30,6 +30,7 @@ OTHER_WALKS = {
     "scipy_support/python_functions.py _asarray",
     "sparse/solvers/linear_systems.py _hosted",
     # nothing is replaced: they only look
+    "dispatch/shortcuts.py _rest",
     "dispatch/subscripts.py _simplify",
     "dispatch/wrapping.py backend_among",
     "launcher/adoption.py holds_array",

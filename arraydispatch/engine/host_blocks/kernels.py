@@ -74,7 +74,7 @@ _on_disk: set[str] | None = None
 _worked = 0
 """Elements, times calls, that chains have computed without a kernel."""
 _jobs: dict[Any, Callable[[], None]] = {}
-"""What the compiler's thread has to do, in this order, by the key of the kernel; by None, to load the compiler."""
+"""Jobs of the compiler's thread, in their order, by the key of the kernel; that of None is to load the compiler."""
 _thread: threading.Thread | None = None
 """The compiler's thread, which ends when there is nothing to do."""
 _is_forking = False
@@ -442,12 +442,12 @@ def _begin() -> None:
 def _do() -> None:
     """Do the jobs; what is left at the end of the program is not waited for."""
     with _lock:
-        while not _is_forking and threading.main_thread().is_alive():
-            for key in list(_jobs)[:1]:
-                _jobs[key]()
-                del _jobs[key]
-            if not _jobs:
+        while True:
+            jobs = list(_jobs)
+            if not jobs or _is_forking or not threading.main_thread().is_alive():
                 return
+            _jobs[jobs[0]]()
+            del _jobs[jobs[0]]
 
 
 def refuse(chain: Chain) -> None:
