@@ -116,7 +116,7 @@ def measured(backend: str, rounds: int, wall: bool, options: list[str]) -> dict[
             for n in SIZES:
                 times = max(5, 4_000_000 // (n * n))
                 ratios: list[float] = []
-                warm = max(3, -(-(1 << 25) // (3 * times * n * n)))
+                warm = max(6, -(-(1 << 27) // (3 * times * n * n)))
                 for i in range(warm + rounds):
                     (before, one), (after, other) = plain.run(name, n, times), ours.run(name, n, times)
                     assert one == other, (name, n, one, other)
