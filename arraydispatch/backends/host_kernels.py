@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..common.buffers import is_writeable
+
 LEFT_FROM = 1 << 14
 """Number of elements from which NumPy runs what a backend leaves to it."""
 
@@ -88,6 +90,38 @@ _THICK = 64
 def multiplies_faster(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     """Whether NumPy multiplies complex matrices of these shapes faster."""
     return len(a) > 1 < len(b) and math.prod(a) * b[-1] >= _MULTIPLIED_FROM and min(*a[-2:], b[-1]) >= _THICK
+
+
+COPIES = frozenset({
+    np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.bincount, np.repeat, np.take, np.choose, np.convolve, np.correlate,
+})  # fmt: skip
+"""Functions of NumPy's that copy an operand which may not be written, although they only read it (NumPy 2.4: 1.4 million numbers take
+``argmax`` 0.8 ms then, and 0.2 otherwise). JAX and TensorFlow lend their arrays' memory for reading alone."""
+
+
+class _Reading:
+    """Operand of a function that only reads: the memory of an array, without the mark that it may not be written."""
+
+    def __init__(self, x: np.ndarray[Any, Any]) -> None:
+        self._of = x
+        interface = x.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
+def uncopied(func: Any, x: Any) -> Any:
+    """Return an operand as a function takes it without a copy, and whatever is no large array as it is.
+
+    The result of a function of :data:`COPIES` never has the memory of an operand.
+    """
+    if (
+        type(x) is not np.ndarray
+        or x.size < LEFT_FROM
+        or func not in COPIES
+        or x.dtype.kind not in "?biufc"
+        or is_writeable(x)
+    ):
+        return x
+    return np.asarray(_Reading(x))
 
 
 def places(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

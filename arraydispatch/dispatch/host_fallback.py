@@ -17,6 +17,7 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import Backend
+from ..backends.host_kernels import COPIES, uncopied
 from ..common import events, names, tracing
 from ..common.arguments import PLAIN
 from ..common.pytrees import tree_leaves
@@ -81,6 +82,9 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         name = func.__name__ if func.__name__.startswith(("reduce", "accumulate")) else target.__name__
         result = reporting(lambda: func(*hosted, **keywords), name)
     else:
+        if target in COPIES:
+            hosted = [x if i in writes else uncopied(target, x) for i, x in enumerate(hosted)]
+            keywords = {key: x if key in filled else uncopied(target, x) for key, x in keywords.items()}
         result = func(*hosted, **keywords)
     hand.store()
     if events.tap is not None:

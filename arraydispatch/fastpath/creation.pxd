@@ -27,6 +27,7 @@ cdef bint _lends(memory, args) except -1
 cdef _values_of(x)
 cdef bint _draws() except -1
 cdef bint _is_few(x, Py_ssize_t least) except -1
+cdef bint _are_few(dict kwargs, Py_ssize_t least) except -1
 cdef tuple _few_of(tuple args, Py_ssize_t least, Py_ssize_t first, bint reads)
 cdef set _drawing
 cdef bint _is_within() except -1

@@ -431,7 +431,7 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, least: int, method: bool)
         if hosts is None:
             return general(*args, **kwargs)
         options = kwargs
-        if kwargs:
+        if kwargs and not _are_few(kwargs, least):
             values = _few_of(tuple(kwargs.values()), least, 0, reads and "out" not in kwargs)
             if values is None:
                 return general(*args, **kwargs)
@@ -490,6 +490,13 @@ def _few_of(args: tuple[Any, ...], least: Any, first: Any, reads: Any) -> tuple[
             return None
         hosts.append(inside[0])
     return tuple(hosts)
+
+
+def _are_few(kwargs: dict[str, Any], least: Any) -> bool:
+    for x in kwargs.values():  # noqa: SIM110 -- compiled, a loop takes no generator
+        if not _is_few(x, least):
+            return False
+    return True
 
 
 def _is_few(x: Any, least: Any) -> bool:

@@ -483,7 +483,7 @@ def view_property(name: str, general: Any) -> Any:
     def of(self: Handle) -> Any:
         if type(self._v) is ndarray:
             x: ndarray = self._v
-            part = getattr(x, name)
+            part: ndarray = getattr(x, name)
             if part is x:
                 return self
             made = DECLINED if part.base is None else part_of(self, part)

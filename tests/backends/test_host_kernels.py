@@ -12,7 +12,7 @@ import scipy.special
 
 import arraydispatch as ad
 from arraydispatch import scipy_support
-from arraydispatch.backends import loader
+from arraydispatch.backends import host_kernels, loader
 from arraydispatch.common import names
 from tests import oracle
 from tests.functions.test_sorting import CASES
@@ -344,3 +344,51 @@ def test_absolute_values_of_complex_numbers_are_numpys(dtype: Any) -> None:
     theirs = (_NUMBERS + 1j * _NUMBERS[::-1]).astype(dtype)
     theirs[:4] = np.inf + 1j, complex(np.nan, np.inf), complex(0, np.nan), 0
     assert np.asarray(np.abs(ad.asarray(theirs, backend="torch"))).tobytes() == np.abs(theirs).tobytes()
+
+
+_PLACES = np.arange(20_000) % 7
+READING: dict[Any, Any] = {
+    np.argmax: lambda x: x.argmax(),
+    np.argmin: lambda x: np.argmin(x.reshape(2, -1), axis=1),
+    np.nanargmax: np.nanargmax,
+    np.nanargmin: np.nanargmin,
+    np.bincount: lambda x: np.bincount(_PLACES, weights=x),
+    np.repeat: lambda x: np.repeat(x, 2),
+    np.take: lambda x: np.take(x, _PLACES),
+    np.choose: lambda x: np.choose(_PLACES % 2, [x, -x]),
+    np.convolve: lambda x: np.convolve(x, [1.0, 2.0]),
+    np.correlate: lambda x: np.correlate(x, [1.0, 2.0]),
+}
+
+
+@pytest.mark.parametrize("func", host_kernels.COPIES, ids=names.name_of)
+def test_an_operand_that_may_not_be_written_is_lent_without_a_copy_and_left_alone(func: Any) -> None:
+    def lock(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        x = x.copy()
+        x.flags.writeable = False
+        return x
+
+    numbers = lock(_NUMBERS)
+    lent = host_kernels.uncopied(func, numbers)
+    assert lent.flags.writeable and not numbers.flags.writeable and np.shares_memory(lent, numbers)
+    made = READING[func](lent)
+    assert not np.shares_memory(made, numbers) and (numbers == _NUMBERS).all()
+    for other in (np.sort, np.add, func):
+        small = lock(_NUMBERS[:9])
+        assert host_kernels.uncopied(other, small) is small
+    assert host_kernels.uncopied(np.sort, numbers) is numbers
+    expected = READING[func](numbers)
+    for name in ad.available_backends():
+        result = READING[func](ad.asarray(numbers, backend=name))
+        assert np.asarray(result).tolist() == expected.tolist(), name
+
+
+@pytest.mark.parametrize("backend", ad.available_backends())
+def test_out_that_may_not_be_written_is_refused(backend: str) -> None:
+    out = np.zeros(20_000)
+    out.flags.writeable = False
+    x = ad.asarray(_NUMBERS, backend=backend)
+    for call in (lambda: np.take(x, _PLACES, None, out), lambda: np.take(x, _PLACES, out=out)):
+        with pytest.raises(ValueError, match=r"read-only|WRITEBACKIFCOPY|writeable"):
+            call()
+    assert not out.any()

@@ -18,7 +18,7 @@ from jax import lax
 
 from ...common import events, tracing
 from ...common.process_state import process
-from ..host_kernels import COUNTED_FROM, LEFT_FROM, LEFT_ON_CPUS, SORTED_FROM, multiplies_faster
+from ..host_kernels import COUNTED_FROM, LEFT_FROM, LEFT_ON_CPUS, SORTED_FROM, multiplies_faster, uncopied
 from .jitted_kernels import is_concrete, kernel
 from .shardings import aligned_empty, distributed, gathered_for, is_split, spread_of
 
@@ -83,7 +83,7 @@ def or_numpy(
                 tracing.is_quicker_on_host()
             elif all(map(in_host_memory, arrays)):
                 _tell()
-                given = [np.asarray(x) if isinstance(x, jax.Array) else x for x in (a, *args)]
+                given = [uncopied(on_host, np.asarray(x)) if isinstance(x, jax.Array) else x for x in (a, *args)]
                 with np.errstate(all="ignore"):  # the dispatch reports errors by the result
                     return jax.device_put(on_host(*given), arrays[0].sharding)
         return compiled(a, *args)

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from ...common import events, tracing
 from ...common.process_state import process
-from ..host_kernels import COUNTED_FROM, LEFT_ON_CPUS, SORTED_FROM, multiplies_faster, places
+from ..host_kernels import COUNTED_FROM, LEFT_ON_CPUS, SORTED_FROM, multiplies_faster, places, uncopied
 from .core import COMPLEX, EagerTensor, dims, host, on_host, taped
 
 Tensor = Any
@@ -70,7 +70,7 @@ def _computed(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any
     if events.tap is not None:
         events.tap.host_kernel()
     with np.errstate(all="ignore"):  # the dispatch reports errors by the result
-        return function(memory_of(a), *args, **kwargs)
+        return function(uncopied(function, memory_of(a)), *args, **kwargs)
 
 
 def on_numpy(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
@@ -107,7 +107,7 @@ def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
         return None
     if weights is not None and not in_host_memory(weights):
         return None
-    return on_numpy(np.bincount, x, None if weights is None else memory_of(weights), length)
+    return on_numpy(np.bincount, x, None if weights is None else uncopied(np.bincount, memory_of(weights)), length)
 
 
 def if_large(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
