@@ -13,7 +13,7 @@ import scipy.special
 import arraydispatch as ad
 from arraydispatch import scipy_support
 from arraydispatch.backends import host_kernels, loader
-from arraydispatch.common import names
+from arraydispatch.common import names, tracing
 from tests import oracle
 from tests.functions.test_sorting import CASES
 
@@ -361,7 +361,7 @@ READING: dict[Any, Any] = {
 }
 
 
-@pytest.mark.parametrize("func", host_kernels.COPIES, ids=names.name_of)
+@pytest.mark.parametrize("func", READING, ids=names.name_of)
 def test_an_operand_that_may_not_be_written_is_lent_without_a_copy_and_left_alone(func: Any) -> None:
     def lock(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         x = x.copy()
@@ -392,3 +392,44 @@ def test_out_that_may_not_be_written_is_refused(backend: str) -> None:
         with pytest.raises(ValueError, match=r"read-only|WRITEBACKIFCOPY|writeable"):
             call()
     assert not out.any()
+
+
+def test_all_functions_that_copy_are_called_here() -> None:
+    assert READING.keys() == host_kernels.COPIES
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("backend", ["jax", "tensorflow"])
+@pytest.mark.parametrize("ufunc", host_kernels.SCALAR_CODE, ids=names.name_of)
+def test_what_xla_computes_element_by_element_is_numpys(ufunc: np.ufunc, backend: str, dtype: str) -> None:
+    if ufunc is np.cbrt and backend == "tensorflow":
+        pytest.skip("inapplicable: TensorFlow has no function for it")
+    x = (np.random.default_rng(4).random(1 << 15) * 1.8 - 0.9).astype(dtype)
+    args = (x, x[::-1].copy()) if ufunc.nin == 2 else (x,)
+    given = [ad.asarray(each, backend=backend) for each in args]
+    with ad.profile() as profile:
+        result = ufunc(*given)
+    assert np.asarray(result).tobytes() == ufunc(*args).tobytes()
+    assert "host kernel" in profile.calls_by_class()
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i8", "u8"])
+def test_powers_of_integers(dtype: str) -> None:
+    a = np.arange(256).astype(dtype)
+    for backend in ad.available_backends():
+        x = ad.asarray(a, backend=backend)
+        for b in (0, 1, 3, 7, 8, 100):
+            assert np.asarray(x**b).tolist() == (a**b).tolist(), (backend, b)
+            assert np.asarray(np.power(b, x[:100])).tolist() == np.power(b, a[:100]).tolist(), (backend, b)
+        places = (a & 15).astype(dtype)
+        assert np.asarray(x ** ad.asarray(places, backend=backend)).tolist() == (a**places).tolist(), backend
+
+
+@pytest.mark.parametrize(("among", "leaves"), [(10, False), (1000, True)])
+def test_no_program_of_tensorflows_searches_among_many(among: int, leaves: bool) -> None:
+    tf = pytest.importorskip("tensorflow", reason="inapplicable: TensorFlow is not installed")
+    search = loader.load("tensorflow").prim.searchsorted
+    given = [tf.TensorSpec([n], tf.float64) for n in (among, 5)]
+    with tracing.watched(near=True) as looks:
+        tf.function(lambda a, values: search(a, values, "left")).get_concrete_function(*given)
+    assert (looks.count > 0) == leaves

@@ -18,7 +18,7 @@ from jax import lax
 
 from ...common import events, tracing
 from ...common.process_state import process
-from ..host_kernels import COUNTED_FROM, LEFT_FROM, LEFT_ON_CPUS, SORTED_FROM, multiplies_faster, uncopied
+from ..host_kernels import COUNTED_FROM, LEFT_FROM, LEFT_ON_CPUS, REALS, SORTED_FROM, multiplies_faster, uncopied
 from .jitted_kernels import is_concrete, kernel
 from .shardings import aligned_empty, distributed, gathered_for, is_split, spread_of
 
@@ -186,10 +186,11 @@ def are_complex_matrices(a: Array, b: Array) -> bool:
     return bool(a.dtype.kind == "c") and multiplies_faster(a.shape, b.shape)
 
 
-def are_many_doubles(a: Array, *others: Array) -> bool:
-    """Whether a function of real numbers has many operands of double precision."""
+def are_many_reals(a: Array, *others: Array) -> bool:
+    """Whether a function of real numbers has many operands, all of single or all of double precision."""
     arrays = [x for x in (a, *others) if isinstance(x, jax.Array)]
-    return bool(arrays) and all(x.dtype == np.float64 for x in arrays) and max(x.size for x in arrays) >= LEFT_FROM
+    dtypes = {x.dtype for x in arrays}
+    return len(dtypes) == 1 and dtypes <= REALS and max(x.size for x in arrays) >= LEFT_FROM
 
 
 def elementwise(ufunc: np.ufunc) -> Callable[..., np.ndarray[Any, Any]]:

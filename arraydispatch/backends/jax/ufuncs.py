@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 
 from ..base import log1p_for_xla
+from ..host_kernels import SCALAR_CODE
 from . import complex_functions, host_kernels
 from .jitted_kernels import apart, derived_from, divided, followed, is_float16, kernel, wide
 
@@ -154,20 +155,42 @@ def _power(a: Array, b: Array) -> Array:
         made: Array = wide(_power_by_one if on_cpu and bool(a.ndim) != bool(b.ndim) else _float_power)(a, b)
         return made
 
-    # Repeated squaring with as many steps as the exponent's type has bits. Negative exponents have been refused.
-    def step(_: int, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+    if a.ndim and not b.ndim:
+        made = lax.cond((b >= 0) & (b < 1 << _FEW_BITS), _by_few_squares, _by_squares, a, b)
+    else:
+        made = _by_squares(a, b)
+    return made
+
+
+_FEW_BITS = 3
+"""Bits of exponents for which all products are one pass over the memory."""
+
+
+def _by_few_squares(a: Array, b: Array) -> Array:
+    out = jnp.ones_like(a)
+    for bit in range(_FEW_BITS):
+        out = jnp.where((b >> bit) & 1 == 1, out * a, out)
+        a = a * a
+    return out
+
+
+def _by_squares(a: Array, b: Array) -> Array:
+    """Compute a power of integers, whose exponents are not negative: NumPy refuses those, if it can be seen."""
+
+    def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         result, base, left = state
         return jnp.where((left & 1) == 1, result * base, result), base * base, lax.shift_right_logical(left, one)
 
-    one = jnp.ones_like(b)
-    result, _, _ = lax.fori_loop(0, b.dtype.itemsize * 8, step, (jnp.ones_like(a), a, b))
+    one, first = jnp.ones_like(b), jnp.ones(jnp.broadcast_shapes(a.shape, b.shape), a.dtype)
+    result, _, _ = lax.while_loop(lambda state: jnp.any(state[2] != 0), step, (first, a, b))
     return jnp.where(b < 0, _reciprocal(a), result) if _is(b, np.signedinteger) else result
 
 
 def _power_of(a: Array, b: Array) -> Array:
-    """Compute a power of two operands, of which a real number is not spread over the other."""
+    """Compute a power of two operands, of which a real number, or a whole one, is not spread over the other."""
     dtype = jnp.result_type(a, b)
-    if jnp.issubdtype(dtype, np.floating) and bool(a.ndim) != bool(b.ndim):
+    real = jnp.issubdtype(dtype, np.floating) or jnp.issubdtype(dtype, np.integer)
+    if real and bool(a.ndim) != bool(b.ndim):
         return _power(a.astype(dtype), b.astype(dtype))
     out: Array = _binary(_power)(a, b)
     return out
@@ -699,13 +722,8 @@ UFUNCS: dict[Any, Kernel] = (
     | {ufunc: kernel(_binary(body)) for ufunc, body in _BINARY.items()}
     | {np.power: kernel(_power_of), np.float_power: kernel(_power_of), np.ldexp: kernel(wide(_ldexp))}
 )
-_SCALAR_CODE = (np.arccos, np.arcsin, np.arctan, np.arctan2, np.arctanh, np.cbrt, np.tan)
-"""Functions of doubles that XLA (JAX 0.10.2) computes one element at a time on a CPU, with two threads in 2.7 to 6.8 times the time of NumPy.
-
-Logarithms, powers and hyperbolic functions, which take 1.3 to 4 times as long, stay in their block: to end it costs more memory traffic.
-"""
 _FASTER_IN_NUMPY: dict[Any, Callable[..., bool]] = {
-    **dict.fromkeys(_SCALAR_CODE, host_kernels.are_many_doubles),
+    **dict.fromkeys(SCALAR_CODE, host_kernels.are_many_reals),
     **dict.fromkeys((np.floor_divide, np.remainder), host_kernels.are_divided_by_one),
 }
 for _ufunc, _is_slow in _FASTER_IN_NUMPY.items():

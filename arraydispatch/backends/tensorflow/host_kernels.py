@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from ...common import events, tracing
 from ...common.process_state import process
-from ..host_kernels import COUNTED_FROM, LEFT_ON_CPUS, SORTED_FROM, multiplies_faster, places, uncopied
+from ..host_kernels import COUNTED_FROM, LEFT_FROM, LEFT_ON_CPUS, SORTED_FROM, multiplies_faster, places, uncopied
 from .core import COMPLEX, EagerTensor, dims, host, on_host, taped
 
 Tensor = Any
@@ -115,6 +115,29 @@ def if_large(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any)
     if a.dtype is tf.bfloat16 or None in (shape := dims(a)) or math.prod(shape) < SORTED_FROM or not _are_known(a):
         return None
     return on_numpy(function, a, *args, **kwargs)
+
+
+def of_reals(ufunc: np.ufunc, plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Make a kernel of many real numbers, which NumPy computes in host memory."""
+
+    def kernel(*operands: Any) -> Tensor:
+        tensors = [x for x in operands if isinstance(x, tf.Tensor)]
+        shapes = [dims(x) for x in tensors]
+        if (
+            {x.dtype for x in tensors} not in ({tf.float64}, {tf.float32})
+            or any(None in shape for shape in shapes)
+            or max(map(math.prod, shapes), default=0) < LEFT_FROM
+            or not _are_known(*tensors)
+            or not all(map(in_host_memory, tensors))
+        ):
+            return plain(*operands)
+        first, *others = [memory_of(x) if isinstance(x, tf.Tensor) else x for x in operands]
+        if events.tap is not None:
+            events.tap.host_kernel()
+        with np.errstate(all="ignore"):
+            return EagerTensor(ufunc(first, *others), host(), None)
+
+    return kernel
 
 
 def sort(a: Tensor, axis: int) -> Tensor | None:

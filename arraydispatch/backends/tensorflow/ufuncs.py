@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ..host_kernels import SCALAR_CODE
 from .arithmetic import (
     binary,
     divide,
@@ -67,6 +68,7 @@ from .core import (
     scalar,
     truth,
 )
+from .host_kernels import of_reals
 from .reductions import ACCUMULATE, REDUCE, running_extremum
 
 __all__ = ["ACCUMULATE", "REDUCE", "SCALARS", "UFUNCS", "compute_dtype"]
@@ -466,6 +468,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.isinf: isinf,
     np.isfinite: isfinite,
 }
+UFUNCS.update({ufunc: of_reals(ufunc, UFUNCS[ufunc]) for ufunc in (*SCALAR_CODE, np.exp2) if ufunc in UFUNCS})
 
 ACCUMULATE.update({ufunc: running_extremum(ufunc, UFUNCS[ufunc]) for ufunc in (np.maximum, np.minimum)})
 
