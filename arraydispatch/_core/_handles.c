@@ -2,6 +2,7 @@
  *
  * Handle            the state of an array, its operators, and its memory for C code
  * install(forms)    replace what the operators, methods and attributes of Handle call, by name
+ * live()            list every array there is
  * bare(cls)         make an instance of a class of arrays, whatever its __init__
  * maker(cls)        return what arraydispatch._core.handles.maker describes
  * Method            a method of a class that calls its target, which may be exchanged
@@ -96,6 +97,7 @@ static PyTypeObject HandleType;
 #define MOST_KEPT 64
 static HandleObject *kept[MOST_KEPT]; /* memory of arrays that are gone: the next ones' */
 static int kept_count;
+static HandleObject ring = {.before = &ring, .after = &ring}; /* no array itself: its neighbours are the first and the last */
 
 static inline int
 is_laid_out_as_handle(PyTypeObject *cls) /* and so may take the memory of any other that is */
@@ -107,13 +109,17 @@ static PyObject *
 new_handle(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
 {
     HandleObject *self;
-    int again = kept_count && is_laid_out_as_handle(cls);
-    if (again) {
+    if (kept_count && is_laid_out_as_handle(cls)) {
         self = kept[--kept_count];
         PyObject_Init((PyObject *)self, cls);
     }
     else if ((self = (HandleObject *)cls->tp_alloc(cls, 0)) == NULL) {
         return NULL;
+    }
+    else if (is_laid_out_as_handle(cls)) {
+        /* As ndarrays, these are not known to the collector. It would clear the weak references to those that are garbage, and then call
+           finalizers that read them: their values, which wait to be computed for whoever has them, would be nobody's. */
+        PyObject_GC_UnTrack(self);
     }
     self->_v = Py_NewRef(Py_None);
     self->_kind = Py_NewRef(Py_None);
@@ -122,9 +128,10 @@ new_handle(PyTypeObject *cls, PyObject *args, PyObject *kwargs)
     self->_ghost = Py_NewRef(Py_None);
     self->_twin = self->_views = self->references = NULL;
     self->_seen = self->_writes = self->_looks = self->_owned = 0;
-    if (again) {
-        PyObject_GC_Track(self);
-    }
+    self->before = ring.before;
+    self->after = &ring;
+    ring.before->after = self;
+    ring.before = self;
     return (PyObject *)self;
 }
 
@@ -162,6 +169,8 @@ dealloc_handle(PyObject *it)
     HandleObject *self = (HandleObject *)it;
     PyTypeObject *cls = Py_TYPE(it);
     PyObject_GC_UnTrack(it);
+    self->before->after = self->after;
+    self->after->before = self->before;
     if (self->references != NULL) {
         PyObject_ClearWeakRefs(it);
     }
@@ -178,6 +187,18 @@ dealloc_handle(PyObject *it)
     else {
         cls->tp_free(it);
     }
+}
+
+static PyObject *
+live(PyObject *module, PyObject *unused)
+{
+    PyObject *found = PyList_New(0);
+    for (HandleObject *each = ring.after; found != NULL && each != &ring; each = each->after) {
+        if (Py_REFCNT(each) > 0 && PyList_Append(found, (PyObject *)each) < 0) { /* else it is just being let go */
+            Py_CLEAR(found);
+        }
+    }
+    return found;
 }
 
 static PyObject *
@@ -630,6 +651,7 @@ shorten(PyObject *module, PyObject *args)
 static PyMethodDef functions[] = {
     {"shorten", shorten, METH_VARARGS, NULL},
     {"install", install, METH_O, NULL},
+    {"live", live, METH_NOARGS, NULL},
     {"bare", bare_of, METH_O, NULL},
     {"maker", maker, METH_O, NULL},
     {NULL},

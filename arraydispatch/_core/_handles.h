@@ -4,13 +4,14 @@
 #ifndef ARRAYDISPATCH_CORE_H
 #define ARRAYDISPATCH_CORE_H
 
-typedef struct {
+typedef struct HandleObject {
     PyObject_HEAD
     PyObject *_v, *_kind, *_base, *_root, *_ghost; /* never NULL: what is not there is None */
     PyObject *_twin, *_views; /* NULL stands for None */
     PyObject *references; /* weak ones */
     Py_ssize_t _seen, _writes, _looks;
     char _owned;
+    struct HandleObject *before, *after; /* in the ring of all arrays */
 } HandleObject;
 
 /* A new instance of a class that `arraydispatch.handles.maker` has looked at: it has no __new__ of its own. */

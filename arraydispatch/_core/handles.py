@@ -10,6 +10,7 @@ change of forms exchanges their targets and assigns nothing to a class.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Mapping
 from functools import update_wrapper
 from importlib import import_module
@@ -114,6 +115,14 @@ def new_array(cls: type, value: Any, kind: Any, owned: bool = False, base: Any =
     made._root = made._ghost = None
     made._writes = 0
     return made
+
+
+def _live() -> list[Any]:
+    return [x for x in gc.get_objects() if issubclass(type(x), Handle)]
+
+
+live: Callable[[], list[Any]] = _compiled.live if compiled else _live
+"""Returns all arrays that there are, of all classes. Python's collector does not know compiled arrays, as it does not know ndarrays."""
 
 
 def held(x: Any, cls: Any) -> Any:

@@ -18,6 +18,16 @@ cdef extern from *:
         return PyThreadState_GetID(PyThreadState_Get());
     }
 
+    static inline int turn_collector_off(void)
+    {
+        return PyGC_Disable();
+    }
+
+    static inline void turn_collector_on(void)
+    {
+        PyGC_Enable();
+    }
+
     static inline PyObject *value_of(PyObject *variable)
     {
         PyObject *value = NULL;
@@ -127,6 +137,8 @@ cdef extern from *:
     }
     """
     object current_frame()
+    bint turn_collector_off() noexcept
+    void turn_collector_on() noexcept
     Py_ssize_t identity(object) noexcept
     unsigned long long thread_number() noexcept
     object value_of(object)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from contextvars import ContextVar
 from ctypes import addressof, c_char
@@ -21,13 +22,23 @@ from weakref import ref as reference_to
 from numpy import broadcast
 
 __all__ = [
-    "MANY_LANES", "SHORT_LANE", "add_integers", "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "value_of",
+    "MANY_LANES", "SHORT_LANE", "add_integers", "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "turn_collector_off", "turn_collector_on", "value_of",
 ]  # fmt: skip
 
 
 identity = id
 value_of: Callable[[ContextVar[Any]], Any] = ContextVar.get
 """Returns the value of a context variable."""
+
+
+def turn_collector_off() -> bool:
+    """Turn Python's garbage collector off, and return whether it was on."""
+    was_on = gc.isenabled()
+    gc.disable()
+    return was_on
+
+
+turn_collector_on = gc.enable
 
 
 def size_together(x: Any, y: Any) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 from collections.abc import Callable
 from copy import copy
 from itertools import accumulate, islice
@@ -14,11 +16,55 @@ from weakref import ref
 
 import numpy as np
 
+from .._core import machine
 from ..memory.views import NEVER
 
 __all__ = [
-    "Bound", "Box", "Buffer", "Elsewhere", "Form", "Node", "PendingView", "Place", "Shift", "Update", "Whole", "elsewhere", "far", "like", "strides_of",
+    "Bound", "Box", "Buffer", "Collector", "Elsewhere", "Form", "Node", "PendingView", "Place", "Shift", "Update", "Whole", "collector", "elsewhere", "far", "like", "strides_of",
 ]  # fmt: skip
+
+
+class Collector:
+    """Python's garbage collector, held off while a tape is between two states, or threads compute: it calls finalizers, which may compute.
+
+    A finalizer that met a tape half changed would change it, too; in a thread that computes, it would wait for a value that this thread is
+    to compute. A signal's handler cannot come there: Python calls it between two steps of Python code, and in the main thread.
+    """
+
+    __slots__ = ("_holds", "_was_on")
+
+    def __init__(self) -> None:
+        self._holds, self._was_on = 0, False
+
+    def hold(self) -> None:
+        """Have nothing collected until :meth:`let` is called as often as this."""
+        if not self._holds:
+            self._was_on = machine.turn_collector_off()
+        self._holds += 1
+
+    def let(self) -> None:
+        """Let it collect what has become garbage meanwhile, from Python's next allocation on, unless others hold it."""
+        if self._holds:  # else in a fork, which has begun anew
+            self._holds -= 1
+            if not self._holds and self._was_on:
+                machine.turn_collector_on()
+
+    def catch_up(self) -> None:
+        """Collect what is due while other threads hold it, each for itself: there may be one that does at any time."""
+        if self._holds and self._was_on:
+            counts, most = gc.get_count(), gc.get_threshold()
+            if 0 < most[0] < counts[0]:
+                gc.collect(1 + (counts[2] > most[2]) if counts[1] > most[1] else 0)
+
+    def begin(self) -> None:
+        """Let it go on in a fork, whose other threads are gone."""
+        self._holds = min(self._holds, 1)
+        self.let()
+
+
+collector = Collector()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=collector.begin)
 
 
 class Place:

@@ -113,9 +113,7 @@ class _Forks:
         self._hosts: list[tuple[Any, Any]] = []
 
     def before(self) -> None:
-        import gc
-
-        from .._core.handles import Handle
+        from .._core import handles
         from ..backends import loader
         from ..functions import registry
         from ..memory.views import ghost, native
@@ -131,8 +129,8 @@ class _Forks:
                 f"arraydispatch: a forked process computes with NumPy, because {names} has threads, or an accelerator, that a "
                 "fork does not take along. Start processes by 'spawn' to use it in them.", file=sys.stderr,
             )  # fmt: skip
-        for x in gc.get_objects():
-            if issubclass(type(x), Handle) and not x._kind.backend.survives_fork:  # a variant of theirs, too
+        for x in handles.live():
+            if not x._kind.backend.survives_fork:
                 value = x._v if x._base is None else native(x)
                 if x._kind.backend.is_concrete(value):
                     ghost(x)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 import math
 from typing import Any
 
 import numpy as np
 
+from .._core import handles
 from .._core.handles import Handle
 from ..backends import loader
 from ..backends.base import LeftToNumPy, Native
@@ -240,16 +240,5 @@ def _of_the_library(a: Handle) -> Kind:
 
 
 def views_of(root: Handle) -> list[Handle]:
-    """Find the arrays that are views of one, by asking the garbage collector.
-
-    The collector walks its lists meanwhile. Some objects allocate memory while they are visited (TensorFlow's handles); a collection
-    that starts then would change the lists during the walk and crash the process, so collection is off meanwhile.
-    """
-    begins_by_itself = gc.isenabled()
-    gc.disable()
-    try:
-        found = gc.get_referrers(root)
-    finally:
-        if begins_by_itself:
-            gc.enable()
-    return [other for other in found if isinstance(other, Handle) and other._base is root]
+    """List the arrays that are views of one."""
+    return [other for other in handles.live() if other._base is root]

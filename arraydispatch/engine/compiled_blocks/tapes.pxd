@@ -2,6 +2,7 @@
 
 cimport cython
 from ..._core cimport machine
+from ..nodes cimport Collector
 from .units cimport Form
 from .values cimport Aval, Deferred, pending
 
@@ -22,5 +23,7 @@ cdef class Tape:
     cdef public unsigned long long turner
     cpdef add(self, Form form, operands, backend)
     cpdef list _added(self, Form form, operands, backend)
+
+cdef Collector _collector
 
 cpdef Tape mine()

@@ -22,6 +22,7 @@ from ...backends.base import Backend
 from ...common import events
 from ...common.process_state import process
 from ...common.signal_safety import call_waiting, waiting
+from ..nodes import collector
 from .counters import counters, synchronised
 from .programs import Failure, Run
 from .units import Form, rebuilt
@@ -39,6 +40,7 @@ MOST_BYTES = 1 << 34
 """Bytes at most that the calls of a tape make; they are not all held at one time."""
 
 _live: set[Tape] = set()
+_collector = collector
 
 
 class Call:
@@ -138,9 +140,11 @@ class Tape:
                 x.tape.run("another thread")  # before the lock is taken: that thread may want a value of this one
         with self.lock:
             self.turner, self.turns = machine.thread_number(), self.turns + 1
+            _collector.hold()
             try:
                 made = self._added(form, operands, backend)
             finally:
+                _collector.let()
                 self.turns -= 1
                 if waiting and not self.turns:
                     call_waiting()
@@ -249,6 +253,8 @@ class Tape:
     def run(self, why: str, calls: int | None = None) -> None:
         """Have all values computed, or those of the first ``calls``. Whoever looks next completes a run that a signal interrupted."""
         start = perf_counter()
+        if not self.turns:
+            _collector.catch_up()
         with self.lock:
             backend, total = self.backend, len(self.calls)
             left = total if calls is None else calls
@@ -256,6 +262,7 @@ class Tape:
                 left = total
             programs = 0
             self.turner, self.turns = machine.thread_number(), self.turns + 1
+            _collector.hold()
             try:
                 while True:  # no condition: see tests/common/test_signal_safety.py
                     if not self.calls or left <= 0:
@@ -264,6 +271,7 @@ class Tape:
                     left -= done
                     programs += is_program
             finally:
+                _collector.let()
                 self.turns -= 1
                 if waiting and not self.turns:
                     call_waiting()

@@ -27,7 +27,7 @@ from ...ufuncs.facts import INSTRUCTIONS
 from ..host_blocks import blocks
 from ..host_blocks.blocks import Block, Short, needed, planned, whole_rounds
 from ..loops import SELECTED, cast, select
-from ..nodes import Buffer, Elsewhere, Form, Node, PendingView, Place, Shift, buffer_of
+from ..nodes import Buffer, Elsewhere, Form, Node, PendingView, Place, Shift, buffer_of, collector
 from . import block_reports
 
 __all__ = ["IN_THREADS", "LONGEST", "Tape", "mine", "run_all"]
@@ -53,6 +53,7 @@ _live: set[Tape] = set()
 
 _every: Any = None
 _waiting = views.waiting
+_collector = collector
 
 
 def run_all() -> None:
@@ -161,10 +162,12 @@ class Tape:
         The thread that records.
     lent : bool
         Whether another one is running it.
+    inside : int
+        Number of steps of its thread, one in another, in which nothing is collected.
     """
 
     def __init__(self, owner: int = 0) -> None:
-        self.owner, self.lent = owner, False
+        self.owner, self.lent, self.inside = owner, False, 0
         self.lock = threading.RLock()
         self.nodes: list[Node] = []
         self.running: list[Node] | None = None
@@ -181,6 +184,15 @@ class Tape:
 
         An exception that a signal handler raises meanwhile leaves everything as it was.
         """
+        self.inside += 1
+        _collector.hold()
+        try:
+            self._add(node, values)
+        finally:
+            _collector.let()
+            self.inside -= 1
+
+    def _add(self, node: Node, values: list[Any]) -> None:
         place = None if _every is None else _every.place()
         while True:
             if self.running is not None and not self.lent:
@@ -224,6 +236,15 @@ class Tape:
 
     def become(self, a: Handle, node: Node, values: list[Any]) -> None:
         """Record a node that computes with an array's value and others, and make it the array's value; do all of that or nothing."""
+        self.inside += 1
+        _collector.hold()
+        try:
+            self._become(a, node, values)
+        finally:
+            _collector.let()
+            self.inside -= 1
+
+    def _become(self, a: Handle, node: Node, values: list[Any]) -> None:
         node.handle = machine.reference_to(a)
         self.add(node, values)
         a._v = a._kind = a._root = node  # type: ignore[assignment]
@@ -282,12 +303,21 @@ class Tape:
         nothing but new memory, and of one that other threads do, the end is waited for. It is in a context of its own, with which
         the error state ends that it sets for NumPy, wherever it is interrupted.
         """
-        with self.lock:
-            lent, self.lent = self.lent, machine.thread_number() != self.owner
-            try:
-                block, raised = self._run(why)
-            finally:
-                self.lent = lent
+        own = mine()
+        if not own.inside:
+            _collector.catch_up()
+        own.inside += 1
+        _collector.hold()
+        try:
+            with self.lock:
+                lent, self.lent = self.lent, machine.thread_number() != self.owner
+                try:
+                    block, raised = self._run(why)
+                finally:
+                    self.lent = lent
+        finally:
+            _collector.let()
+            own.inside -= 1
         if raised is not None:
             raise raised
         if block is not None and block.errors:

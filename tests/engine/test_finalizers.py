@@ -1,0 +1,144 @@
+"""Finalizers that compute with large arrays, when Python's collector calls them: in the midst of recording, of a run, and in another thread."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import arraydispatch as ad
+from arraydispatch._core import handles
+from arraydispatch.engine.nodes import Collector, collector
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """\
+import gc, threading
+import numpy as np
+
+gc.set_threshold(5, 2, 2)
+big = np.linspace(0, 1, 1 << 18)
+done = {}
+
+class Loop:
+    def __init__(self, name, i):
+        self.me, self.name, self.i, self.a = self, name, i, big * 2
+
+    def __del__(self):
+        y = self.a
+        for k in range(self.i % 3 + 1):
+            y = (y * 2 + 1 - big) * 0.5 + k
+        done[self.name, self.i] = float(y.sum())
+
+def work(name, count):
+    for i in range(count):
+        Loop(name, i)
+        y = big
+        for k in range(i % 4 + 1):
+            y = (y - big * 0.25) * 0.5 + k
+        done[name, "own", i] = float(y.sum())
+
+work("alone", 60)
+threads = [threading.Thread(target=work, args=(name, 30)) for name in "ab"]
+for thread in threads:
+    thread.start()
+work("beside", 30)
+for thread in threads:
+    thread.join()
+gc.collect()
+print(len(done), sorted(map(repr, done.items())))
+"""
+
+
+def _run(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *(("-m", "arraydispatch", "run", *options) if options else ()), str(path)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    return subprocess.run(command, capture_output=True, text=True, env=env, check=True, timeout=300)
+
+
+@pytest.mark.skipif(not handles.compiled, reason="inapplicable: where nothing is compiled, the collector knows arrays")
+@pytest.mark.parametrize("options", [("--backend", "numpy"), ("--backend", "jax"), ("--backend", "torch")])
+def test_finalizers_compute_as_plainly(options: tuple[str, ...], tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(PROGRAM)
+    plain, ours = _run(script), _run(script, *options)
+    assert plain.stdout.startswith("300 ")
+    assert "Exception ignored" not in ours.stderr
+    if options[1] == "numpy":  # libraries add in another order
+        assert ours.stdout == plain.stdout
+    else:
+        assert ours.stdout.startswith("300 ")
+
+
+@pytest.mark.skipif(not handles.compiled, reason="inapplicable: where nothing is compiled, the collector knows arrays")
+def test_arrays_are_known_to_no_collector_and_listed_all_the_same() -> None:
+    x = ad.asarray(np.arange(6.0).reshape(2, 3))
+    part = x[0]
+    assert not gc.is_tracked(x) and not gc.is_tracked(part)
+    listed = handles.live()
+    assert sum(each is x for each in listed) == sum(each is part for each in listed) == 1
+    count = len(listed)
+    del part, listed
+    assert len(handles.live()) == count - 1
+
+
+def test_the_collector_is_held_by_all_who_hold_it_and_left_as_it_was() -> None:
+    was_on = gc.isenabled()
+    try:
+        for state in (gc.enable, gc.disable):
+            state()
+            before = gc.isenabled()
+            own = Collector()
+            own.hold()
+            own.hold()
+            assert not gc.isenabled()
+            own.let()
+            assert not gc.isenabled()
+            own.let()
+            assert gc.isenabled() == before
+            own.let()
+            assert gc.isenabled() == before
+    finally:
+        (gc.enable if was_on else gc.disable)()
+
+
+def test_what_is_due_is_collected_while_another_thread_holds_the_collector() -> None:
+    seen: list[int] = []
+
+    class Loop:
+        def __init__(self) -> None:
+            self.me = self
+
+        def __del__(self) -> None:
+            seen.append(threading.get_ident())
+
+    held, over = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        collector.hold()
+        held.set()
+        over.wait(60)
+        collector.let()
+
+    thread = threading.Thread(target=hold)
+    before = gc.get_threshold()
+    gc.collect()
+    thread.start()
+    assert held.wait(60)
+    try:
+        gc.set_threshold(10, 2, 2)
+        for _ in range(100):
+            Loop()
+        assert not seen and not gc.isenabled()
+        collector.catch_up()
+        assert len(seen) == 100
+    finally:
+        gc.set_threshold(*before)
+        over.set()
+        thread.join()
+    assert gc.isenabled()
