@@ -143,20 +143,6 @@ def collect(*modules: ModuleType) -> SimpleNamespace:
     return SimpleNamespace(**{name: every[name] for name in PRIMITIVES}, **donating)
 
 
-_LOG_OF_3_QUARTERS, _LESS = -0.2876820724517809, -2.607160616442564e-17
-"""log(3/4) in double precision, and the error of its rounding."""
-
-
-def log1p_for_xla(log1p: Callable[[Native], Native], where: Callable[..., Native], a: Native) -> Native:
-    """Compute log1p of doubles by a library whose compiler is XLA.
-
-    XLA's is up to 128 units off between 1 - √2 and -0.35: there it is log(3/4) plus that of a smaller number.
-    """
-    there = (a > -0.42) & (a < -0.3)
-    found = log1p(where(there, (a + 0.25) / 0.75, a))
-    return where(there, (found + _LESS) + _LOG_OF_3_QUARTERS, found)
-
-
 def appending(
     compiled: Callable[[list[Native]], tuple[list[Native], Any] | None],
 ) -> Callable[[list[Native], list[list[Native]]], None]:

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..base import log1p_for_xla
+from .. import xla_formulas
 from ..host_kernels import SCALAR_CODE
 from . import complex_functions, host_kernels
 from .jitted_kernels import apart, derived_from, divided, followed, is_float16, kernel, wide
@@ -296,9 +296,31 @@ def _sinh(a: Array) -> Array:
     return jnp.copysign(jnp.where(jnp.isinf(less), root / 2 * root, (less + less / (less + 1)) / 2), a)
 
 
-@derived_from(jnp.log1p)
-def _log1p(a: Array) -> Array:
-    return jnp.log1p(a) if a.dtype != np.float64 else log1p_for_xla(jnp.log1p, jnp.where, a)
+_OPERATIONS = xla_formulas.Operations(
+    where=jnp.where,
+    bits=lambda a: lax.bitcast_convert_type(a, np.int64),
+    floats=lambda bits: lax.bitcast_convert_type(bits, np.float64),
+    exponents=lambda bits: lax.shift_right_arithmetic(bits, lax.full_like(bits, 52)),
+    rounded=lambda k: k.astype(np.float64),
+)
+
+
+def _for_doubles(function: Kernel, formula: Callable[[xla_formulas.Operations, Array], Array]) -> Kernel:
+    """Compute doubles on a CPU by a formula."""
+
+    @derived_from(function)
+    def body(a: Array) -> Any:
+        if a.dtype == np.float64 and jax.default_backend() == "cpu":
+            return formula(_OPERATIONS, a)
+        return function(a)
+
+    return body
+
+
+_log = _for_doubles(jnp.log, xla_formulas.log)
+_log2 = _for_doubles(jnp.log2, lambda ops, a: xla_formulas.log(ops, a) / np.log(2.0))
+_log10 = _for_doubles(jnp.log10, lambda ops, a: xla_formulas.log(ops, a) / np.log(10.0))
+_log1p = _for_doubles(jnp.log1p, xla_formulas.log1p)
 
 
 @wide
@@ -320,7 +342,7 @@ def _log_add(exp: Kernel, scale: float) -> Kernel:
     def body(a: Array, b: Array) -> Array:
         far = a - b
         larger = jnp.where(far > 0, a, b)
-        out = larger + jnp.log1p(exp(-lax.abs(far))) * a.dtype.type(scale)
+        out = larger + _log1p(exp(-lax.abs(far))) * a.dtype.type(scale)
         # Also for two equal infinities, whose difference is NaN.
         return jnp.where(a == b, a + a.dtype.type(np.log(2.0) * scale), jnp.where(jnp.isnan(far), far, out))
 
@@ -648,9 +670,9 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.exp: wide(jnp.exp),
     np.exp2: _exp2,
     np.expm1: wide(jnp.expm1),
-    np.log: _infinite_part(jnp.log),
-    np.log2: _infinite_part(jnp.log2),
-    np.log10: _infinite_part(jnp.log10),
+    np.log: _infinite_part(_log),
+    np.log2: _infinite_part(_log2),
+    np.log10: _infinite_part(_log10),
     np.log1p: _infinite_part(_log1p),
     np.sin: wide(jnp.sin),
     np.cos: wide(jnp.cos),

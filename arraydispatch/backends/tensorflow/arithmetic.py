@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from ..base import log1p_for_xla
+from .. import xla_formulas
 from .core import (
     BITS,
     COMPLEX,
@@ -357,10 +357,29 @@ def _differentiable_root(a: Tensor) -> Any:
     return _root(a), back
 
 
+_OPERATIONS = xla_formulas.Operations(
+    where=_select,
+    bits=lambda a: _bitcast(a, tf.int64),
+    floats=lambda bits: _bitcast(bits, tf.float64),
+    exponents=lambda bits: _right_shift(bits, scalar(52, bits)),
+    rounded=lambda k: _cast(k, tf.float64),
+)
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _compiled_log(a: Tensor) -> Any:
+    return xla_formulas.log(_OPERATIONS, a), lambda cotangent: cotangent / a
+
+
+@tf.custom_gradient  # type: ignore[untyped-decorator]
+def _compiled_log1p(a: Tensor) -> Any:
+    return xla_formulas.log1p(_OPERATIONS, a), lambda cotangent: cotangent / (1.0 + a)
+
+
 def log(a: Tensor) -> Tensor:
     """Compute the logarithm. Complex: by the modulus, since TensorFlow's squares of the parts overflow."""
     if a.dtype not in COMPLEX:
-        return _log(a)
+        return _compiled_log(a) if a.dtype is tf.float64 and not tf.executing_eagerly() else _log(a)
     re, im = parts(_log(a))
     x, y = parts(a)
     length = modulus(join(x * 0.25, y * 0.25))
@@ -371,7 +390,7 @@ def log(a: Tensor) -> Tensor:
 def log1p(a: Tensor) -> Tensor:
     """Compute log1p. Complex: by modulus and angle, as NumPy does; TensorFlow gives NaN at the pole."""
     if a.dtype not in COMPLEX:
-        return _log1p(a) if a.dtype != tf.float64 or tf.executing_eagerly() else log1p_for_xla(_log1p, _select, a)
+        return _compiled_log1p(a) if a.dtype is tf.float64 and not tf.executing_eagerly() else _log1p(a)
     re, im = parts(a)
     re = _add(re, 1.0)
     return join(_log(modulus(join(re, im))), _atan2(im, re))
