@@ -335,6 +335,7 @@ def test_a_dead_operand_is_written_over_and_one_that_others_hold_is_not(monkeypa
     pytest.importorskip("jax")
     monkeypatch.setattr(programs, "_WORTH_DONATING", 0)
     monkeypatch.setattr(programs, "_DEAD_FOR", 2)
+    monkeypatch.setattr(programs, "_REPAYS", 0)
     with ad.backend("jax"), ad.execution("compiled"):
         a, kept = ad.asarray(np.zeros(64)), []
         for step in range(40):
@@ -490,8 +491,9 @@ def test_a_tape_runs_in_parts_and_a_failure_spares_the_others(library: str, monk
     _same(good + np.exp(a), np.arange(6.0) * 2 + 1 + np.exp(np.arange(6.0)))
 
 
-def test_a_program_writes_over_operands_only_where_that_saves_traffic() -> None:
+def test_a_program_writes_over_operands_only_where_that_saves_traffic(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("jax")
+    monkeypatch.setattr(programs, "_REPAYS", 0)
     programs.forget()
     with ad.backend("jax"), ad.execution("compiled"):
         stencil, scaled = ad.asarray(np.arange(90_000.0).reshape(300, 300)), ad.asarray(np.ones(90_000))
@@ -523,6 +525,19 @@ def test_rolled_arrays_are_read_in_one_kernel(monkeypatch: pytest.MonkeyPatch) -
             u, x = step(u), step(x)
             _same(u, x)
         assert [block.cost()["kernels"] for block in programs.programs()] == [1.0]
+
+
+def test_a_dead_operand_of_few_rounds_is_worth_no_other_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("jax")
+    programs.forget()
+    monkeypatch.setattr(programs, "_REPAYS", 30 * 8 * 90_000)
+    with ad.backend("jax"), ad.execution("compiled"):
+        a, donated = ad.asarray(np.ones(90_000)), []
+        for _ in range(40):
+            a = a * 0.5 + 1.0
+            a._v.tape.run("a step has ended")
+            donated.append(any(block.program is not None and block.program.donated for block in programs.programs()))
+    assert 28 < donated.index(True) < 34
 
 
 def test_a_small_dead_operand_is_worth_no_other_program(library: str) -> None:

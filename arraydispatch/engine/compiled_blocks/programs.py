@@ -29,7 +29,9 @@ MOST_OF_A_PLACE = 8
 """Programs at most of blocks that differ in shapes, dtypes and static arguments alone: where these change each time, no more are compiled."""
 MOST_PROGRAMS = 512
 _DEAD_FOR = 10
-"""Number of runs of a program after which it is compiled anew to write over operands, if they were dead in each of them."""
+"""Number of runs of a program at least after which it is compiled anew to write over operands, if they were dead in each of them."""
+_REPAYS = 1 << 29
+"""Bytes of such operands in these runs from which that is worth the time of the compiler: of short loops it takes longer than all their rounds."""
 _WORTH_DONATING = 1 << 19
 """Bytes of an operand from which it is worth another program that writes over it."""
 _WORD = 8
@@ -86,6 +88,8 @@ class Block:
         self.gives_up = False
         self._always_spare: set[int] | None = None
         """Inputs that have been spare each time that the program ran."""
+        self._is_settled = False
+        """Whether it is decided which operands a program writes over."""
         self._numbers = [i for i, is_host in enumerate(hosts) if is_host]
         self._equals = [0] * len(self._numbers)
         """For each number, another that it has been equal to each time that the block came, or itself."""
@@ -157,15 +161,21 @@ class Block:
         return False
 
     def _dead_each_time(self, spare: list[int]) -> list[int]:
-        """Return the operands for which to compile once more, to write over them: dead ``_DEAD_FOR`` times in a row.
+        """Return the operands for which to compile once more, to write over them: dead each time that the program has run.
 
         A loop's first block reads arrays from before the loop. And where what is written over is read at other places (stencils), the
         compiler copies it first, which only a comparison of two programs tells.
         """
-        if self.program is None or self.program.donated or self.runs > _DEAD_FOR:
+        if self.program is None or self._is_settled:
             return []
         self._always_spare = set(spare) if self._always_spare is None else self._always_spare & set(spare)
-        return self._donated(sorted(self._always_spare)) if self.runs == _DEAD_FOR else []
+        if self.runs < _DEAD_FOR:
+            return []
+        found = self._donated(sorted(self._always_spare))
+        if found and self.runs * sum([self.avals[i].nbytes for i in found]) < _REPAYS:
+            return []
+        self._is_settled = True
+        return found
 
     def _donated(self, spare: list[int]) -> list[int]:
         """Return those inputs among the spare ones that the library's program writes over, each by another result that fits."""
