@@ -17,7 +17,10 @@ from .execution_policy import shapes
 
 
 def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: str = "", copy: bool = True) -> Native:
-    """Return a native array with an ndarray's values; raise :class:`Unsupported` for dtypes that exist only on the host."""
+    """Return a native array with an ndarray's values; raise :class:`Unsupported` for dtypes that exist only on the host.
+
+    ``copy=False``: nobody else has the ndarray, so that it cannot be moved again.
+    """
     if not x.dtype.isnative:
         x = x.astype(x.dtype.newbyteorder("="))
     if dtypes.category(x.dtype) == "other":
@@ -29,7 +32,7 @@ def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: s
     made = backend.from_numpy(x, device, copy)
     _remembered(made, x)
     if events.tap is not None and not backend.native_is_ndarray:
-        events.tap.transfer("to_device", x.nbytes, why, x)
+        events.tap.transfer("to_device", x.nbytes, why, x if copy else None)
     return made
 
 
