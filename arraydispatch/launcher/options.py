@@ -152,7 +152,7 @@ class Choices(NamedTuple):
         name, device = (chosen := self.settled()).backend, chosen.device
         assert name is not None
         if self.mesh is not None:
-            least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
+            least = execution_policy.ACCELERATOR_FROM if self.min_size is None else self.min_size
             wanted = given["mesh"] = public.mesh(self.mesh, min_size=least)
             if self.simulated:
                 among = 1 if ranks.mine is None else ranks.mine.count
@@ -171,7 +171,7 @@ class Choices(NamedTuple):
             resources.use(self.threads, loader.loaded_one(name))
         if ranks.mine is not None:
             ranks.join(name)
-        least = execution_policy.LIBRARY_FROM if self.min_size is None else self.min_size
+        least = execution_policy.ACCELERATOR_FROM if self.min_size is None else self.min_size
         changes = {
             "min_size": 0 if self.execution == "eager" else least,
             "by_policy": self.by_policy,

@@ -5,31 +5,27 @@ No other module decides it. The launcher, and ``arraydispatch.use`` under a laun
 
 from __future__ import annotations
 
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from math import prod
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 Execution = Literal["eager", "fused", "compiled"] | None
 
-FUSED_FROM = 1 << 18
-"""Default number of elements below which a call is a small one under fused execution, and from which a library on a CPU computes calls
-one by one.
+CPU_FROM = 1 << 18
+"""Default number of elements below which a call is a small one on a CPU: NumPy computes it at once, before a library has begun.
+docs/explanation/small-arrays.md has the measurements. ``--min-size`` overrides it, and :data:`ACCELERATOR_FROM`.
 """
 RECORDED_FROM = 1 << 15
 """Default number of elements from which fused execution records a call, unless blocks of such calls have been too short to pay."""
 
-LIBRARY_FROM = 1 << 16
-"""Number of elements from which a library computes calls otherwise; docs/explanation/small-arrays.md has the measurement. ``--min-size``
-overrides it.
-"""
+ACCELERATOR_FROM = 1 << 16
+"""Default number of elements below which a call is a small one on an accelerator or a mesh."""
 
 
 SHORT = 4
-"""Bytes of a number of those :data:`FUSED_FROM` that NumPy adds while a library on a CPU begins a call: of shorter ones it adds more."""
+"""Bytes of a number of those :data:`CPU_FROM` that NumPy adds while a library on a CPU begins a call: of shorter ones it adds more."""
 
 
 def are_few(x: np.ndarray[Any, Any], least: int) -> bool:
@@ -79,8 +75,7 @@ def defaults(
     if execution == "eager":
         return Policy(execution, 0)
     if min_size is None:
-        one_by_one = execution is None and library and cpu and not calls
-        min_size = FUSED_FROM if execution == "fused" or one_by_one else LIBRARY_FROM
+        min_size = CPU_FROM if cpu else ACCELERATOR_FROM
     return Policy(execution, min_size)
 
 
@@ -100,9 +95,8 @@ class Shapes:
     changing : int
         Number of shapes that values decided, or that came when there were `FIRST` of as many dimensions already.
     given_back : dict
-        Shape of which arrays begin on the host, since they moved there again and again, or were not worth being recorded -> number of
-        questions about it from which they are the library's again.
-        Recording a call of some takes longer than NumPy computes it: they are not the library's again.
+        Shape of which arrays begin on the host, since they moved there again and again -> number of questions about it from which they are
+        the library's again.
     """
 
     FIRST = 8
@@ -119,10 +113,6 @@ class Shapes:
     """Number of arrays of a shape that were copied from the host to the library after which it is asked whether that pays."""
     COPIED = 8
     """Additions for each 64 bits of them, in programs on arrays of that shape, from which it does: to copy takes as long, or longer."""
-    RECORDED = 256
-    """Number of recorded calls on arrays of a shape after which it is asked whether they are worth being recorded."""
-    WORTH = 3 << 14
-    """Additions for each recorded call, on average, from which they are: the time of so many is that of recording a call."""
 
     def __init__(self) -> None:
         self.given_back: dict[tuple[int, ...], int] = {}
@@ -142,30 +132,18 @@ class Shapes:
         """Those that recur by the number of questions."""
         self._moves: dict[tuple[int, ...], int] = defaultdict(int)
         self._calls: dict[tuple[int, ...], int] = defaultdict(int)
-        self._recorded: dict[tuple[int, ...], int] = defaultdict(int)
-        self._work: dict[tuple[int, ...], int] = defaultdict(int)
         self._taken: dict[tuple[int, ...], int] = defaultdict(int)
         self._copied: dict[tuple[int, ...], int] = defaultdict(int)
         """Shape -> additions that would pay for the copies, less the work of programs on arrays of that shape."""
         self._next: dict[tuple[int, ...], int] = {}
         """Shape that was given back -> number of questions at which it is the library's again when it is given back once more."""
 
-    def computed(self, calls: Sequence[tuple[tuple[int, ...], int]], recorded: int, work: int) -> None:
-        """Note a program that ran: how many calls read or made arrays of each shape, of how many that were recorded, and their work.
-
-        If recording takes longer than NumPy would compute, arrays of these shapes stay on the host from then on.
-        """
-        light = bool(calls)
+    def computed(self, calls: Sequence[tuple[tuple[int, ...], int]], work: int) -> None:
+        """Note a program that ran: how many calls read or made arrays of each shape, and their work."""
         for shape, count in calls:
             self._calls[shape] += count
-            self._recorded[shape] += recorded
-            self._work[shape] += work
             if shape in self._copied:
                 self._copied[shape] -= work
-            light = light and self._work[shape] < self.WORTH * self._recorded[shape] and prod(shape) < FUSED_FROM
-        if light and min(self._recorded[shape] for shape, _ in calls) >= self.RECORDED:
-            for shape, _ in calls:
-                self._give_back(shape, sys.maxsize)
 
     def moved(self, shape: tuple[int, ...]) -> None:
         """Note that an array moved to the host, since it is read or written in parts; if that is all, others of its shape begin there."""
@@ -196,7 +174,6 @@ class Shapes:
 
     def _give_back(self, shape: tuple[int, ...], questions: int) -> None:
         self._recurring.discard(shape)
-        self._recorded[shape] = self._work[shape] = 0
         left = self.given_back[shape] = max(self._next.get(shape, 0), questions)
         self._next[shape] = 4 * left
         self._moves[shape] = self._calls[shape] = 0

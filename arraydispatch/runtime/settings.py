@@ -19,7 +19,7 @@ from ..common import process_state, tracing
 from ..common.errors import PrecisionError, SettingError
 from ..common.process_state import SETTINGS, process
 from ..common.sentinels import UNSET
-from .execution_policy import FUSED_FROM, Execution, shapes
+from .execution_policy import CPU_FROM, Execution, shapes
 
 Precision = Literal[64, 32, 16, "bf16"] | None
 Fallback = Literal["warn", "error", "silent"]
@@ -166,7 +166,7 @@ def _execute(usual: Execution, executions: tuple[execution, ...]) -> None:
     way = executions[-1].way if executions else usual
     least, lent = default.min_size, default.lent
     if way == "fused" and not least:
-        least, lent = FUSED_FROM, True
+        least, lent = CPU_FROM, True
     elif way != "fused" and lent:
         least, lent = 0, False
     default.change(execution=way, usual_execution=usual, executions=executions, min_size=least, lent=lent)

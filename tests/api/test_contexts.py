@@ -240,7 +240,7 @@ def test_the_execution_of_the_process_is_set_below_the_blocks() -> None:
             ad.use(execution="fused")
             ad.use("numpy")
             assert process.execution == "eager"
-        assert (process.execution, process.min_size) == ("fused", settings.FUSED_FROM)
+        assert (process.execution, process.min_size) == ("fused", settings.CPU_FROM)
         block = ad.execution("eager")
         block.__enter__()
         with settings.kept():

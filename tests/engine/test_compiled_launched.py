@@ -11,6 +11,7 @@ import pytest
 
 from tests.launched import Zygotes, prints_as_plainly
 
+COMPILED = "--execution", "compiled", "--min-size", "65536"
 PROGRAMS = {
     "writes through views of new arrays": """
         u = np.zeros((300, 300))
@@ -137,7 +138,7 @@ def _numbers(said: str) -> list[float]:
 def test_results_are_numpys(name: str, backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     (tmp_path / "main.py").write_text(_source(PROGRAMS[name]))
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED)
     assert ours.code == theirs.code == 0, ours.stderr
     assert ours.stdout.rsplit(")", 1)[0] == theirs.stdout.rsplit(")", 1)[0]
     np.testing.assert_allclose(_numbers(ours.stdout), _numbers(theirs.stdout), rtol=1e-12)
@@ -148,7 +149,7 @@ def test_new_arrays_are_not_moved(backend: str, zygotes: Zygotes, tmp_path: Path
     if backend == "numpy":
         return
     (tmp_path / "main.py").write_text(_source(PROGRAMS["writes through views of new arrays"]))
-    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED)
     assert done.code == 0, done.stderr
     assert done.stderr.startswith(f"arraydispatch: {backend} computed everything: "), done.stderr
     assert "to the device" not in done.stderr, done.stderr
@@ -172,7 +173,7 @@ def _compiles_few(source: str, backend: str, zygotes: Zygotes, tmp_path: Path) -
         "print(counters.programs + counters.interpreted, counters.refused)\n"
     )
     (tmp_path / "main.py").write_text(source + counted)
-    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED)
     assert done.code == 0, done.stderr
     *said, last = done.stdout.splitlines()
     made, refused = map(int, last.split())
@@ -221,7 +222,7 @@ def test_an_array_moves_to_the_host_where_another_has(backend: str, zygotes: Zyg
         "    return counters.calls - before\n"
         "print(*[calls(work, shape) for work, shape in ((rows, (300, 300)), (edges, (1000, 300))) for _ in range(3)])\n"
     )
-    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED)
     assert done.code == 0, done.stderr
     first, *later, edges, edges_again, _ = map(int, done.stdout.split())
     assert first > 30, done.stdout
@@ -251,7 +252,7 @@ def test_arrays_that_move_each_time_begin_on_the_host(backend: str, zygotes: Zyg
         "print(u.sum(), 'in', counters.calls)\n"
     )
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours, again = (zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled")) for _ in "12")
+    ours, again = (zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED) for _ in "12")
     assert ours.code == theirs.code == 0, ours.stderr
     assert again.stdout == ours.stdout
     values, recorded = ([line.split(" in ")[at] for line in ours.stdout.splitlines()] for at in (0, 1))
@@ -289,7 +290,7 @@ def test_results_of_parts_on_the_host_stay_there_if_little_comes_of_them(
         "print(f.sum(), f[1, 2, 3], 'in', counters.blocks - before[40])\n"
     )
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED)
     assert ours.code == theirs.code == 0, ours.stderr
     (value, blocks), (expected, _) = (said.stdout.split(" in ") for said in (ours, theirs))
     np.testing.assert_allclose(*([float(x) for x in line.split()] for line in (value, expected)), rtol=1e-12)
@@ -300,7 +301,7 @@ def test_results_of_parts_on_the_host_stay_there_if_little_comes_of_them(
 def test_numpy_sorts_what_lies_in_the_hosts_memory(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     """XLA takes twenty to a hundred times as long."""
     (tmp_path / "main.py").write_text(_source(PROGRAMS["functions that sort"]))
-    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"), reported=True)
+    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED, reported=True)
     assert done.code == 0, done.stderr
     found = {row["function"]: row["class"] for row in done.report["functions"]}
     sorting = ("np.sort", "np.median", "np.percentile", "np.argsort", "np.argmax", "np.unique", "np.partition")
@@ -325,7 +326,7 @@ def test_an_element_of_a_view_is_read_without_the_view(backend: str, zygotes: Zy
         "print(calls)\n"
     )
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED)
     assert ours.code == theirs.code == 0, ours.stderr
     assert ours.stdout == theirs.stdout
 
@@ -342,7 +343,7 @@ def test_numbers_of_numpys_and_outer_products_are_recorded(backend: str, zygotes
         "print(inside.dtype, inside.sum(), (low * r).sum(), sums.dtype, sums.sum(), (np.float32(2) + r.astype(np.float32)).dtype)\n"
     )
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED)
     assert ours.code == theirs.code == 0, ours.stderr
     assert ours.stdout == theirs.stdout
     assert "ran on the host" not in ours.stderr
@@ -358,7 +359,7 @@ def test_scalars_are_numpys_own(backend: str, zygotes: Zygotes, tmp_path: Path) 
         "print(pickle.dumps(x.min()), {x[0]: 1}, [type(e) is np.float64 for e in x[:2]])\n"
     )
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED)
     assert ours.code == theirs.code == 0, ours.stderr
     assert ours.stdout == theirs.stdout
 
@@ -379,7 +380,7 @@ def test_programs_and_memory_are_bounded_in_20000_rounds(zygotes: Zygotes, tmp_p
         "    if i == 1000:\n        before = resident()\n"
         "print(counters.programs + counters.interpreted, resident() - before)\n"
     )
-    done = zygotes.of("jax").run("main.py", cwd=tmp_path, options=("--execution", "compiled"), reported=False)
+    done = zygotes.of("jax").run("main.py", cwd=tmp_path, options=COMPILED, reported=False)
     assert done.code == 0, done.stderr
     made, grown = map(int, done.stdout.split())
     assert made <= 64
@@ -402,38 +403,17 @@ def test_an_array_on_the_host_is_moved_by_the_block_that_reads_it(
         "print(s.sum(), np.roll(s, 1).ravel()[:99].sum())\n"
     )
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"), reported=True)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED, reported=True)
     assert ours.stdout == theirs.stdout, ours.stderr[-2000:]
     found = {row["class"] for row in ours.report["functions"] if row["function"] in ("np.roll", "np.tril")}
     assert backend == "numpy" or "hosted" not in found, ours.report["functions"]
 
 
 @pytest.mark.one_backend
-def test_a_shape_of_short_numbers_is_given_back(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
-    """NumPy moves and adds numbers of 8 bits in a part of the time in which a call is recorded, and others of as many elements not."""
-    (tmp_path / "main.py").write_text(
-        "import numpy as np\n"
-        "for shape, dtype in (((500, 400), 'i1'), ((400, 500), 'f8')):\n"
-        "    g = np.ones(shape, dtype)\n"
-        "    for _ in range(400):\n"
-        "        g = np.roll(g, 1, 0) + np.roll(g, 1, 1) - g\n"
-        "    print(g.sum())\n"
-        "    from arraydispatch.runtime.execution_policy import shapes\n"
-        "    print(shape, shape in shapes.given_back)\n"
-    )
-    done = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"), reported=True)
-    assert done.code == 0, done.stderr
-    given_back = backend != "numpy"
-    assert done.stdout.splitlines() == ["200000", f"(500, 400) {given_back}", "200000.0", "(400, 500) False"], (
-        done.stdout
-    )
-
-
-@pytest.mark.one_backend
 def test_many_slices_are_reduced_by_numpy(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     """A library calls a function for each slice: XLA compiled a minute and a half for a thousand of them."""
     (tmp_path / "main.py").write_text(_source(PROGRAMS["sums of many slices"]))
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"), reported=True)
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED, reported=True)
     found = {
         row["class"] for row in ours.report["functions"] if row["count"] and row["function"] in ("np.add", "np.maximum")
     }
@@ -448,7 +428,7 @@ def test_a_write_that_ends_in_an_error_is_seen(backend: str, zygotes: Zygotes, t
         "try:\n    np.put(x, [50, 51, 10**9], 7.0)\nexcept IndexError as error:\n    print(error)\nprint((x * 2.0).sum())\n"
     )
     theirs = zygotes.plain.run("main.py", cwd=tmp_path)
-    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=("--execution", "compiled"))
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED)
     assert ours.stdout == theirs.stdout, ours.stderr
 
 
@@ -497,7 +477,7 @@ def test_numpy_multiplies_a_matrix_that_is_there_and_a_vector(backend: str, zygo
         "print((b @ v).sum(), (np.ones((80_000, 3)) @ np.arange(3.0)).sum(), (a @ v.astype(np.float32)).dtype)\n"
         "try:\n    a @ v[1:]\nexcept ValueError as error:\n    print(error)\n"
     )
-    prints_as_plainly(zygotes, backend, script, tmp_path, ("--execution", "compiled"))
+    prints_as_plainly(zygotes, backend, script, tmp_path, COMPILED)
 
 
 @pytest.mark.one_backend
@@ -532,7 +512,7 @@ def test_numpy_goes_on_with_small_arrays_that_a_block_has_made(backend: str, zyg
         "try:\n    h + h[1:]\nexcept ValueError as error:\n    print(error)\n"
         "try:\n    g[3] = 1\nexcept ValueError as error:\n    print(error)\n"
     )
-    prints_as_plainly(zygotes, backend, script, tmp_path, ("--execution", "compiled"))
+    prints_as_plainly(zygotes, backend, script, tmp_path, COMPILED)
 
 
 @pytest.mark.one_backend

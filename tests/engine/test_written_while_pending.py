@@ -25,7 +25,7 @@ from arraydispatch.engine.nodes import Node
 from arraydispatch.fastpath import functions
 from arraydispatch.functions import registry
 from arraydispatch.launcher.commands import coverage
-from arraydispatch.runtime.execution_policy import FUSED_FROM
+from arraydispatch.runtime.execution_policy import CPU_FROM
 from tests.memory.test_mutation_fuzz import threshold
 
 X = np.array([[0.5, -0.25, 2.0, 1.5], [-1.0, 0.75, 0.125, 3.0], [0.25, -2.0, 1.0, -0.5]])
@@ -251,7 +251,7 @@ def _same(ours: Any, theirs: Any, exactly: bool) -> None:
 
 SETTINGS: dict[str, tuple[int, Any]] = {
     "fused from 1": (1, "fused"),
-    "fused from the default": (FUSED_FROM, "fused"),
+    "fused from the default": (CPU_FROM, "fused"),
     "eager on the host": (1, None),
     "eager": (0, "eager"),
     "compiled": (0, "compiled"),

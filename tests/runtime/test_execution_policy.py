@@ -10,38 +10,38 @@ import pytest
 import arraydispatch as ad
 from arraydispatch.backends import loader
 from arraydispatch.runtime import settings
-from arraydispatch.runtime.execution_policy import FUSED_FROM, LIBRARY_FROM, Policy, Shapes, defaults
+from arraydispatch.runtime.execution_policy import ACCELERATOR_FROM, CPU_FROM, Policy, Shapes, defaults
 from tests.launched import Zygotes
 
 LARGE = 1 << 20
 
 
 def test_a_library_compiles_and_numpy_fuses() -> None:
-    assert defaults(True, True) == defaults(True, False) == Policy("compiled", LIBRARY_FROM)
-    assert defaults(True, True, compiles=False) == Policy(None, FUSED_FROM)
-    assert defaults(True, False, compiles=False) == Policy("compiled", LIBRARY_FROM)
-    assert defaults(False, True) == Policy("fused", FUSED_FROM)
+    assert defaults(True, True) == Policy("compiled", CPU_FROM)
+    assert defaults(True, False) == Policy("compiled", ACCELERATOR_FROM)
+    assert defaults(True, True, compiles=False) == Policy(None, CPU_FROM)
+    assert defaults(True, False, compiles=False) == Policy("compiled", ACCELERATOR_FROM)
+    assert defaults(False, True) == Policy("fused", CPU_FROM)
 
 
 def test_what_is_asked_for_overrides_the_defaults() -> None:
     assert defaults(True, True, min_size=7) == Policy(None, 7)
     assert defaults(True, True, "fused", 7) == Policy("fused", 7)
     assert defaults(True, True, "eager", 7) == Policy("eager", 0)
-    assert defaults(True, True, calls=True) == Policy(None, LIBRARY_FROM)
-    assert defaults(False, True, calls=True) == Policy(None, LIBRARY_FROM)
+    assert defaults(True, True, calls=True) == defaults(False, True, calls=True) == Policy(None, CPU_FROM)
 
 
 @pytest.mark.one_backend
 def test_use_under_the_policy_takes_the_librarys_defaults(backend: str) -> None:
     before = settings.default.backend
     with settings.kept():
-        settings.default.change(by_policy=True, min_size=FUSED_FROM)
+        settings.default.change(by_policy=True, min_size=CPU_FROM)
         settings.set_execution("fused")
         ad.use(backend)
         library = backend != "numpy"
         compiled = "compiled" if loader.compiles_on_cpu(backend) else None
         assert settings.default.execution == (compiled if library else "fused")
-        assert settings.default.min_size == (LIBRARY_FROM if compiled and library else FUSED_FROM)
+        assert settings.default.min_size == CPU_FROM
         ad.use(execution="fused")
         ad.use(before)
         assert settings.default.execution == "fused"
@@ -49,9 +49,8 @@ def test_use_under_the_policy_takes_the_librarys_defaults(backend: str) -> None:
 
 @pytest.mark.one_backend
 def test_a_named_library_computes_large_arrays(backend: str, zygotes: Zygotes, tmp_path: Any) -> None:
-    least = LIBRARY_FROM if loader.compiles_on_cpu(backend) else FUSED_FROM
     (tmp_path / "main.py").write_text(
-        f"import numpy as np\nx = np.ones({least} + 4_000)\nfor _ in range(20):\n    x = x * 0.5 + 1\n"
+        f"import numpy as np\nx = np.ones({CPU_FROM} + 4_000)\nfor _ in range(20):\n    x = x * 0.5 + 1\n"
         "y = np.ones(9)\nfor _ in range(30):\n    y = y * 0.5 + 1\nprint(x[0], y[0])\n"
     )
     done = zygotes.of(backend).run("main.py", cwd=tmp_path)
@@ -61,7 +60,7 @@ def test_a_named_library_computes_large_arrays(backend: str, zygotes: Zygotes, t
         assert first.startswith("arraydispatch: NumPy computed everything: ")
     else:
         assert re.match(f"arraydispatch: {backend} computed (more than )?(9|100 %)", first)
-        assert "NumPy computed " in first and f"calls on arrays of fewer than {least:,} elements" in first
+        assert "NumPy computed " in first and f"calls on arrays of fewer than {CPU_FROM:,} elements" in first
 
 
 def test_shapes_that_come_again_are_told_from_those_that_change() -> None:
@@ -85,7 +84,7 @@ def test_a_shape_is_the_hosts_where_its_arrays_move_there_again_and_again() -> N
     shapes = Shapes()
     assert all(map(shapes.recurs, [(500, 400), (600, 400)]))
     for _ in range(Shapes.MOVES):
-        shapes.computed([((500, 400), Shapes.PAYS - 1), ((600, 400), Shapes.PAYS + 1)], 20, 20 * Shapes.WORTH)
+        shapes.computed([((500, 400), Shapes.PAYS - 1), ((600, 400), Shapes.PAYS + 1)], 20)
         assert shapes.recurs((500, 400))
         shapes.moved((500, 400))
         shapes.moved((600, 400))  # of which the library computes a lot between two moves
@@ -108,24 +107,10 @@ def test_a_shape_is_the_hosts_where_its_arrays_move_there_again_and_again() -> N
 def test_a_shape_that_is_computed_with_no_more_is_given_back_all_the_same() -> None:
     shapes = Shapes()
     assert shapes.recurs((500, 400))
-    shapes.computed([((500, 400), 10_000)], 20_000, 20_000 * Shapes.WORTH)
+    shapes.computed([((500, 400), 10_000)], 20_000)
     for _ in range(100):
         shapes.moved((500, 400))
     assert (500, 400) in shapes.given_back
-
-
-def test_shapes_whose_calls_are_not_worth_being_recorded_are_the_hosts() -> None:
-    shapes = Shapes()
-    medium, part, large, heavy = (300, 300), (299, 300), (3000, 3000), (310, 300)
-    assert all(map(shapes.recurs, (medium, part, large, heavy)))
-    for recorded in range(50, Shapes.RECORDED + 50, 50):
-        assert not shapes.given_back
-        shapes.computed([(heavy, 20)], 50, 60 * Shapes.WORTH)
-        shapes.computed([(large, 20)], 50, 40 * Shapes.WORTH)
-        shapes.computed([(heavy, 1), (medium, 1)], 1, 0)  # which another block computes a lot with
-        shapes.computed([(medium, 20), (part, 20)], 50, 40 * Shapes.WORTH)
-        assert recorded < Shapes.RECORDED or set(shapes.given_back) == {medium, part}  # both at one time
-    assert not any(shapes.recurs(part) for _ in range(100_000))
 
 
 def test_shapes_that_values_decide_do_not_recur() -> None:
@@ -157,7 +142,7 @@ def test_a_shape_that_is_copied_to_the_library_for_little_work_is_the_hosts() ->
         assert not shapes.given_back
         for shape, work in ((little, 1), (enough, 2 * Shapes.COPIED)):
             shapes.taken(shape, 8 * 160_000)
-            shapes.computed([(shape, 10)], 1, work * 160_000)
+            shapes.computed([(shape, 10)], work * 160_000)
         shapes.taken(never, 8)  # which was never the library's
     shapes.taken(little, 8 * 160_000)
     assert set(shapes.given_back) == {little}

@@ -104,7 +104,7 @@ class Block:
             if number not in kept:
                 self.dead[at].append(number)
         self.work = 0
-        """Additions of 64-bit numbers that take NumPy as long as the calls, where it is asked whether these are worth being recorded."""
+        """Additions of 64-bit numbers that take NumPy as long as the calls, where it is asked whether arrays are worth being copied for them."""
         self.large = self._large() if settings.default.min_size and settings.on_cpu(backend.name) else []
 
     def _large(self) -> list[tuple[tuple[int, ...], int]]:
@@ -151,7 +151,7 @@ class Block:
                     counters.seconds += perf_counter() - start
                 self.runs += 1
                 counters.elements["program"] += self.elements
-                shapes.computed(self.large, len(self.forms), self.work)
+                shapes.computed(self.large, self.work)
                 return True
         if can:
             self._compare(inputs)

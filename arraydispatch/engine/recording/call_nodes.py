@@ -24,7 +24,7 @@ from ...memory import views
 from ...memory.roots import memory_of
 from ...memory.views import NEVER
 from ...runtime import settings
-from ...runtime.execution_policy import FUSED_FROM, RECORDED_FROM
+from ...runtime.execution_policy import CPU_FROM, RECORDED_FROM
 from ..loops import PYTHON, cast, loop_of, select
 from ..nodes import Buffer, Form, Node, PendingView, Place, Shift, laid
 from . import block_reports
@@ -65,7 +65,7 @@ def follow() -> None:
     _every = events.every
     _cls = getattr(process.wrapper, "__self__", _cls)
     fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
-    usual = process.min_size == FUSED_FROM
+    usual = process.min_size == CPU_FROM
     least = 0 if not fused else RECORDED_FROM if usual else process.min_size
     if (told := (usual, _every)) != _told:
         adjust(*told)

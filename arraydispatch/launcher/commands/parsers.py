@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from ...backends import loader
 from ...common.errors import did_you_mean
-from ...runtime.execution_policy import FUSED_FROM, LIBRARY_FROM
+from ...runtime.execution_policy import ACCELERATOR_FROM, CPU_FROM
 from ..options import PRECISIONS
 from . import UsageError
 
@@ -123,7 +123,7 @@ def _options(**about: str) -> argparse.ArgumentParser:
              "call. By default, NumPy may run a call on the library's memory where that is faster")  # fmt: skip
     add("--min-size", metavar="N", type=_elements, default=None,
         help="NumPy computes on arrays of fewer than N elements, in the host's memory; 0: the library computes on all arrays "
-             f"(default {LIBRARY_FROM}; on a CPU {FUSED_FROM} where calls are fused or a library computes them one by one)")  # fmt: skip
+             f"(default {CPU_FROM}; {ACCELERATOR_FROM} on an accelerator or a mesh)")  # fmt: skip
     add("--exact", action="store_true",
         help="on a CPU, make the library's compiled programs round each product and each sum as NumPy does (fused execution always does)")  # fmt: skip
     add("--include", metavar="PATH_OR_PACKAGE", action="append", default=[],
