@@ -106,24 +106,26 @@ _EUCLID_STEPS = 92  # two consecutive Fibonacci numbers below 2**63 are the wors
 
 def gcd(xp: Any, a: Any, b: Any) -> Any:
     """Compute the greatest common divisor by Euclid's algorithm, on all elements at once."""
-    a, b = xp.absolute(a), xp.absolute(b)
     shape = np.broadcast_shapes(xp.shape_of(a), xp.shape_of(b))
-    a, b = xp.prim.broadcast_to(a, shape), xp.prim.broadcast_to(b, shape)
-    for _ in range(_EUCLID_STEPS):
-        left = xp.not_equal(b, 0)
-        if xp.backend.is_concrete(left) and not np.any(xp.backend.to_numpy(left)):
-            break
-        safe = xp.prim.where(left, b, _like(xp, b, 1))
-        rest = xp.remainder(a, safe)
-        a, b = xp.prim.where(left, b, a), xp.prim.where(left, rest, b)
-    return xp.absolute(a)
+    state = tuple(xp.prim.broadcast_to(xp.absolute(x), shape) for x in (a, b))
+
+    def going(_: Any, b: Any) -> Any:
+        return xp.not_equal(b, 0)
+
+    def step(a: Any, b: Any) -> tuple[Any, Any]:
+        return xp.prim.where(going(a, b), b, a), xp.fmod(a, b)  # 0 where b is 0
+
+    if not all(map(xp.backend.is_concrete, state)):
+        state = xp.backend.loop(going, step, state, _EUCLID_STEPS)
+    else:
+        while np.any(xp.backend.to_numpy(going(*state))):
+            state = step(*state)
+    return xp.absolute(state[0])
 
 
 def lcm(xp: Any, a: Any, b: Any) -> Any:
     """Compute the least common multiple, modulo the width of the dtype."""
-    divisor = xp.gcd(a, b)
-    safe = xp.prim.where(xp.equal(divisor, 0), _like(xp, divisor, 1), divisor)
-    return xp.multiply(xp.absolute(xp.floor_divide(a, safe)), xp.absolute(b))
+    return xp.multiply(xp.absolute(xp.floor_divide(a, xp.gcd(a, b))), xp.absolute(b))
 
 
 def heaviside(xp: Any, x: Any, at_zero: Any) -> Any:
@@ -188,14 +190,18 @@ def copysign(xp: Any, x: Any, sign: Any) -> Any:
     return xp.prim.where(xp.signbit(sign), xp.negative(size), size)
 
 
+@_in_single
 def degrees(xp: Any, x: Any) -> Any:
-    """Convert radians to degrees."""
-    return xp.multiply(x, 180.0 / math.pi)
+    """Convert radians to degrees, by a factor computed in the operand's own type, as NumPy's C code does."""
+    of = xp.dtype_of(x).type
+    return xp.multiply(x, float(of(180) / of(math.pi)))
 
 
+@_in_single
 def radians(xp: Any, x: Any) -> Any:
     """Convert degrees to radians."""
-    return xp.multiply(x, math.pi / 180.0)
+    of = xp.dtype_of(x).type
+    return xp.multiply(x, float(of(math.pi) / of(180)))
 
 
 @_in_single
@@ -327,6 +333,54 @@ COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
     np.log2: log2,
     np.log10: log10,
 }
+
+# -- loops of a ufunc that libraries compute otherwise -----------------------------------------------------------------
+
+
+def _complex_sign(xp: Any, z: Any) -> Any:
+    """Compute z/|z|, its limit where one part is infinite, NaN where both are."""
+    where, parts = xp.prim.where, (xp.prim.real(z), xp.prim.imag(z))
+    zero, nan = _like(xp, parts[0], 0.0), _like(xp, parts[0], math.nan)
+    far = [xp.isinf(x) for x in parts]
+    size, is_far = xp.hypot(*parts), xp.logical_or(*far)
+    nothing, unknown = xp.equal(size, 0), xp.logical_or(xp.isnan(size), xp.logical_and(*far))
+    size = where(nothing, _like(xp, size, 1.0), size)
+
+    def part(x: Any, infinite: Any) -> Any:
+        unit = where(nothing, zero, xp.divide(x, size))
+        return where(unknown, nan, where(is_far, where(infinite, xp.sign(x), zero), unit))
+
+    return xp.prim.complex(*map(part, parts, far))
+
+
+def _complex_reciprocal(xp: Any, z: Any) -> Any:
+    """Compute the reciprocal by Smith's method."""
+    where, re, im = xp.prim.where, xp.prim.real(z), xp.prim.imag(z)
+    by_real = xp.less_equal(xp.absolute(im), xp.absolute(re))
+    big, small = where(by_real, re, im), where(by_real, im, re)
+    ratio = xp.divide(small, big)
+    scale = xp.add(big, xp.multiply(small, ratio))
+    long, short = xp.divide(1.0, scale), xp.divide(ratio, scale)
+    return xp.prim.complex(where(by_real, long, short), xp.negative(where(by_real, short, long)))
+
+
+def _integer_reciprocal(xp: Any, a: Any) -> Any:
+    """Compute C's 1 / a: not 0 for 1 and -1 only; for 0, C's cast of infinity on x86."""
+    dtype, where = xp.dtype_of(a), xp.prim.where
+    one = xp.equal(a, 1) if dtype.kind == "u" else xp.equal(xp.absolute(a), 1)
+    whole = where(one, a, _like(xp, a, 0))
+    if dtype.kind == "u" or dtype.itemsize < 4:
+        return whole
+    return where(xp.equal(a, 0), _like(xp, a, np.iinfo(dtype).min), whole)
+
+
+BY_KIND: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
+    (np.sign, "c"): _complex_sign,
+    (np.reciprocal, "c"): _complex_reciprocal,
+    (np.reciprocal, "i"): _integer_reciprocal,
+    (np.reciprocal, "u"): _integer_reciprocal,
+}
+"""Ufunc, and the kind of a loop's dtype -> body for every library but NumPy, whose kernels are for other dtypes."""
 
 # -- where the array-API standard differs from NumPy ----------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from ..runtime.settings import Precision
 from . import special
-from .composed import COMPOSED, STANDARD, compare_signs
+from .composed import BY_KIND, COMPOSED, STANDARD, compare_signs
 from .facts import ufunc_facts
 
 Key = Kind | type
@@ -54,7 +54,7 @@ class Plan:
     kind : {"native", "composed", "host"}
         Class of the call.
     kernel : callable or None
-        The backend's kernel; ``run`` is this object if no operand or result needs a cast.
+        The backend's own kernel, if it runs; ``run`` is this object if no operand or result needs a cast.
     loops : tuple of dtype
         NumPy's loop: the dtypes of its inputs and outputs.
     reported : bool
@@ -192,6 +192,8 @@ def _build(
     kind: Literal["native", "composed"] = "native"
     if scipys and special.is_composed(ufunc, loops, backend):
         kind, computed, kernel = "composed", ins, special.kernel(ufunc, loops, backend)
+    elif (body := BY_KIND.get((ufunc, ins[0].kind))) is not None and not backend.native_is_ndarray:
+        kind, computed, kernel = "composed", ins, backend.fused(body)
     elif ufunc in backend.UFUNCS:
         try:
             computed = tuple(backend.compute_dtype(ufunc, t) for t in ins)
@@ -201,7 +203,7 @@ def _build(
             computed = tuple(map(dtypes.widen_half, computed))
         kernel = backend.kernel(ufunc, computed[0], any(not isinstance(key, Kind) for key in keys))
     else:
-        kind, computed, kernel = "composed", ins, partial(COMPOSED[ufunc], backend.xp)
+        kind, computed, kernel = "composed", ins, backend.fused(COMPOSED[ufunc])
     facts = ufunc_facts(ufunc)
     if facts.comparison and ins[0] != ins[1]:  # NumPy's loops of uint64 against int64
         kind, computed = "composed", ins
@@ -218,7 +220,7 @@ def _build(
     scalars = kind == "native" and ufunc in backend.SCALARS
     converters = [_converter(backend, key, loop, to, scalars) for key, loop, to in zip(keys, ins, computed)]
     plan = Plan(kernel, kinds, kind, "")
-    plan.kernel, plan.loops, plan.infinities = None if of_standard else kernel, loops, of_standard
+    plan.kernel, plan.loops, plan.infinities = kernel if kind == "native" else None, loops, of_standard
     if precision is not None:
         plan.cast = _changed(ufunc, keys, kinds, signature, casting)
     plan.reported = facts.reported and not backend.native_is_ndarray  # NumPy reports by itself

@@ -63,7 +63,7 @@ def departing(library: str, kind: str) -> set[str]:
     kernels: dict[Any, Any] = getattr(loader.load(library), kind)
     if library == "jax" and kind == "UFUNCS":  # whose rows are wrapped, all of them
         module = importlib.import_module("arraydispatch.backends.jax.ufuncs")
-        kernels = {**module._UNARY, **module._BINARY, np.ldexp: module._ldexp}
+        kernels = {**module._UNARY, **module._BINARY}
     return {ufunc.__name__ for ufunc, kernel in kernels.items() if is_ours(kernel) and ufunc in NUMPYS}
 
 

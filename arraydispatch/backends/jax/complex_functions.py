@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from ..complex_formulas import Formulas
-from .jitted_kernels import derived_from
+from .jitted_kernels import derived_from, wide
 
 Array = Any
 Kernel = Callable[..., Any]
@@ -40,6 +40,47 @@ def _rotated(function: Kernel) -> Kernel:
     def body(z: Array) -> Array:
         out = function(lax.complex(lax.imag(z), -lax.real(z)))
         return lax.complex(-lax.imag(out), lax.real(out))
+
+    return body
+
+
+# -- functions of numbers real or complex ---------------------------------------------------------------------------------
+
+
+def infinite_part(function: Kernel) -> Kernel:
+    """Return C99's (inf, nan) for one part infinite and the other NaN, where XLA has (nan, nan)."""
+
+    @wide
+    @derived_from(function)
+    def body(a: Array) -> Array:
+        out = function(a)
+        if not jnp.issubdtype(a.dtype, np.complexfloating):
+            return out
+        mixed = jnp.isinf(lax.real(a)) & jnp.isnan(lax.imag(a)) | jnp.isnan(lax.real(a)) & jnp.isinf(lax.imag(a))
+        return jnp.where(mixed, jnp.full_like(out, complex(np.inf, np.nan)), out)
+
+    return body
+
+
+def mirrored(function: Kernel, part: str, patch: Callable[[Array, Array], Array]) -> Kernel:
+    """Evaluate on one side of a branch cut and reflect: XLA drops the sign of zero that selects the side.
+
+    ``patch(z, f(z))`` corrects XLA's values for infinities and NaNs.
+    """
+
+    @wide
+    @derived_from(function)
+    def body(a: Array) -> Array:
+        if not jnp.issubdtype(a.dtype, np.complexfloating):
+            return function(a)
+        re, im = lax.real(a), lax.imag(a)
+        if part == "imag":
+            side = lax.complex(re, lax.abs(im))
+            out = patch(side, function(side))
+            return jnp.where(jnp.signbit(im), lax.conj(out), out)
+        side = lax.complex(lax.abs(re), im)
+        out = patch(side, function(side))
+        return jnp.where(jnp.signbit(re), -lax.conj(out), out)
 
     return body
 

@@ -128,20 +128,8 @@ def _fmod(a: Array, b: Array) -> Array:
     return wide(lax.rem)(a, b)
 
 
-def _reciprocal(a: Array) -> Array:
-    if _integral(a):  # C's 1 / a: nonzero for 1 and -1 only; for 0, C's cast of infinity on x86
-        whole = jnp.where((a == 1) | (a == jnp.full_like(a, -1)) & _is(a, np.signedinteger), a, jnp.zeros_like(a))
-        if not _is(a, np.signedinteger) or a.dtype.itemsize < 4:
-            return whole
-        return jnp.where(a == 0, jnp.full_like(a, jnp.iinfo(a.dtype).min), whole)
-    if not _is(a, np.complexfloating):
-        return wide(lambda x: divided(jnp.ones_like(x), x))(a)
-    re, im = lax.real(a), lax.imag(a)
-    by_real = lax.abs(im) <= lax.abs(re)
-    big, small = jnp.where(by_real, re, im), jnp.where(by_real, im, re)
-    ratio = small / big
-    scale = big + small * ratio
-    return lax.complex(jnp.where(by_real, 1 / scale, ratio / scale), jnp.where(by_real, -ratio / scale, -1 / scale))
+def _reciprocal(a: Array) -> Any:
+    return divided(jnp.ones_like(a), a)
 
 
 # -- powers and roots ------------------------------------------------------------------------------------------------
@@ -183,7 +171,7 @@ def _by_squares(a: Array, b: Array) -> Array:
 
     one, first = jnp.ones_like(b), jnp.ones(jnp.broadcast_shapes(a.shape, b.shape), a.dtype)
     result, _, _ = lax.while_loop(lambda state: jnp.any(state[2] != 0), step, (first, a, b))
-    return jnp.where(b < 0, _reciprocal(a), result) if _is(b, np.signedinteger) else result
+    return jnp.where(b < 0, lax.div(jnp.ones_like(a), jnp.where(a == 0, jnp.ones_like(a), a)), result)
 
 
 def _power_of(a: Array, b: Array) -> Array:
@@ -333,64 +321,6 @@ def _arctanh(a: Array) -> Array:
     return jnp.copysign(jnp.log1p(2 * size / (1 - size)) / 2, a)
 
 
-def _log_add(exp: Kernel, scale: float) -> Kernel:
-    """Compute by NumPy's formula, which rounds as NumPy does; ``scale`` is 1 / log(base). JAX's derivative is wrong if an operand is
-    infinite.
-    """
-
-    @jax.custom_jvp  # type: ignore[untyped-decorator]
-    def body(a: Array, b: Array) -> Array:
-        far = a - b
-        larger = jnp.where(far > 0, a, b)
-        out = larger + _log1p(exp(-lax.abs(far))) * a.dtype.type(scale)
-        # Also for two equal infinities, whose difference is NaN.
-        return jnp.where(a == b, a + a.dtype.type(np.log(2.0) * scale), jnp.where(jnp.isnan(far), far, out))
-
-    def share(a: Array, b: Array) -> Array:
-        return lax.logistic((a - b) / a.dtype.type(scale))
-
-    body.defjvp(lambda xs, slopes: (body(*xs), slopes[0] * share(*xs) + slopes[1] * share(*xs[::-1])))
-    return wide(body)
-
-
-def _infinite_part(function: Kernel) -> Kernel:
-    """Return C99's (inf, nan) for one part infinite and the other NaN, where XLA has (nan, nan)."""
-
-    @wide
-    @derived_from(function)
-    def body(a: Array) -> Array:
-        out = function(a)
-        if not _is(a, np.complexfloating):
-            return out
-        mixed = jnp.isinf(lax.real(a)) & jnp.isnan(lax.imag(a)) | jnp.isnan(lax.real(a)) & jnp.isinf(lax.imag(a))
-        return jnp.where(mixed, jnp.full_like(out, complex(np.inf, np.nan)), out)
-
-    return body
-
-
-def _mirrored(function: Kernel, part: str, patch: Callable[[Array, Array], Array]) -> Kernel:
-    """Evaluate on one side of a branch cut and reflect: XLA drops the sign of zero that selects the side.
-
-    ``patch(z, f(z))`` corrects XLA's values for infinities and NaNs.
-    """
-
-    @wide
-    @derived_from(function)
-    def body(a: Array) -> Array:
-        if not _is(a, np.complexfloating):
-            return function(a)
-        re, im = lax.real(a), lax.imag(a)
-        if part == "imag":
-            side = lax.complex(re, lax.abs(im))
-            out = patch(side, function(side))
-            return jnp.where(jnp.signbit(im), lax.conj(out), out)
-        side = lax.complex(lax.abs(re), im)
-        out = patch(side, function(side))
-        return jnp.where(jnp.signbit(re), -lax.conj(out), out)
-
-    return body
-
-
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _arccosh(a: Array) -> Array:
     """Compute ``jnp.arccosh`` with a correct derivative: JAX's is the root of a square, with the wrong sign for
@@ -465,24 +395,9 @@ _fmin = _extremum(_less_equal, lax.min, True)
 def _sign(a: Array) -> Array:
     if _integral(a):
         return lax.sign(a)
-    if not _is(a, np.complexfloating):
-        sign = lax.sign(a)
-        size = lax.abs(sign)
-        return size - (size - sign)  # sign(-0.0) is 0.0 in NumPy; a selection would keep XLA from fusing on a CPU
-    re, im, size = lax.real(a), lax.imag(a), _absolute(a)
-    infinite = jnp.isinf(size)
-    # If one part is infinite, its sign decides; if both are, the result is NaN.
-    pick = jnp.where(jnp.isinf(re), jnp.where(jnp.isinf(im), jnp.nan, 1.0), 0.0)
-    other = jnp.where(jnp.isinf(im), jnp.where(jnp.isinf(re), jnp.nan, 1.0), 0.0)
-    divisor = jnp.where(size == 0, jnp.ones_like(size), size)
-    real = jnp.where(infinite, jnp.where(pick == 0, jnp.zeros_like(re), lax.sign(re) * pick), re / divisor)
-    imag = jnp.where(infinite, jnp.where(other == 0, jnp.zeros_like(im), lax.sign(im) * other), im / divisor)
-    unknown = jnp.isnan(size)
-    nan = jnp.full_like(size, jnp.nan)
-    out = lax.complex(
-        jnp.where(unknown, nan, real.astype(size.dtype)), jnp.where(unknown, nan, imag.astype(size.dtype))
-    )
-    return jnp.where(size == 0, jnp.zeros_like(out), out)
+    sign = lax.sign(a)
+    size = lax.abs(sign)
+    return size - (size - sign)  # sign(-0.0) is 0.0 in NumPy; a selection would keep XLA from fusing on a CPU
 
 
 def _rounding(function: Kernel) -> Kernel:
@@ -574,25 +489,6 @@ def _nextafter(a: Array, b: Array) -> Array:
     return jnp.where(a == b, a, out) if is_float16(a.dtype) else out  # NumPy's half code differs from C at zeros
 
 
-def _modf(a: Array) -> tuple[Array, Array]:
-    whole = _trunc(a)
-    # Copying the sign of `a` to the difference would lose the derivative at integers, where the difference is zero.
-    fraction = jnp.where(jnp.signbit(a), -(whole - a), a - whole)
-    other = jnp.copysign(jnp.where(jnp.isinf(a), jnp.zeros_like(a), a), a)
-    return jnp.where(jnp.isfinite(a), fraction, other), whole
-
-
-def _ldexp(a: Array, n: Array) -> Array:
-    """Multiply by a power of two in three steps, of which only the last one rounds; JAX's ldexp computes each bit of the power on a CPU."""
-    bits, bias, integer = (23, 127, np.int32) if a.dtype == np.float32 else (52, 1023, np.int64)
-    left = jnp.clip(n, -4 * bias, 4 * bias).astype(integer)
-    for _ in range(2):
-        step = jnp.where(left > bias, bias, jnp.where(left < 1 - bias, 1 - bias + bits + 1, 0)).astype(integer)
-        a, left = a * apart(lax.bitcast_convert_type((step + bias) << bits, a.dtype)), left - step
-    last = jnp.clip(left, 1 - bias, bias)
-    return a * apart(lax.bitcast_convert_type((last + bias) << bits, a.dtype))
-
-
 # -- integers --------------------------------------------------------------------------------------------------------
 
 
@@ -609,41 +505,8 @@ def _right_shift(a: Array, b: Array) -> Array:
     return jnp.where(inside, lax.shift_right_logical(a, jnp.where(inside, b, last)), jnp.zeros_like(a))
 
 
-def _gcd(a: Array, b: Array) -> Array:
-    # `jnp.gcd` does not terminate at the lowest integer, whose absolute value is itself.
-    unsigned = np.dtype(f"u{a.dtype.itemsize}")
-
-    def going(pair: tuple[Array, Array]) -> Array:
-        return jnp.any(pair[1] != 0)
-
-    def step(pair: tuple[Array, Array]) -> tuple[Array, Array]:
-        x, y = pair
-        done = y == 0
-        return jnp.where(done, x, y), jnp.where(done, y, lax.rem(x, jnp.where(done, jnp.ones_like(y), y)))
-
-    return lax.while_loop(going, step, tuple(_absolute(x).astype(unsigned) for x in (a, b)))[0].astype(a.dtype)
-
-
-def _lcm(a: Array, b: Array) -> Array:
-    unsigned = np.dtype(f"u{a.dtype.itemsize}")
-    x, y, divisor = (_absolute(v).astype(unsigned) for v in (a, b, _gcd(a, b)))
-    return (lax.div(x, jnp.where(divisor == 0, jnp.ones_like(divisor), divisor)) * y).astype(a.dtype)
-
-
 # -- tables ----------------------------------------------------------------------------------------------------------
 
-
-def _scaled(numerator: float, denominator: float) -> Kernel:
-    """Multiply by a ratio computed in the operand's own type, as NumPy's C code does."""
-
-    @wide
-    def body(a: Array) -> Array:
-        return a * apart(jnp.full_like(a, a.dtype.type(numerator) / a.dtype.type(denominator)))
-
-    return body
-
-
-_degrees, _radians = _scaled(180.0, np.pi), _scaled(np.pi, 180.0)
 
 _UNARY: dict[np.ufunc, Kernel] = {
     np.positive: lambda a: a,
@@ -656,7 +519,7 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.invert: lax.bitwise_not,
     np.logical_not: jnp.logical_not,
     np.square: lambda a: a * a,
-    np.reciprocal: _reciprocal,
+    np.reciprocal: wide(_reciprocal),
     np.rint: _rint,
     np.floor: _rounding(followed(lax.floor)),
     np.ceil: _rounding(followed(lax.ceil)),
@@ -665,35 +528,33 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.isinf: lambda a: jnp.zeros(a.shape, bool) if _integral(a) else jnp.isinf(a),
     np.isfinite: lambda a: jnp.ones(a.shape, bool) if _integral(a) else jnp.isfinite(a),
     np.bitwise_count: jnp.bitwise_count,
-    np.sqrt: _mirrored(jnp.sqrt, "imag", complex_functions.sqrt),
+    np.sqrt: complex_functions.mirrored(jnp.sqrt, "imag", complex_functions.sqrt),
     np.cbrt: wide(jnp.cbrt),
     np.exp: wide(jnp.exp),
     np.exp2: _exp2,
     np.expm1: wide(jnp.expm1),
-    np.log: _infinite_part(_log),
-    np.log2: _infinite_part(_log2),
-    np.log10: _infinite_part(_log10),
-    np.log1p: _infinite_part(_log1p),
+    np.log: complex_functions.infinite_part(_log),
+    np.log2: complex_functions.infinite_part(_log2),
+    np.log10: complex_functions.infinite_part(_log10),
+    np.log1p: complex_functions.infinite_part(_log1p),
     np.sin: wide(jnp.sin),
     np.cos: wide(jnp.cos),
     np.tan: wide(jnp.tan),
-    np.arcsin: _mirrored(jnp.arcsin, "imag", complex_functions.arcsin),
-    np.arccos: _mirrored(jnp.arccos, "imag", complex_functions.arccos),
+    np.arcsin: complex_functions.mirrored(jnp.arcsin, "imag", complex_functions.arcsin),
+    np.arccos: complex_functions.mirrored(jnp.arccos, "imag", complex_functions.arccos),
     np.arctan: wide(jnp.arctan),
     np.sinh: _sinh,
     np.cosh: _cosh,
     np.tanh: wide(jnp.tanh),
-    np.arcsinh: _mirrored(jnp.arcsinh, "real", complex_functions.arcsinh),
-    np.arccosh: _mirrored(_arccosh, "imag", complex_functions.arccosh),
+    np.arcsinh: complex_functions.mirrored(jnp.arcsinh, "real", complex_functions.arcsinh),
+    np.arccosh: complex_functions.mirrored(_arccosh, "imag", complex_functions.arccosh),
     np.arctanh: _arctanh,
-    np.deg2rad: _radians,
-    np.radians: _radians,
-    np.rad2deg: _degrees,
-    np.degrees: _degrees,
     np.spacing: _spacing,
-    np.modf: wide(_modf),
 }
 
+# Without rows, because the bodies in ``ufuncs/composed.py`` are compiled to one kernel, as quick or quicker: ``divmod``, ``modf``,
+# ``logaddexp``, ``heaviside``, ``ldexp``, which JAX computes bit by bit on a CPU, and ``gcd``, which does not return there at the lowest
+# integer (https://github.com/jax-ml/jax/issues/40840).
 _BINARY: dict[np.ufunc, Kernel] = {
     np.add: lambda a, b: a | b if a.dtype == np.bool_ else a + b,
     np.subtract: lax.sub,
@@ -701,21 +562,15 @@ _BINARY: dict[np.ufunc, Kernel] = {
     np.divide: _divide,
     np.floor_divide: followed(lambda a, b: _divmod(a, b)[0]),
     np.remainder: _remainder,
-    np.divmod: _divmod,
     np.fmod: _fmod,
     np.arctan2: wide(_arctan2),
     np.hypot: wide(_hypot),
     np.copysign: _copysign,
     np.nextafter: _nextafter,
-    np.heaviside: wide(followed(jnp.heaviside)),
-    np.logaddexp: _log_add(jnp.exp, 1.0),
-    np.logaddexp2: _log_add(_exp2, 1 / np.log(2.0)),
     np.maximum: maximum,
     np.minimum: minimum,
     np.fmax: _fmax,
     np.fmin: _fmin,
-    np.gcd: _gcd,
-    np.lcm: _lcm,
     np.equal: lax.eq,
     np.not_equal: lax.ne,
     np.less: _less,
@@ -742,7 +597,7 @@ def _unary(ufunc: np.ufunc, body: Kernel) -> Kernel:
 UFUNCS: dict[Any, Kernel] = (
     {ufunc: kernel(_unary(ufunc, body)) for ufunc, body in _UNARY.items()}
     | {ufunc: kernel(_binary(body)) for ufunc, body in _BINARY.items()}
-    | {np.power: kernel(_power_of), np.float_power: kernel(_power_of), np.ldexp: kernel(wide(_ldexp))}
+    | {np.power: kernel(_power_of), np.float_power: kernel(_power_of)}
 )
 _FASTER_IN_NUMPY: dict[Any, Callable[..., bool]] = {
     **dict.fromkeys(SCALAR_CODE, host_kernels.are_many_reals),

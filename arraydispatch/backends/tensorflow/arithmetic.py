@@ -224,26 +224,7 @@ def divide(a: Any, b: Any) -> Tensor:
 
 
 def reciprocal(a: Tensor) -> Tensor:
-    """Compute the reciprocal. Integers stay integers: 1/1, 1/-1, else 0; for 0, C's cast of infinity on x86."""
-    dtype = a.dtype
-    if dtype in UNSIGNED:
-        return _cast(_equal(a, 1), dtype)
-    if dtype in INTEGERS:
-        zero = scalar(0, a)
-        out = _select(_or(_equal(a, 1), _equal(a, -1)), a, zero)
-        return _select(_equal(a, 0), scalar(dtype.min, a), out) if dtype.size >= 4 else out
-    return _quotient(1.0, a) if dtype in BITS else _complex_reciprocal(a)  # Eigen's own of float32 is approximate
-
-
-def _complex_reciprocal(a: Tensor) -> Tensor:
-    """Compute the reciprocal by Smith's method, as NumPy does: TensorFlow gives NaN for 1/inf."""
-    re, im = parts(a)
-    by_real = _less_equal(_abs(im), _abs(re))
-    big, small = _select(by_real, re, im), _select(by_real, im, re)
-    ratio = _div(small, big)
-    scale = _add(big, _mul(small, ratio))
-    long, short = _quotient(1.0, scale), _div(ratio, scale)
-    return join(_select(by_real, long, short), _neg(_select(by_real, short, long)))
+    return _quotient(1.0, a)  # Eigen's own of float32 is approximate
 
 
 # -- powers and exponentials ------------------------------------------------------------------------------------------

@@ -192,32 +192,15 @@ def absolute(a: Tensor) -> Tensor:
     return fresh(a) if dtype is BOOL or dtype in UNSIGNED else _abs(a)
 
 
-def _unit(part: Tensor, other: Tensor) -> Tensor:
-    """Return the sign of an infinite part, 0 for a finite one, NaN if both are infinite."""
-    infinite = _is_inf(part)
-    both = _and(infinite, _is_inf(other))
-    out = _select(infinite, _sign(part), scalar(0.0, part))
-    return _select(both, scalar(math.nan, part), out)
-
-
 def sign(a: Tensor) -> Tensor:
-    """Return the sign. Complex: z/|z|, and its limit for one infinite part."""
     dtype = a.dtype
     if dtype in UNSIGNED:
         return _minimum(a, 1)
-    if dtype not in COMPLEX:
-        made = _sign(a)
-        if dtype in INTEGERS or tf.executing_eagerly():
-            return made
-        size = _abs(made)
-        return _sub(size, _sub(size, made))  # XLA's sign of -0.0 is -0.0
-    re, im = parts(a)
-    size = _complex_abs(a, re.dtype)
-    size = _select(_equal(size, 0.0), scalar(1.0, size), size)
-    unit = join(_div(re, size), _div(im, size))  # TensorFlow's own multiplies by the reciprocal
-    unit = _select(_equal(a, scalar(0j, a)), scalar(0j, a), unit)
-    finite = _select(_not_equal(a, a), scalar(complex(math.nan, math.nan), a), unit)
-    return _select(_or(_is_inf(re), _is_inf(im)), join(_unit(re, im), _unit(im, re)), finite)
+    made = _sign(a)
+    if dtype in INTEGERS or tf.executing_eagerly():
+        return made
+    size = _abs(made)
+    return _sub(size, _sub(size, made))  # XLA's sign of -0.0 is -0.0
 
 
 def copysign(a: Tensor, b: Tensor) -> Tensor:
@@ -372,21 +355,7 @@ def bitwise_count(a: Tensor) -> Tensor:
 # -- tables --------------------------------------------------------------------------------------------------------------------
 
 
-def _scaled(numerator: float, denominator: float) -> Kernel:
-    """Multiply by a ratio computed in the operand's own type, as NumPy's C code does."""
-    factors = {
-        tf.float32: float(np.float32(numerator) / np.float32(denominator)),
-        tf.float64: numerator / denominator,
-    }
-
-    def kernel(a: Tensor) -> Tensor:
-        return _mul(a, factors[a.dtype])
-
-    return kernel
-
-
 _greater_kernel, _less_kernel = _comparison(_greater, _greater), _comparison(_less, _less)
-_degrees, _radians = _scaled(180.0, math.pi), _scaled(math.pi, 180.0)
 
 UFUNCS: dict[Any, Kernel] = {
     # arithmetic
@@ -437,10 +406,6 @@ UFUNCS: dict[Any, Kernel] = {
     np.arcsinh: arcsinh,
     np.arccosh: arccosh,
     np.arctanh: arctanh,
-    np.deg2rad: _radians,
-    np.radians: _radians,
-    np.rad2deg: _degrees,
-    np.degrees: _degrees,
     # order
     np.equal: binary(_equal),
     np.not_equal: binary(_not_equal),
@@ -505,7 +470,7 @@ _WIDER: dict[Any, dict[Any, Any]] = _WITHOUT_BOOL | {
     np.power: {np.dtype(t): _INT64 for t in (np.uint8, np.uint16, np.uint32)},
     np.exp: _COMPLEX64,
     np.exp2: _COMPLEX64,
-    **dict.fromkeys((np.rint, np.hypot, np.deg2rad, np.radians, np.rad2deg, np.degrees), _HALVES),
+    **dict.fromkeys((np.rint, np.hypot), _HALVES),
 }
 """ufunc -> dtype without a kernel -> dtype in which the result is the same after a cast back."""
 

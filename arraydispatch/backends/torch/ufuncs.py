@@ -248,29 +248,6 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
     return torch.where(zero | minus, 0, torch.fmod(a, safe))
 
 
-def reciprocal(a: Tensor) -> Tensor:
-    """Compute the reciprocal. Integers stay integers; complex numbers by Smith's formula, with NumPy's zeros,
-    infinities and NaNs.
-    """
-    dtype = a.dtype
-    if dtype.is_floating_point:
-        return torch.reciprocal(a)
-    if dtype.is_complex:
-        re, im = a.real, a.imag
-        swap = ~(torch.abs(re) >= torch.abs(im))
-        large, small = torch.where(swap, im, re), torch.where(swap, re, im)
-        ratio = small / large
-        scale = large + small * ratio
-        one, other = 1 / scale, ratio / scale
-        return torch.complex(torch.where(swap, other, one), -torch.where(swap, one, other))
-    if dtype is torch.uint64:
-        return (a == 1).to(dtype)
-    whole = torch.where((a == 1) | (a == -1), a, 0) if dtype.is_signed else (a == 1).to(dtype)
-    if dtype is torch.int32 or dtype is torch.int64:
-        whole = torch.where(a == 0, torch.iinfo(dtype).min, whole)  # the x86 cast of infinity
-    return whole
-
-
 def gcd(a: Tensor, b: Tensor) -> Tensor:
     """Compute the greatest common divisor; torch's sign is wrong next to the lowest integer."""
     if a.dtype is torch.uint64:
@@ -353,19 +330,9 @@ def frexp(a: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def sign(a: Tensor) -> Tensor:
-    """Return the sign; torch gives 0 for NaN; complex numbers are z/|z|."""
+    """Return the sign; torch gives 0 for NaN."""
     if a.dtype.is_floating_point:
         return torch.sign(a).masked_fill_(a != a, math.nan)  # `where` takes 20 times as long on 1 M elements
-    if a.dtype.is_complex:
-        re, im = a.real, a.imag
-        far_re, far_im = torch.isinf(re), torch.isinf(im)
-        far = torch.complex(torch.where(far_re, torch.sign(re), 0.0), torch.where(far_im, torch.sign(im), 0.0))
-        undefined = torch.isnan(a) | (far_re & far_im)
-        size = hypot(re, im)
-        size = torch.where(size == 0, 1, size)
-        unit = torch.complex(re / size, im / size)  # `sgn` multiplies by the reciprocal
-        unit = torch.where(a == 0, 0, unit)
-        return torch.where(far_re ^ far_im, far, torch.where(undefined, complex("nan+nanj"), unit))
     if a.dtype is torch.uint64:
         return (a != 0).to(torch.uint64)
     return torch.sign(a)
@@ -491,20 +458,6 @@ def _complex_arccos(a: Tensor, out: Tensor | None = None) -> Tensor:
     return _into(out, torch.complex(angle.real, torch.copysign(angle.imag, -a.imag)))
 
 
-def _scaled(numerator: float, denominator: float) -> Kernel:
-    """Multiply by a ratio computed in the operand's own type, as NumPy's C code does; 16-bit types in float32."""
-    single = float(np.float32(numerator) / np.float32(denominator))
-    factors = {torch.float64: numerator / denominator}
-
-    def kernel(a: Tensor, out: Tensor | None = None) -> Tensor:
-        return torch.mul(a, factors.get(a.dtype, single), out=out)
-
-    return kernel
-
-
-_degrees, _radians = _scaled(180.0, math.pi), _scaled(math.pi, 180.0)
-
-
 UFUNCS: dict[Any, Kernel] = {
     # arithmetic
     np.add: torch.add,
@@ -521,7 +474,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.absolute: absolute,
     np.fabs: torch.abs,
     np.square: torch.square,
-    np.reciprocal: reciprocal,
+    np.reciprocal: torch.reciprocal,
     np.sqrt: sqrt,
     np.gcd: gcd,
     np.lcm: lcm,
@@ -562,10 +515,6 @@ UFUNCS: dict[Any, Kernel] = {
     np.arcsinh: torch.asinh,
     np.arccosh: torch.acosh,
     np.arctanh: torch.atanh,
-    np.deg2rad: _radians,
-    np.radians: _radians,
-    np.rad2deg: _degrees,
-    np.degrees: _degrees,
     # order
     np.equal: comparing(np.equal, torch.eq),
     np.not_equal: comparing(np.not_equal, torch.ne),
@@ -614,7 +563,7 @@ _ORDER: dict[Any, Kernel] = {
 
 _FLOAT: dict[Any, Kernel] = {
     np.absolute: torch.abs, np.floor_divide: _floor_quotient, np.fmod: torch.fmod, np.power: real_power,
-    np.reciprocal: torch.reciprocal, np.rint: torch.round, np.floor: torch.floor, np.ceil: torch.ceil,
+    np.rint: torch.round, np.floor: torch.floor, np.ceil: torch.ceil,
     np.trunc: torch.trunc,
 }  # fmt: skip
 
