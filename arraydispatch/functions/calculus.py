@@ -231,7 +231,9 @@ def _cumulative(xp: Any, x: Any, ufunc: Any, axis: Any, dtype: Any, include_init
     if include_initial:
         shape = xp.shape_of(result)
         axis = normalize_axis_index(axis, len(shape))
-        start = filled(xp, (*shape[:axis], 1, *shape[axis + 1 :]), ufunc.ufunc.identity, xp.dtype_of(result), result)
+        start = filled(
+            xp, (*shape[:axis], 1, *shape[axis + 1 :]), 0 if ufunc is xp.add else 1, xp.dtype_of(result), result
+        )
         result = xp.prim.concatenate([start, result], axis)
     return result
 

@@ -201,7 +201,7 @@ class Affine:
     # -- arithmetic ------------------------------------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        out = kwargs.pop("out", None)
+        out, dtype = kwargs.pop("out", None), kwargs.pop("dtype", None) if method == "__call__" else None
         rule = UFUNCS.get(ufunc)
         if ufunc is np.add and method == "reduce":
             made = FUNCTIONS[np.sum](*inputs, **{"axis": 0, **kwargs})
@@ -217,6 +217,7 @@ class Affine:
             raise self.store.run.refuse(f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}"))
         else:
             made = rule(self.store.run, *inputs)
+            made = made if dtype is None else made.astype(dtype)
         if out is None:
             return made
         if not isinstance(out[0], Affine):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from .affine import METHODS, Affine, affine, follows
-from .functions import _along, _constant, _moving
+from .functions import _along, _moving
 from .numerics import _first, _known
 
 # -- Fourier transforms ----------------------------------------------------------------------------------------------------
@@ -85,50 +85,6 @@ def _solve(a: Any, b: Any) -> Any:
     return np.matmul(np.linalg.inv(_known(a, like)), b)
 
 
-# -- edges -------------------------------------------------------------------------------------------------------------------
-
-
-@follows(np.pad)
-def _pad(array: Affine, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    mode = "constant" if mode == "empty" else mode
-    odd = kwargs.get("reflect_type") == "odd"
-    if mode == "constant" and np.any(value := kwargs.pop("constant_values", 0)):
-        return np.pad(array, pad_width) + np.pad(np.zeros(array.shape), pad_width, constant_values=value)
-    if mode in ("constant", "edge", "wrap") or (mode in ("reflect", "symmetric") and not odd):
-        return _moving(np.pad)(array, pad_width, mode, **kwargs)
-    if mode not in ("mean", "linear_ramp") and not odd:
-        raise array.store.run.refuse(f"np.pad with mode={mode!r}")
-    widths = _pairs(pad_width, array.ndim)
-    options = {
-        key: _pairs(x, array.ndim)
-        for key, x in kwargs.items()
-        if key in ("end_values", "stat_length") and x is not None
-    }
-    made: Any = array
-    for axis, (before, after) in enumerate(widths):  # one axis after the other, as NumPy does
-        n = made.shape[axis]
-        own = {key: ((*x[axis],), (0, 0)) for key, x in options.items()}
-        if odd:
-            own["reflect_type"] = "odd"  # type: ignore[assignment]
-        if "stat_length" in own:
-            own["stat_length"] = (own["stat_length"][0], (1, 1))
-        edges = ((before, after), (0, 0))
-        whole = np.pad(np.eye(n), edges, mode, **own)
-        bias = np.pad(np.zeros((n, 1)), edges, mode, **own)
-        made = _along(made, axis, whole - bias)
-        if np.any(bias):
-            made = made + bias.reshape([-1 if i == axis else 1 for i in range(made.ndim)])
-    return made
-
-
-def _pairs(widths: Any, ndim: int) -> list[tuple[Any, Any]]:
-    """Normalize a parameter of ``np.pad`` to a pair for each axis."""
-    if isinstance(widths, dict):
-        found = {axis % ndim: x for axis, x in widths.items()}
-        return [tuple(np.broadcast_to(found.get(i, 0), 2).tolist()) for i in range(ndim)]
-    return [tuple(pair) for pair in np.broadcast_to(np.asarray(widths), (ndim, 2)).tolist()]
-
-
 # -- loops over an axis --------------------------------------------------------------------------------------------------------
 
 
@@ -153,40 +109,6 @@ def _apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
         found = func(made, axis)
         made = found if found.ndim == made.ndim else np.expand_dims(found, axis)
     return made
-
-
-@follows(np.linspace)
-def _linspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False, dtype: Any = None, axis: int = 0,
-    *, device: Any = None,
-) -> Any:  # fmt: skip
-    like = _first(start, stop)
-    start, stop = affine(start, like), affine(stop, like)
-    parts = num - 1 if endpoint else num
-    step = (stop - start) / parts if parts else (stop - start) * np.nan
-    share = np.arange(num) / max(parts, 1)
-    made = np.stack([start + (stop - start) * s for s in share]) if num else np.zeros_like(start)[None][:0]
-    made = np.moveaxis(made if dtype is None else made.astype(dtype), 0, axis)
-    return (made, step) if retstep else made
-
-
-# -- polynomials ----------------------------------------------------------------------------------------------------------------
-
-
-@follows(np.polyder)
-def _polyder(p: Any, m: int = 1) -> Any:
-    for _ in range(m):
-        p = p[:-1] * np.arange(p.size - 1, 0, -1)
-    return p
-
-
-@follows(np.polyint)
-def _polyint(p: Any, m: int = 1, k: Any = None) -> Any:
-    like = _first(p, k)
-    constants = [0] * m if k is None else [*np.broadcast_to(_constant(k, like), (m,))]
-    for c in constants:
-        p = np.append(p / np.arange(p.size, 0, -1), c)
-    return p
 
 
 def _fill(a: Affine, value: Any) -> None:

@@ -156,20 +156,6 @@ def _cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
     return _along(a, axis % a.ndim, np.tril(np.ones((a.shape[axis],) * 2)))
 
 
-@follows(np.diff)
-def _diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = np._NoValue, append: Any = np._NoValue) -> Any:
-    axis = axis % a.ndim
-    parts = [x for x in (prepend, a, append) if x is not np._NoValue]
-    if len(parts) > 1:
-        edge = tuple(1 if i == axis else k for i, k in enumerate(a.shape))
-        whole = [np.broadcast_to(x, edge) if np.ndim(x) == 0 else x for x in parts]
-        a = np.concatenate(whole, axis)
-    for _ in range(n):
-        key = (slice(None),) * axis
-        a = a[(*key, slice(1, None))] - a[(*key, slice(None, -1))]
-    return a
-
-
 @follows(np.einsum)
 def _einsum(subscripts: str, *operands: Any, **rest: Any) -> Affine:
     """Evaluate with one affine operand and constants: the product of the constants gives the coefficients."""
@@ -205,30 +191,6 @@ def _einsum(subscripts: str, *operands: Any, **rest: Any) -> Affine:
     source = a._taken(a.places[key]) if mine else a._taken(np.broadcast_to(a.places, (len(values),)))
     to = np.ravel_multi_index(tuple(at[label] for label in left), shape) if left else np.zeros(len(values), int)
     return _grouped(source, to, shape, values)
-
-
-@follows(np.dot)
-def _dot(a: Any, b: Any, out: Any = None) -> Any:
-    ndims = [x.ndim if isinstance(x, Affine) else np.ndim(x) for x in (a, b)]
-    if 0 in ndims:
-        return np.multiply(a, b)
-    one, two = "abcdefgh"[: ndims[0] - 1], "ijklmnop"[: ndims[1] - 1]
-    second = two[:-1] + "z" + two[-1:] if ndims[1] > 1 else "z"
-    return _einsum(f"{one}z,{second}->{one}{two}", a, b)
-
-
-@follows(np.tensordot)
-def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    ndims = [x.ndim if isinstance(x, Affine) else np.ndim(x) for x in (a, b)]
-    if isinstance(axes, int):
-        first, second = list(range(ndims[0] - axes, ndims[0])), list(range(axes))
-    else:
-        first, second = ([x] if isinstance(x, int) else list(x) for x in axes)
-    one, two = list("abcdefgh"[: ndims[0]]), list("ijklmnop"[: ndims[1]])
-    for i, j in zip(first, second):
-        two[j] = one[i]
-    left = [c for c in one if c not in two] + [c for c in two if c not in one]
-    return _einsum(f"{''.join(one)},{''.join(two)}->{''.join(left)}", a, b)
 
 
 @follows(np.convolve)
@@ -322,27 +284,3 @@ def _ndim(a: Affine) -> int:
 @follows(np.size)
 def _size(a: Affine, axis: Any = None) -> int:
     return int(np.size(a.places, axis))
-
-
-def _line(x: Any) -> Any:
-    return x.reshape(-1) if isinstance(x, Affine) else np.ravel(x)
-
-
-@follows(np.trace)
-def _trace(a: Affine, *args: Any) -> Any:
-    return _sum(_viewing(np.diagonal)(a, *args), -1)
-
-
-@follows(np.inner)
-def _inner(a: Any, b: Any) -> Any:
-    return _tensordot(a, b, ([a.ndim - 1], [b.ndim - 1])) if np.ndim(a) and np.ndim(b) else np.multiply(a, b)
-
-
-@follows(np.outer)
-def _outer(a: Any, b: Any, out: Any = None) -> Any:
-    return _einsum("i,j->ij", _line(a), _line(b), out=out)
-
-
-@follows(np.vdot)
-def _vdot(a: Any, b: Any) -> Any:
-    return _einsum("i,i->", _line(np.conj(a)), _line(b))

@@ -1,0 +1,90 @@
+"""Rules of ``matrix_from_function`` for functions of which ``arraydispatch.functions`` has a body over ``xp``: that body, on affine arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ..._core.handles import Handle
+from ...common.pytrees import mapped
+from ...functions.registry import spec_of
+from .affine import Affine, Run, affine, follows, holds_affine
+from .functions import _moving
+from .numerics import _first
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Affine | np.ndarray)
+
+
+def _padded(a: Any, widths: Any, value: Any) -> Any:
+    made = (_moving(np.pad) if isinstance(a, Affine) else np.pad)(a, widths)
+    return made if value == 0 else made + np.pad(np.zeros(a.shape), widths, constant_values=value)
+
+
+_PRIMITIVES = SimpleNamespace(
+    reshape=np.reshape, transpose=np.transpose, broadcast_to=np.broadcast_to, concatenate=np.concatenate, matmul=np.matmul, copy=np.copy,
+    slice=lambda a, key: a[key],
+    astype=lambda a, dtype: a.astype(dtype),
+    flip=np.flip,
+    pad=_padded,
+    full=lambda shape, value, dtype, _device: np.full(shape, value, dtype),
+    iota=lambda n, dtype, _device: np.arange(n, dtype=dtype),
+)  # fmt: skip
+_BACKEND = SimpleNamespace(
+    mutable=True, native_is_ndarray=True, is_native=_is_array,
+    is_concrete=lambda a: not isinstance(a, Affine),
+    on_cpu=lambda _: True,
+    to_numpy=lambda a: a,
+    device_of=lambda _: None,
+    dtype_of=lambda a: a.dtype,
+    shape_of=np.shape,
+    MEAN=np.mean,
+)  # fmt: skip
+
+
+class _Namespace:
+    """``xp`` of a body: NumPy's own functions, which give affine arrays to their rules."""
+
+    prim, backend, is_array = _PRIMITIVES, _BACKEND, staticmethod(_is_array)
+    shape_of, ndim_of, dtype_of = (
+        staticmethod(_BACKEND.shape_of),
+        staticmethod(np.ndim),
+        staticmethod(_BACKEND.dtype_of),
+    )
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def asarray(self, x: Any, dtype: Any = None, like: Any = None) -> Any:
+        if isinstance(x, list | tuple) and holds_affine(x):
+            x = affine(x, _first(x))
+        elif not isinstance(x, Affine):
+            x = self._run.constant(x)
+        return x if dtype is None else x.astype(dtype)
+
+
+def _composed(func: Any) -> Callable[..., Any]:
+    def run(*args: Any, out: Any = None, **kwargs: Any) -> Any:
+        of = _first(args, kwargs).store.run
+        if out is not None:
+            raise of.refuse(f"np.{func.__name__} with out=")
+        args, kwargs = mapped(lambda x: of.constant(x) if isinstance(x, Handle) else x, (args, kwargs))
+        spec = spec_of(func)
+        assert spec is not None
+        return spec.body(_Namespace(of), *args, **kwargs)
+
+    return run
+
+
+for _func in (
+    np.dot, np.tensordot, np.linalg.vecdot, np.gradient, np.pad, np.full_like, np.ones_like, np.diff, np.ediff1d, np.trapezoid, np.cumulative_sum, np.average, np.polyval, np.polyder, np.polyint, np.linspace, np.kron, np.cross,
+    np.linalg.cross, np.inner, np.outer, np.vdot, np.trace, np.linalg.trace, np.linalg.multi_dot,
+):  # fmt: skip
+    follows(_func)(_composed(_func))
