@@ -84,7 +84,8 @@ def _composed(func: Any) -> Callable[..., Any]:
 
 
 for _func in (
-    np.dot, np.tensordot, np.linalg.vecdot, np.gradient, np.pad, np.full_like, np.ones_like, np.diff, np.ediff1d, np.trapezoid, np.cumulative_sum, np.average, np.polyval, np.polyder, np.polyint, np.linspace, np.kron, np.cross,
-    np.linalg.cross, np.inner, np.outer, np.vdot, np.trace, np.linalg.trace, np.linalg.multi_dot,
+    np.dot, np.tensordot, np.inner, np.outer, np.vdot, np.kron, np.cross, np.linalg.cross, np.linalg.vecdot, np.linalg.multi_dot, np.trace,
+    np.linalg.trace, np.convolve, np.correlate, np.diff, np.ediff1d, np.gradient, np.trapezoid, np.cumulative_sum, np.average, np.polyval,
+    np.polyder, np.polyint, np.linspace, np.pad, np.full_like, np.ones_like,
 ):  # fmt: skip
     follows(_func)(_composed(_func))

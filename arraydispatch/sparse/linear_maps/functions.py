@@ -193,29 +193,6 @@ def _einsum(subscripts: str, *operands: Any, **rest: Any) -> Affine:
     return _grouped(source, to, shape, values)
 
 
-@follows(np.convolve)
-def _convolve(a: Any, v: Any, mode: str = "full") -> Any:
-    like = a if isinstance(a, Affine) else v
-    x, c = (a, like.store.run.constant(v)) if like is a else (v, like.store.run.constant(a))
-    if isinstance(c, Affine):
-        raise like.store.run.refuse("a product of two values that depend on them")
-    i, j = (g.ravel() for g in np.meshgrid(np.arange(x.size), np.arange(c.size), indexing="ij"))
-    whole = _grouped(x._taken(x.places[i]), i + j, (x.size + c.size - 1,), c[j])
-    short = min(x.size, c.size)
-    if mode == "same":
-        return whole[(short - 1) // 2 : (short - 1) // 2 + max(x.size, c.size)]
-    return whole[short - 1 : whole.size - short + 1] if mode == "valid" else whole
-
-
-@follows(np.correlate)
-def _correlate(a: Any, v: Any, mode: str = "valid") -> Any:
-    if isinstance(a, Affine) and isinstance(v, Affine):
-        raise a.store.run.refuse("a product of two values that depend on them")
-    if np.shape(v)[0] > np.shape(a)[0] and mode != "full":
-        return np.conj(_correlate(v, a, mode)[::-1])
-    return _convolve(a, np.conj(v)[::-1], mode)
-
-
 @follows(np.zeros_like, np.empty_like)
 def _zeros_like(a: Affine, dtype: Any = None, *_: Any, **__: Any) -> Affine:
     kind = a.dtype if dtype is None else np.dtype(dtype)
