@@ -97,22 +97,23 @@ def is_waiting(handler: Any) -> bool:
     return not callable(handler) or getattr(handler, "waits", False) is True
 
 
-def all_wait() -> bool:
-    """Whether no handler can interrupt what this thread does in :func:`undisturbed`: each waits for the end of it, or runs in another thread."""
+def undisturbed() -> Callable[[Callable[[], None]], None] | None:
+    """Return what runs a function in this thread while no handler runs: each waits for the end of it, or runs in another thread; else None."""
     own = _thread.get_ident()
     if own in _workers or own != threading.main_thread().ident:
-        return True
-    return is_waiting(_signal.getsignal(_signal.SIGINT)) and all(
-        map(is_waiting, map(_signal.getsignal, _signal.valid_signals()))
-    )
+        return _call
+    if not is_waiting(_signal.getsignal(_signal.SIGINT)):
+        return None
+    return _call_first if all(map(is_waiting, map(_signal.getsignal, _signal.valid_signals()))) else None
 
 
-def undisturbed(f: Callable[[], None]) -> None:
-    """Run a function during which handlers wait, where :func:`all_wait`."""
+def _call(f: Callable[[], None]) -> None:
+    f()
+
+
+def _call_first(f: Callable[[], None]) -> None:
+    """Run a function in the main thread, and then the handlers of the signals that have come."""
     own = _thread.get_ident()
-    if own in _workers or own != threading.main_thread().ident:
-        f()
-        return
     _workers.add(own)
     try:
         f()
@@ -127,7 +128,7 @@ def briefly(f: Callable[[], None]) -> None:
 
     Another thread begins late: a processor that sleeps takes up to 5 ms to wake where it is shared, as in the cloud.
     """
-    (undisturbed if all_wait() else aside)(f)
+    (undisturbed() or aside)(f)
 
 
 def aside(f: Callable[[], None]) -> None:

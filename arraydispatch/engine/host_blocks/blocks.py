@@ -19,7 +19,7 @@ import numpy as np
 
 from ..._core.machine import address_of, layout_of
 from ...common.process_state import process
-from ...common.signal_safety import all_wait, undisturbed
+from ...common.signal_safety import undisturbed
 from ...runtime import resources
 from ...ufuncs import rows
 from ..nodes import Bound, Buffer, Form, Node, Update
@@ -562,15 +562,15 @@ def run_in_threads(work: Any, threads: int) -> None:
     The calling thread is one of them if no signal's handler can interrupt it: a block that overwrites dead values cannot be restarted.
     Repeated calls are harmless.
     """
-    helps = all_wait()
-    helpers = threads - helps
+    here = undisturbed()
+    helpers = threads if here is None else threads - 1
     if len(_started) < helpers:
         _start(helpers)
     for _ in range(helpers):
         _queue.put(work)
-    if helps:
+    if here is not None:
         kept = _kept.pop() if _kept else []
-        undisturbed(lambda: work.help(kept))
+        here(lambda: work.help(kept))
         _kept.append(kept)
 
 
