@@ -1,4 +1,4 @@
-"""``scipy.stats``: densities, probabilities and quantiles of distributions, by their formulas over ``scipy.special``."""
+"""``scipy.stats``: densities, probabilities and quantiles of distributions, whose standard forms SciPy's own code computes on arrays."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.special
 import scipy.stats
 
+from .._core.handles import Handle
+from ..common import events
 from ..functions import registry
+from ..functions.operands import native_of, wrapped
 from ..functions.registry import XP
 from ..runtime import dtypes
 from .operand_checks import array, only
@@ -18,23 +20,6 @@ from .operand_checks import array, only
 Formula = Callable[..., Any]
 _INF = math.inf
 _LARGEST = float(np.finfo(np.float64).max)
-_ROOT = math.sqrt(2 * math.pi)
-
-
-def _call(xp: XP, name: str, *operands: Any) -> Any:
-    return xp.call(getattr(scipy.special, name), *operands)
-
-
-class _Distribution:
-    """Formulas of a continuous distribution in its standard form, named after SciPy's methods."""
-
-    def __init__(self, shapes: int, lower: float, upper: float, **formulas: Formula) -> None:
-        self.shapes, self.lower, self.upper, self.formulas = shapes, lower, upper, formulas
-
-
-def _logistic(xp: XP, x: Any) -> Any:
-    y = xp.negative(xp.absolute(x))
-    return xp.subtract(y, xp.multiply(2.0, xp.log1p(xp.exp(y))))
 
 
 def _laplace(xp: XP, x: Any) -> Any:
@@ -55,93 +40,51 @@ def _rayleigh(xp: XP, x: Any) -> Any:
     return xp.multiply(x, xp.exp(xp.multiply(-0.5, xp.multiply(x, x))))
 
 
-def _gamma(xp: XP, x: Any, a: Any) -> Any:
-    return xp.subtract(xp.subtract(_call(xp, "xlogy", xp.subtract(a, 1.0), x), x), _call(xp, "gammaln", a))
+_RUN = {
+    "norm": "pdf logpdf cdf logcdf sf logsf ppf isf",
+    "expon": "pdf logpdf cdf sf logsf ppf isf",
+    "uniform": "pdf logpdf cdf sf ppf isf",
+    "logistic": "pdf logpdf cdf logcdf sf logsf ppf isf",
+    "laplace": "pdf",
+    "cauchy": "pdf cdf sf",
+    "rayleigh": "cdf sf",
+    "gumbel_r": "pdf logpdf cdf",
+    "gamma": "pdf logpdf cdf sf",
+    "chi2": "pdf logpdf cdf sf",
+}
+"""Distribution -> methods whose standard form SciPy's own code computes on arrays."""
+_FORMULAS: dict[tuple[str, str], Formula] = {
+    ("laplace", "cdf"): _laplace,
+    ("laplace", "sf"): lambda xp, x: _laplace(xp, xp.negative(x)),
+    ("cauchy", "ppf"): lambda xp, q: xp.negative(_cotangent(xp, q)),
+    ("cauchy", "isf"): _cotangent,
+    ("rayleigh", "pdf"): _rayleigh,
+}
+"""Distribution and method -> formula where SciPy's does not do: a loop in C, or no derivative at some places."""
 
 
-def _chi2(xp: XP, x: Any, df: Any) -> Any:
-    half = xp.divide(df, 2.0)
-    first = xp.subtract(_call(xp, "xlogy", xp.subtract(half, 1.0), x), xp.divide(x, 2.0))
-    return xp.subtract(xp.subtract(first, _call(xp, "gammaln", half)), xp.divide(xp.multiply(math.log(2), df), 2.0))
-
-
-_KNOWN: dict[str, _Distribution] = {
-    "norm": _Distribution(
-        0, -_INF, _INF,
-        pdf=lambda xp, x: xp.divide(xp.exp(xp.divide(xp.negative(xp.multiply(x, x)), 2.0)), _ROOT),
-        logpdf=lambda xp, x: xp.subtract(xp.divide(xp.negative(xp.multiply(x, x)), 2.0), math.log(_ROOT)),
-        cdf=lambda xp, x: _call(xp, "ndtr", x), logcdf=lambda xp, x: _call(xp, "log_ndtr", x),
-        sf=lambda xp, x: _call(xp, "ndtr", xp.negative(x)), logsf=lambda xp, x: _call(xp, "log_ndtr", xp.negative(x)),
-        ppf=lambda xp, q: _call(xp, "ndtri", q), isf=lambda xp, q: xp.negative(_call(xp, "ndtri", q)),
-    ),
-    "expon": _Distribution(
-        0, 0.0, _INF,
-        pdf=lambda xp, x: xp.exp(xp.negative(x)), logpdf=lambda xp, x: xp.negative(x),
-        cdf=lambda xp, x: xp.negative(xp.expm1(xp.negative(x))), sf=lambda xp, x: xp.exp(xp.negative(x)),
-        logsf=lambda xp, x: xp.negative(x), ppf=lambda xp, q: xp.negative(xp.log1p(xp.negative(q))),
-        isf=lambda xp, q: xp.negative(xp.log(q)),
-    ),
-    "uniform": _Distribution(
-        0, 0.0, 1.0,
-        pdf=lambda xp, x: xp.ones_like(x), logpdf=lambda xp, x: xp.zeros_like(x), cdf=lambda xp, x: x,
-        sf=lambda xp, x: xp.subtract(1.0, x), ppf=lambda xp, q: q, isf=lambda xp, q: xp.subtract(1.0, q),
-    ),
-    "logistic": _Distribution(
-        0, -_INF, _INF,
-        pdf=lambda xp, x: xp.exp(_logistic(xp, x)), logpdf=_logistic,
-        cdf=lambda xp, x: _call(xp, "expit", x), sf=lambda xp, x: _call(xp, "expit", xp.negative(x)),
-        logcdf=lambda xp, x: _call(xp, "log_expit", x), logsf=lambda xp, x: _call(xp, "log_expit", xp.negative(x)),
-        ppf=lambda xp, q: _call(xp, "logit", q), isf=lambda xp, q: xp.negative(_call(xp, "logit", q)),
-    ),
-    "laplace": _Distribution(
-        0, -_INF, _INF,
-        pdf=lambda xp, x: xp.multiply(0.5, xp.exp(xp.negative(xp.absolute(x)))),
-        cdf=_laplace, sf=lambda xp, x: _laplace(xp, xp.negative(x)),
-    ),
-    "cauchy": _Distribution(
-        0, -_INF, _INF,
-        pdf=lambda xp, x: xp.divide(1.0 / math.pi, xp.add(1.0, xp.multiply(x, x))),
-        cdf=lambda xp, x: xp.divide(xp.arctan2(xp.ones_like(x), xp.negative(x)), math.pi),
-        sf=lambda xp, x: xp.divide(xp.arctan2(xp.ones_like(x), x), math.pi),
-        ppf=lambda xp, q: xp.negative(_cotangent(xp, q)), isf=_cotangent,
-    ),
-    "rayleigh": _Distribution(
-        0, 0.0, _INF,
-        pdf=_rayleigh,
-        cdf=lambda xp, x: xp.negative(xp.expm1(xp.multiply(-0.5, xp.multiply(x, x)))),
-        sf=lambda xp, x: xp.exp(xp.multiply(-0.5, xp.multiply(x, x))),
-    ),
-    "gumbel_r": _Distribution(
-        0, -_INF, _INF,
-        pdf=lambda xp, x: xp.exp(xp.subtract(xp.negative(x), xp.exp(xp.negative(x)))),
-        logpdf=lambda xp, x: xp.subtract(xp.negative(x), xp.exp(xp.negative(x))),
-        cdf=lambda xp, x: xp.exp(xp.negative(xp.exp(xp.negative(x)))),
-    ),
-    "gamma": _Distribution(
-        1, 0.0, _INF,
-        pdf=lambda xp, x, a: xp.exp(_gamma(xp, x, a)), logpdf=_gamma,
-        cdf=lambda xp, x, a: _call(xp, "gammainc", a, x), sf=lambda xp, x, a: _call(xp, "gammaincc", a, x),
-    ),
-    "chi2": _Distribution(
-        1, 0.0, _INF,
-        pdf=lambda xp, x, df: xp.exp(_chi2(xp, x, df)), logpdf=_chi2,
-        cdf=lambda xp, x, df: _call(xp, "chdtr", df, x), sf=lambda xp, x, df: _call(xp, "chdtrc", df, x),
-    ),
-}  # fmt: skip
+def _standard(xp: XP, owner: Any, name: str, x: Any, shapes: list[Any]) -> Any:
+    """Compute a method of the distribution in its standard form."""
+    formula = _FORMULAS.get((owner.name, name))
+    if formula is not None:
+        return formula(xp, x)
+    with events.Body():
+        found = getattr(owner, f"_{name}")(*(wrapped(xp, v) if xp.is_array(v) else v for v in (x, *shapes)))
+    return native_of(xp, found) if isinstance(found, Handle) else xp.asarray(found, like=x)
 
 
 _BELOW = {"pdf": 0.0, "logpdf": -_INF, "cdf": 0.0, "logcdf": -_INF, "sf": 1.0, "logsf": 0.0}
 _ABOVE = {"pdf": 0.0, "logpdf": -_INF, "cdf": 1.0, "logcdf": 0.0, "sf": 0.0, "logsf": -_INF}
 
 
-def _parameters(owner: Any, known: _Distribution, args: tuple[Any, ...], kwds: dict[str, Any]) -> list[Any]:
+def _parameters(owner: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> list[Any]:
     """Return the shape parameters, the location and the scale."""
     names = [*(owner.shapes.split(", ") if owner.shapes else ()), "loc", "scale"]
     only(len(args) <= len(names) and set(kwds) <= set(names), "arguments of another kind")
     given = dict(zip(names, args))
     only(not set(given) & set(kwds), "an argument twice")
     given |= kwds
-    only(len(names) == known.shapes + 2 and all(n in given for n in names[: known.shapes]), "parameters are missing")
+    only(all(n in given for n in names[:-2]), "parameters are missing")
     return [given.get(n, 0.0 if n == "loc" else 1.0) for n in names]
 
 
@@ -162,22 +105,20 @@ def _method(name: str) -> None:
 
     @registry.implements(func, pure=True, returns="scalar")
     def body(xp: XP, owner: Any, x: Any, /, *args: Any, **kwds: Any) -> Any:
-        kind = type(owner)
-        known = _KNOWN.get(getattr(owner, "name", ""))
+        distribution = getattr(owner, "name", type(owner).__name__)
+        only(distribution in _RUN and type(owner).__module__ == "scipy.stats._continuous_distns", distribution)
         only(
-            known is not None and kind.__module__ == "scipy.stats._continuous_distns",
-            f"{getattr(owner, 'name', kind.__name__)}",
+            name in _RUN[distribution].split() or (distribution, name) in _FORMULAS,
+            f"{distribution}.{name} is not known by a formula",
         )
-        assert known is not None
-        only(name in known.formulas, f"{owner.name}.{name} is not known by a formula")
         like = next((v for v in (x, *args, *kwds.values()) if xp.is_array(v)), None)
         x = _of_float64(xp, x, like)
-        *shapes, loc, scale = (_of_float64(xp, p, like) for p in _parameters(owner, known, args, kwds))
+        *shapes, loc, scale = (_of_float64(xp, p, like) for p in _parameters(owner, args, kwds))
         if not xp.is_array(x):
             x = xp.asarray(x, dtypes.FLOAT64, like=like)
         with np.errstate(all="ignore"):
             y = x if inverse else xp.divide(xp.subtract(x, loc), scale)
-            low, high = (0.0, 1.0) if inverse else (known.lower, known.upper)
+            low, high = (0.0, 1.0) if inverse else (owner.a, owner.b)
             if not inverse and not name.endswith("pdf"):
                 high = min(high, _LARGEST)  # at infinity the probability does not depend on the shapes
             inside = xp.logical_and(xp.greater_equal(y, low), xp.less_equal(y, high))
@@ -185,7 +126,7 @@ def _method(name: str) -> None:
             for shape in shapes:
                 valid = xp.logical_and(valid, xp.greater(shape, 0.0))
             safe = xp.where(inside, y, 0.5)
-            value = known.formulas[name](xp, safe, *shapes)
+            value = _standard(xp, owner, name, safe, shapes)
             if inverse:
                 value = xp.where(inside, xp.add(xp.multiply(value, scale), loc), math.nan)
             else:
