@@ -151,6 +151,7 @@ MATRICES: dict[str, Callable[[Any], Any]] = {
     "solve": lambda m: np.linalg.solve(C[:, :3] + 5 * np.eye(3), m[:3]),
     "fft2": lambda m: np.fft.fft2(m) + np.fft.ifftn(m, s=(4, 4), axes=(0, 1)),
     "rfft2": lambda m: np.fft.rfft2(m) - np.fft.rfftn(m),
+    "irfft2": lambda m: np.fft.irfft2(m) + np.fft.irfftn(m[:, ::-1]),
     "fft, axis": lambda m: np.fft.fft(m, axis=0) + np.fft.fftn(m, axes=(1,)) + np.fft.ifft2(m),
     "pad, ramp": lambda m: np.pad(m, ((1, 2), (0, 1)), mode="linear_ramp", end_values=((1.0, 2.0), (3.0, 4.0))),
     "pad, mean": lambda m: np.pad(m, 1, mode="mean"),
@@ -304,7 +305,7 @@ def test_memory_is_that_of_the_coefficients() -> None:
 
 NOT_LINEAR = [
     lambda x: x * x, lambda x: np.sin(x) + 1, lambda x: x**2, lambda x: 1 / x, lambda x: np.where(x > 0, x, 0), np.max, np.prod, abs,
-    lambda x: x if x.sum() > 0 else -x, lambda x: float(x[0]), np.sort, lambda x: np.fft.rfft(x * 1j), lambda x: np.arange(3.0)[x],
+    lambda x: x if x.sum() > 0 else -x, lambda x: float(x[0]), np.sort, lambda x: np.arange(3.0)[x],
     lambda x: np.linalg.solve(np.diag(x), K), lambda x: np.array([x[0], x[1]]), lambda x: np.pad(x, 1, mode="maximum"),
     lambda x: np.interp(x, K, K), lambda x: np.polyval([1.0, 2.0, 3.0], x), lambda x: np.kron(x, x), lambda x: np.average(K, weights=x),
     lambda x: np.vecdot(x * 1j, x), lambda x: np.bincount([0, 1, 1], weights=np.maximum(x, 0)), lambda x: np.multiply.outer(x, x),
@@ -425,3 +426,14 @@ def test_bad_input() -> None:
         ad.matrix_from_function(lambda x: x, "a")
     with pytest.raises(TypeError, match="one array"):
         ad.matrix_from_function(lambda x: (x, x), np.empty(3))
+
+
+def test_an_argument_that_numpy_refuses_is_numpys_error() -> None:
+    with pytest.raises(TypeError, match="rfft"):
+        ad.matrix_from_function(lambda x: np.fft.rfft(x * 1j), np.empty(3))
+
+
+def test_the_dtype_of_a_ufunc_is_followed() -> None:
+    x = np.arange(3.0)
+    matrix, _ = ad.matrix_from_function(lambda v: np.multiply(v, 0.1, dtype=np.float32), x)
+    assert matrix.dtype == np.float32

@@ -12,7 +12,7 @@ from ..._core.handles import Handle
 from ...common.pytrees import mapped
 from ...functions.registry import spec_of
 from .affine import Affine, Run, affine, follows, holds_affine
-from .functions import _moving
+from .functions import _along, _moving
 from .numerics import _first
 
 
@@ -25,6 +25,23 @@ def _padded(a: Any, widths: Any, value: Any) -> Any:
     return made if value == 0 else made + np.pad(np.zeros(a.shape), widths, constant_values=value)
 
 
+def _spectrum(func: Any) -> Callable[..., Any]:
+    """Make a Fourier transform along axes: its matrix is the transform of the unit vectors."""
+
+    def run(a: Any, axes: tuple[int, ...]) -> Any:
+        for axis in axes:
+            a = _along(a, axis, func(np.eye(a.shape[axis]), axis=0))
+        return a
+
+    return run
+
+
+def _real_spectrum(a: Any, n: int, axis: int) -> Any:
+    unit = np.eye(a.shape[axis])
+    real, imag = (np.fft.irfft(x, n, axis=0) for x in (unit, 1j * unit))
+    return _along(np.real(a), axis, real) + _along(np.imag(a), axis, imag)
+
+
 _PRIMITIVES = SimpleNamespace(
     reshape=np.reshape, transpose=np.transpose, broadcast_to=np.broadcast_to, concatenate=np.concatenate, matmul=np.matmul, copy=np.copy,
     slice=lambda a, key: a[key],
@@ -32,6 +49,10 @@ _PRIMITIVES = SimpleNamespace(
     flip=np.flip,
     pad=_padded,
     full=lambda shape, value, dtype, _device: np.full(shape, value, dtype),
+    fftn=_spectrum(np.fft.fft),
+    ifftn=_spectrum(np.fft.ifft),
+    rfft=lambda a, axis: _spectrum(np.fft.rfft)(a, (axis,)),
+    irfft=_real_spectrum,
     iota=lambda n, dtype, _device: np.arange(n, dtype=dtype),
 )  # fmt: skip
 _BACKEND = SimpleNamespace(
@@ -86,6 +107,8 @@ def _composed(func: Any) -> Callable[..., Any]:
 for _func in (
     np.dot, np.tensordot, np.inner, np.outer, np.vdot, np.kron, np.cross, np.linalg.cross, np.linalg.vecdot, np.linalg.multi_dot, np.trace,
     np.linalg.trace, np.convolve, np.correlate, np.diff, np.ediff1d, np.gradient, np.trapezoid, np.cumulative_sum, np.average, np.polyval,
-    np.polyder, np.polyint, np.linspace, np.pad, np.full_like, np.ones_like,
+    np.polyder, np.polyint, np.linspace, np.pad, np.full_like, np.ones_like, np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft,
+    np.fft.ihfft, np.fft.fft2, np.fft.ifft2, np.fft.fftn, np.fft.ifftn, np.fft.rfft2, np.fft.rfftn, np.fft.irfft2, np.fft.irfftn,
+    np.fft.fftshift, np.fft.ifftshift,
 ):  # fmt: skip
     follows(_func)(_composed(_func))

@@ -15,7 +15,7 @@ from ...common.errors import TraceError
 from ...common.pytrees import tree_flatten, tree_unflatten
 from ...transforms.flattening import is_array, name_of
 from ..construction import from_scipy
-from . import axes, compositions, functions, numerics  # noqa: F401 -- each registers the functions that it follows
+from . import compositions, functions, numerics  # noqa: F401 -- each registers the functions that it follows
 from .affine import Affine, Run, Store
 
 

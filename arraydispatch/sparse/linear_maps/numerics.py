@@ -1,4 +1,4 @@
-"""Rules of ``matrix_from_function`` for NumPy's interpolation, further products, complex parts and counts."""
+"""Rules of ``matrix_from_function`` for interpolation, further products, complex parts, counts, systems of equations, and loops over an axis."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from ...common.pytrees import tree_flatten
-from .affine import METHODS, Affine, Run, follows, made_of
+from .affine import METHODS, Affine, Run, affine, follows, made_of
 from .functions import _constant, _einsum, _grouped, _moving, _viewing
 
 
@@ -128,6 +129,50 @@ def _imag(val: Affine) -> Affine:
     made = _part(val, np.imag, "the imaginary part")
     made.store.fixed = "the imaginary part of a complex array"
     return made
+
+
+# -- systems of equations ----------------------------------------------------------------------------------------------------
+
+
+@follows(np.linalg.solve)
+def _solve(a: Any, b: Any) -> Any:
+    like = _first(a, b)
+    if isinstance(a, Affine):
+        raise like.store.run.refuse("np.linalg.solve of a matrix that depends on them")
+    return np.matmul(np.linalg.inv(_known(a, like)), b)
+
+
+# -- loops over an axis --------------------------------------------------------------------------------------------------------
+
+
+@follows(np.apply_along_axis)
+def _apply_along_axis(func1d: Any, axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    axis = normalize_axis_index(axis, arr.ndim)
+    lines = np.moveaxis(arr, axis, -1)
+    lead = lines.shape[:-1]
+    made = [func1d(lines[i], *args, **kwargs) for i in np.ndindex(lead)]
+    if not made:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    whole = np.stack([affine(x, arr) for x in made])
+    shape = whole.shape[1:]
+    whole = whole.reshape(lead + shape)
+    return np.moveaxis(whole, tuple(range(len(lead), whole.ndim)), tuple(range(axis, axis + len(shape))))
+
+
+@follows(np.apply_over_axes)
+def _apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
+    made = a
+    for axis in normalize_axis_tuple(axes, a.ndim):
+        found = func(made, axis)
+        made = found if found.ndim == made.ndim else np.expand_dims(found, axis)
+    return made
+
+
+def _fill(a: Affine, value: Any) -> None:
+    a[...] = value
+
+
+METHODS["fill"] = _fill
 
 
 follows(np.lib.stride_tricks.sliding_window_view)(_viewing(np.lib.stride_tricks.sliding_window_view))
