@@ -374,7 +374,13 @@ def _integer_reciprocal(xp: Any, a: Any) -> Any:
     return where(xp.equal(a, 0), _like(xp, a, np.iinfo(dtype).min), whole)
 
 
+def _same(xp: Any, a: Any) -> Any:
+    """Round integers and booleans: a copy, in the same memory order."""
+    return xp.bitwise_or(a, a)
+
+
 BY_KIND: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
+    **{(ufunc, kind): _same for ufunc in (np.floor, np.ceil, np.trunc) for kind in "biu"},
     (np.sign, "c"): _complex_sign,
     (np.reciprocal, "c"): _complex_reciprocal,
     (np.reciprocal, "i"): _integer_reciprocal,

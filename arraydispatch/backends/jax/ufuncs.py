@@ -400,13 +400,6 @@ def _sign(a: Array) -> Array:
     return size - (size - sign)  # sign(-0.0) is 0.0 in NumPy; a selection would keep XLA from fusing on a CPU
 
 
-def _rounding(function: Kernel) -> Kernel:
-    def body(a: Array) -> Array:
-        return a if _integral(a) else function(a)
-
-    return body
-
-
 @followed
 def _rint(a: Array) -> Array:
     def nearest(x: Array) -> Array:
@@ -521,9 +514,9 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.square: lambda a: a * a,
     np.reciprocal: wide(_reciprocal),
     np.rint: _rint,
-    np.floor: _rounding(followed(lax.floor)),
-    np.ceil: _rounding(followed(lax.ceil)),
-    np.trunc: _rounding(_trunc),
+    np.floor: followed(lax.floor),
+    np.ceil: followed(lax.ceil),
+    np.trunc: _trunc,
     np.isnan: _isnan,
     np.isinf: lambda a: jnp.zeros(a.shape, bool) if _integral(a) else jnp.isinf(a),
     np.isfinite: lambda a: jnp.ones(a.shape, bool) if _integral(a) else jnp.isfinite(a),

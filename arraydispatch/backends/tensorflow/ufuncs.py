@@ -233,18 +233,6 @@ def conjugate(a: Tensor) -> Tensor:
 # -- rounding --------------------------------------------------------------------------------------------------------------
 
 
-def _rounding(op: Kernel) -> Kernel:
-    """Make floor, ceil or trunc: a copy for integers and booleans."""
-
-    def kernel(a: Tensor) -> Tensor:
-        dtype = a.dtype
-        if dtype is tf.float64 or dtype is tf.float32 or dtype in BITS:
-            return op(a)
-        return fresh(a)
-
-    return kernel
-
-
 def _trunc(a: Tensor) -> Tensor:
     return _select(_less(a, 0.0), _ceil(a), _floor(a))
 
@@ -383,9 +371,9 @@ UFUNCS: dict[Any, Kernel] = {
     np.hypot: hypot,
     # rounding
     np.rint: rint,
-    np.floor: _rounding(_floor),
-    np.ceil: _rounding(_ceil),
-    np.trunc: _rounding(_trunc),
+    np.floor: _floor,
+    np.ceil: _ceil,
+    np.trunc: _trunc,
     # exponentials, logarithms
     np.exp: exp,
     np.exp2: exp2,

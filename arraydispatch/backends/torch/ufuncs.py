@@ -396,15 +396,6 @@ def absolute(a: Tensor) -> Tensor:
     return a.clone() if a.dtype is torch.bool or a.dtype in UNSIGNED else host_kernels.absolute(a)
 
 
-def _integral(plain: Kernel) -> Kernel:
-    """Make floor, ceil or trunc: a copy for integers and booleans."""
-
-    def kernel(a: Tensor) -> Tensor:
-        return plain(a) if a.dtype.is_floating_point else a.clone()
-
-    return kernel
-
-
 def rint(a: Tensor) -> Tensor:
     if a.dtype.is_complex:
         return torch.view_as_complex(torch.round(torch.view_as_real(a.resolve_conj())))
@@ -489,9 +480,9 @@ UFUNCS: dict[Any, Kernel] = {
     np.hypot: hypot,
     # rounding
     np.rint: rint,
-    np.floor: _integral(torch.floor),
-    np.ceil: _integral(torch.ceil),
-    np.trunc: _integral(torch.trunc),
+    np.floor: torch.floor,
+    np.ceil: torch.ceil,
+    np.trunc: torch.trunc,
     # exponentials, logarithms
     np.exp: torch.exp,
     np.exp2: torch.exp2,
@@ -563,8 +554,7 @@ _ORDER: dict[Any, Kernel] = {
 
 _FLOAT: dict[Any, Kernel] = {
     np.absolute: torch.abs, np.floor_divide: _floor_quotient, np.fmod: torch.fmod, np.power: real_power,
-    np.rint: torch.round, np.floor: torch.floor, np.ceil: torch.ceil,
-    np.trunc: torch.trunc,
+    np.rint: torch.round,
 }  # fmt: skip
 
 _BYTES: dict[Any, Kernel] = {
