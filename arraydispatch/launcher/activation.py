@@ -99,7 +99,9 @@ def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None)
 def _put_in_place(users: UserFiles, observer: Any) -> ExitStack:
     with ExitStack() as stack:
         stack.callback(lambda: take_for_ndarrays(process.users is not None))
-        stack.enter_context(process.kept("users", "observer", "around", "visited", "wrapper", "natives_first"))
+        # Of the importers of arraydispatch.numpy this is never undone. A suspended generator would be, while Python takes modules apart.
+        before = process.held("users", "observer", "around", "visited", "wrapper", "natives_first")
+        stack.callback(lambda: process.change(**before))
         run = stack.enter_context(Exchanges())
         opened = package_patches.Doors(run)
         importer = import_hook.ImportHook(

@@ -176,16 +176,15 @@ def _modules_of(users: UserFiles) -> list[dict[str, Any]]:
     return [names for names in {id(names): names for names in spaces}.values() if users._says(names)]
 
 
-@contextmanager
-def _switched(users: UserFiles, modules_of: Callable[[UserFiles], list[dict[str, Any]]]) -> Iterator[None]:
-    """Block in which the stand-ins are in place for user code and under the names that its modules have bound to NumPy."""
+def _switched(users: UserFiles, modules_of: Callable[[UserFiles], list[dict[str, Any]]]) -> ExitStack:
+    """Put the stand-ins in place for user code and under the names that its modules have bound to NumPy; the result's end undoes it."""
     with ExitStack() as stack:
         taken: list[dict[str, Any]] = []
         stack.callback(lambda: _put_back(taken, modules_of(users)))
         stack.enter_context(Activation(users))
         taken += modules_of(users)
         facade.take(*taken)
-        yield
+        return stack.pop_all()
 
 
 def _put_back(taken: list[dict[str, Any]], modules: list[dict[str, Any]]) -> None:
@@ -254,7 +253,11 @@ class accelerated:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._entered.pop().close()
+        entered = self._entered.pop()
+        if not self._is_ending():  # a suspended generator ends then, and this module may have lost its names
+            entered.close()
+
+    _is_ending = staticmethod(sys.is_finalizing)
 
 
 @overload

@@ -40,6 +40,42 @@ def _python(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *args], cwd=cwd, env=ENV, capture_output=True, text=True, timeout=300)
 
 
+# -- a process that ends ---------------------------------------------------------------------------------------------
+
+STANDING_IN = """\
+import scipy.fft
+
+import arraydispatch as ad
+import arraydispatch.numpy as np
+
+ad.use("{backend}")
+print(np.arange(3))
+"""
+SUSPENDED = """\
+import numpy as np
+
+import arraydispatch as ad
+
+
+def held():
+    with ad.accelerated("{backend}", execution="eager", precision=32):
+        yield np.arange(3)
+
+
+values = held()
+print(next(values))
+"""
+
+
+@every_backend
+@pytest.mark.parametrize("script", [STANDING_IN, SUSPENDED], ids=["import", "accelerated"])
+def test_what_is_never_undone_ends_silently(backend: str, script: str, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(script.format(backend=backend))
+    done = _python("script.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "[0 1 2]\n")
+    assert "Exception ignored" not in done.stderr, done.stderr  # TensorFlow writes there too
+
+
 # -- pytest ----------------------------------------------------------------------------------------------------------
 
 CONFTEST = """\
