@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from types import MethodDescriptorType
 from typing import Any
 
 import numpy as np
@@ -74,10 +73,8 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
     filled = {"out"}
     if writes and kwargs and target is func:
         filled |= {name for i, name in enumerate(parameters_of(func).names) if i in writes}
-    by_strides = isinstance(func, MethodDescriptorType)  # as `ndarray.view` does
-    read = hand.show if locked or by_strides else hand.read
-    hosted = [handed(x, hand.fill if i in writes else read, natives) for i, x in enumerate(args)]
-    keywords = {key: handed(x, hand.fill if key in filled else read, natives) for key, x in kwargs.items()}
+    hosted = [handed(x, hand.fill if i in writes else hand.show, natives) for i, x in enumerate(args)]
+    keywords = {key: handed(x, hand.fill if key in filled else hand.show, natives) for key, x in kwargs.items()}
     if isinstance(target, np.ufunc):
         name = func.__name__ if func.__name__.startswith(("reduce", "accumulate")) else target.__name__
         result = reporting(lambda: func(*hosted, **keywords), name)
