@@ -535,7 +535,7 @@ def test_the_library_multiplies_a_large_matrix_and_a_vector(backend: str, zygote
 def test_what_is_pending_at_the_end_is_computed_in_silence(tmp_path: Path) -> None:
     """Python then calls compiled code, above which no frame is."""
     script = tmp_path / "main.py"
-    script.write_text("import numpy as np\nu = np.ones((300, 300))\nfor _ in range(9):\n    u = u * 0.5 + 1.0\n")
+    script.write_text("import numpy as np\nu = np.ones((600, 600))\nfor _ in range(9):\n    u = u * 0.5 + 1.0\n")
     command = ["-m", "arraydispatch", "run", "--backend", "jax", "--execution", "compiled", str(script)]
     done = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
     assert "Traceback" not in done.stderr, done.stderr

@@ -1,4 +1,4 @@
-"""Large arrays of shapes that are NumPy's for good take the thin path: the compiler gains nothing on them."""
+"""Large arrays of shapes that were given back to the host take the thin path: the compiler gains nothing on them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ def tell(x):
     return (x.shape, x.dtype.str, x.tolist()) if isinstance(x, np.ndarray) else (type(x).__name__, x)
 
 b = (np.arange(400).reshape(20, 20) % 7).astype(np.int8)
-for _ in range(200):  # light work: recording it takes longer
+for _ in range(400):  # written and read in parts: such arrays begin on the host after a while
     c = ((b + 1) % 7 | (b == 3)).astype(np.int8)
+    for k in range(20):
+        c[k, k] = c[k, 0] + 1
     b = c
 x, y, i, m = b * 0.5, b + 1.5, np.arange(20) % 5, b > 2
 o, row = np.zeros((20, 20)), np.arange(20.0)
