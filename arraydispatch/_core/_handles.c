@@ -3,6 +3,7 @@
  * Handle            the state of an array, its operators, and its memory for C code
  * install(forms)    replace what the operators, methods and attributes of Handle call, by name
  * live()            list every array there is
+ * track(x)          let the collector know an array
  * bare(cls)         make an instance of a class of arrays, whatever its __init__
  * maker(cls)        return what arraydispatch._core.handles.maker describes
  * Method            a method of a class that calls its target, which may be exchanged
@@ -181,7 +182,7 @@ dealloc_handle(PyObject *it)
     Py_CLEAR(self->_ghost);
     Py_CLEAR(self->_twin);
     Py_CLEAR(self->_views);
-    if (kept_count < MOST_KEPT && is_laid_out_as_handle(cls)) {
+    if (kept_count < MOST_KEPT && is_laid_out_as_handle(cls) && !PyObject_GC_IsFinalized(it)) { /* which the memory would remember */
         kept[kept_count++] = self;
     }
     else {
@@ -199,6 +200,15 @@ live(PyObject *module, PyObject *unused)
         }
     }
     return found;
+}
+
+static PyObject *
+track(PyObject *module, PyObject *x)
+{
+    if (PyObject_TypeCheck(x, &HandleType) && !PyObject_GC_IsTracked(x)) {
+        PyObject_GC_Track(x);
+    }
+    Py_RETURN_NONE;
 }
 
 static PyObject *
@@ -652,6 +662,7 @@ static PyMethodDef functions[] = {
     {"shorten", shorten, METH_VARARGS, NULL},
     {"install", install, METH_O, NULL},
     {"live", live, METH_NOARGS, NULL},
+    {"track", track, METH_O, NULL},
     {"bare", bare_of, METH_O, NULL},
     {"maker", maker, METH_O, NULL},
     {NULL},

@@ -125,6 +125,14 @@ live: Callable[[], list[Any]] = _compiled.live if compiled else _live
 """Returns all arrays that there are, of all classes. Python's collector does not know compiled arrays, as it does not know ndarrays."""
 
 
+def _track(x: Any) -> None:
+    pass
+
+
+track: Callable[[Any], None] = _compiled.track if compiled else _track
+"""Lets Python's collector know an array, whose value may lead back to what holds the array."""
+
+
 def held(x: Any, cls: Any) -> Any:
     """Return the value of an array of this very class, if it is an ndarray; else None."""
     if type(x) is not cls:

@@ -84,12 +84,12 @@ def name_of(fun: Any) -> str:
 class Ended:
     """Replacement for the memory of an array that outlives its trace; every access to it raises an error."""
 
-    __slots__ = ("_fun", "_what")
-    _fun: Any
+    __slots__ = ("_name", "_what")
+    _name: str
     _what: str
 
     def __init__(self, trace: Trace) -> None:
-        object.__setattr__(self, "_fun", trace.fun)
+        object.__setattr__(self, "_name", trace.name)  # not the function, which may hold the array
         object.__setattr__(self, "_what", trace.what)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -97,7 +97,7 @@ class Ended:
 
     def __getattr__(self, name: str) -> Any:
         raise TraceError(
-            f"a value that {self._what} traced in {name_of(self._fun)} is used at {user_line()}, after the trace has ended; return it "
+            f"a value that {self._what} traced in {self._name} is used at {user_line()}, after the trace has ended; return it "
             "from the function (has_aux=True where there is a derivative)."
         )
 

@@ -38,8 +38,8 @@ class Collector:
 
     def hold(self) -> None:
         """Have nothing collected until :meth:`let` is called as often as this."""
-        if not self._holds:
-            self._was_on = machine.turn_collector_off()
+        was_on = machine.turn_collector_off()
+        self._was_on = was_on or (self._was_on and self._holds > 0)  # others may have turned it on meanwhile
         self._holds += 1
 
     def let(self) -> None:

@@ -11,6 +11,7 @@ from operator import call
 from typing import Any
 from weakref import ref
 
+from .._core import handles
 from .._core.handles import Handle
 from ..backends.base import Backend, Native
 from ..backends.kinds import Kind
@@ -83,6 +84,7 @@ def _left_behind(trace: Trace) -> None:
         ended = tracing.Ended(trace)
         for a in left:
             a._root = a._base = ended
+            handles.track(a)  # its traced value may lead to whoever holds the array
 
 
 def _traced(kind: Kind) -> Kind:

@@ -219,7 +219,7 @@ def log2(xp: Any, x: Any) -> Any:
 @_in_single
 def log10(xp: Any, x: Any) -> Any:
     """Compute the logarithm to base ten."""
-    return _scaled(xp, xp.log(x), 1.0 / math.log(10.0))
+    return _scaled(xp, xp.log(x), math.log10(math.e))
 
 
 def _scaled(xp: Any, x: Any, factor: float) -> Any:

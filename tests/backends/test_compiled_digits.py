@@ -76,3 +76,12 @@ def test_logarithms_of_programs_are_exact_to_digits(name: str, backend: str) -> 
         slope = np.asarray(ad.grad(lambda v: np.sum(function(v)))(ad.asarray(np.array([0.5, 3.0]))))
     at = np.array([0.5, 3.0]) + (name == "log1p")
     np.testing.assert_allclose(slope, 1 / at / {"log2": np.log(2), "log10": np.log(10)}.get(name, 1.0), rtol=1e-15)
+
+
+@pytest.mark.parametrize("execution", ["eager", "compiled"])
+def test_digits_are_counted_by_log10(execution: str) -> None:
+    """XLA divides by the product with the inverse, and that of ln(10) is not log10(e)."""
+    powers = 10.0 ** np.arange(15)
+    with ad.backend("jax"), ad.execution(execution):
+        counted = np.floor(np.log10(ad.asarray(np.tile(powers, 100))))
+        assert np.asarray(counted).tolist() == [*range(15)] * 100

@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import threading
+import weakref
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,3 +144,37 @@ def test_what_is_due_is_collected_while_another_thread_holds_the_collector() -> 
         over.set()
         thread.join()
     assert gc.isenabled()
+
+
+@pytest.mark.parametrize("transform", [ad.grad, ad.value_and_grad, ad.jit, ad.vmap])
+@pytest.mark.parametrize("backend", [name for name in ad.available_backends() if name != "numpy"])
+def test_what_keeps_a_traced_array_is_collected(backend: str, transform: Any) -> None:
+    class Model:
+        def loss(self, w: Any) -> Any:
+            self.last = w * 2
+            return self.last.sum()
+
+    x = ad.asarray(np.linspace(0.1, 1, 5), backend=backend)
+    kept = []
+    for _ in range(3):
+        model = Model()
+        transform(model.loss)(x)
+        kept.append(weakref.ref(model))
+        del model
+    gc.collect()
+    assert [look() for look in kept] == [None] * 3
+
+
+def test_a_finalizer_of_a_class_without_slots_is_called_for_each_array() -> None:
+    ended: list[int] = []
+
+    class Own(ad.Array):
+        __slots__ = ()
+
+        def __del__(self) -> None:
+            ended.append(len(self))
+
+    like = ad.asarray(np.arange(3.0))
+    for _ in range(100):
+        handles.new_array(Own, like._v, like._kind, True, None)
+    assert ended == [3] * 100
