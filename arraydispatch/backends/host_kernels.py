@@ -76,6 +76,7 @@ def goes_along_short_lanes(func: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 REALS = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
+"""Dtypes of which NumPy computes these functions by vectors."""
 SCALAR_CODE = (np.arccos, np.arcsin, np.arctan, np.arctan2, np.arctanh, np.cbrt, np.tan)
 """Functions of real numbers that XLA (of JAX 0.10.2 and TensorFlow 2.21) computes one element at a time on a CPU, with two threads in 2.7 to 10 times
 the time of NumPy.

@@ -28,7 +28,7 @@ class Collector:
     """Python's garbage collector, held off while a tape is between two states, or threads compute: it calls finalizers, which may compute.
 
     A finalizer that met a tape half changed would change it, too; in a thread that computes, it would wait for a value that this thread is
-    to compute. A signal's handler cannot come there: Python calls it between two steps of Python code, and in the main thread.
+    to compute. Handlers of signals come less often, between two steps of Python code: a tape is ready for them there.
     """
 
     __slots__ = ("_holds", "_was_on")

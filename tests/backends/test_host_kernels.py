@@ -399,11 +399,16 @@ def test_all_functions_that_copy_are_called_here() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
-@pytest.mark.parametrize("backend", ["jax", "tensorflow"])
-@pytest.mark.parametrize("ufunc", host_kernels.SCALAR_CODE, ids=names.name_of)
+@pytest.mark.parametrize(
+    ("backend", "ufunc"),
+    [
+        (name, func)
+        for name in ("jax", "tensorflow")
+        for func in host_kernels.SCALAR_CODE
+        if func in loader.load(name).UFUNCS
+    ],
+)
 def test_what_xla_computes_element_by_element_is_numpys(ufunc: np.ufunc, backend: str, dtype: str) -> None:
-    if ufunc is np.cbrt and backend == "tensorflow":
-        pytest.skip("inapplicable: TensorFlow has no function for it")
     x = (np.random.default_rng(4).random(1 << 15) * 1.8 - 0.9).astype(dtype)
     args = (x, x[::-1].copy()) if ufunc.nin == 2 else (x,)
     given = [ad.asarray(each, backend=backend) for each in args]

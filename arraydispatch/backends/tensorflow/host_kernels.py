@@ -120,22 +120,18 @@ def if_large(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any)
 def of_reals(ufunc: np.ufunc, plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """Make a kernel of many real numbers, which NumPy computes in host memory."""
 
-    def kernel(*operands: Any) -> Tensor:
-        tensors = [x for x in operands if isinstance(x, tf.Tensor)]
-        shapes = [dims(x) for x in tensors]
+    def kernel(*operands: Tensor) -> Tensor:
+        shapes = [dims(x) for x in operands]
+        made = None
         if (
-            {x.dtype for x in tensors} not in ({tf.float64}, {tf.float32})
-            or any(None in shape for shape in shapes)
-            or max(map(math.prod, shapes), default=0) < LEFT_FROM
-            or not _are_known(*tensors)
-            or not all(map(in_host_memory, tensors))
+            {x.dtype for x in operands} in ({tf.float64}, {tf.float32})
+            and not any(None in shape for shape in shapes)
+            and max(map(math.prod, shapes)) >= LEFT_FROM
+            and _are_known(*operands)
+            and all(map(in_host_memory, operands))
         ):
-            return plain(*operands)
-        first, *others = [memory_of(x) if isinstance(x, tf.Tensor) else x for x in operands]
-        if events.tap is not None:
-            events.tap.host_kernel()
-        with np.errstate(all="ignore"):
-            return EagerTensor(ufunc(first, *others), host(), None)
+            made = on_numpy(ufunc, operands[0], *map(memory_of, operands[1:]))
+        return plain(*operands) if made is None else made
 
     return kernel
 
