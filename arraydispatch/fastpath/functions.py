@@ -395,7 +395,8 @@ def _into_any(func: Any, x: Any, y: Any, out: Any, by_position: Any) -> bool:
     """Compute a ufunc of two operands, or of one, into an array, of any size, and say whether it was done."""
     if into(func, x, y, out, by_position):
         return True
-    if not call_nodes.least or handles.held(out, path.array_class) is None:
+    place: ndarray | None = handles.held(out, path.array_class) if call_nodes.least else None
+    if place is None or place.size >= call_nodes.most:
         return False
     inputs = (x,) if y is DECLINED else (x, y)
     return writes.onto(func, inputs, out) or into_its_memory(func, x, y, out, by_position)

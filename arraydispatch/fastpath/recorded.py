@@ -59,7 +59,7 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
             values.append(x)
         else:
             return None
-    if size == 0 or size < call_nodes.least or kind.standard or not kind.backend.hosted:
+    if size == 0 or size < call_nodes.least or call_nodes.most < maxsize or kind.standard or not kind.backend.hosted:
         return None
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
@@ -100,6 +100,12 @@ def _pass_by(values: Any) -> None:
             size = max(size, v.size)
     if size >= call_nodes.least:
         call_nodes.pass_by(size)
+
+
+def _is_numpys(x: Any) -> bool:
+    """Whether NumPy computes with a value because of its size: with all that are no arrays, and with all arrays where no library computes."""
+    v = x._v if isinstance(x, Handle) else None
+    return type(v) is not ndarray or bool(v.size < call_nodes.most)
 
 
 def _go_along_lanes(x: Any, y: Any) -> bool:
@@ -162,7 +168,7 @@ def _inplace(func: np.ufunc, general: Any) -> Any:
         if made is None and call_nodes.least:
             _pass_by((self, other))
             _look((self, other), results.path.least)
-            if results.into_its_memory(func, self, other, self, True):
+            if _is_numpys(self) and results.into_its_memory(func, self, other, self, True):
                 return self
         return general(self, other) if made is None else made
 
@@ -229,9 +235,10 @@ def _array_function(general: Any) -> Any:
                 made = call_nodes.where(*args) if func is _where else _clipped(*args) if func is _clip else None
             if made is not None:
                 return made
-            made = of_large[func](args, kwargs)
-            if made is not DECLINED:
-                return made
+            if call_nodes.most == maxsize or all(map(_is_numpys, args)):
+                made = of_large[func](args, kwargs)
+                if made is not DECLINED:
+                    return made
         return general(self, func, types, args, kwargs)
 
     return __array_function__
@@ -251,7 +258,7 @@ def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: st
         _counting[1].append(references)
         return references  # no caller reads it
     v = a._v
-    if type(v) is not Node and not (type(v) is np.ndarray and v.size >= tape.IN_THREADS):
+    if type(v) is not Node and not (type(v) is np.ndarray and tape.IN_THREADS <= v.size < call_nodes.most):
         return None
     made = reductions.reduced(name, a, args, kwargs, references == _alone.get(how))
     if made is not None and events.every is not None:  # its time is the block's
@@ -271,7 +278,7 @@ def _is_there(a: Any, value: ndarray) -> bool:
     """Whether NumPy may compute with the value of a large array: no pending call reads or writes it, and no threads share the work."""
     if views.waiting or a._kind.standard or not a._kind.backend.hosted:
         return False
-    return bool(call_nodes.least <= value.size < 2 * tape.IN_THREADS)
+    return bool(call_nodes.least <= value.size < min(2 * tape.IN_THREADS, call_nodes.most))
 
 
 def _reduced_at_once(name: str, method: Any, a: Any, args: Any, kwargs: Any) -> Any:

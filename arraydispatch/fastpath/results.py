@@ -351,7 +351,7 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
     place: ndarray | None = handles.held(out, _path.array_class)
     if place is None:
         return False
-    if place.size >= _path.recorded and call_nodes.least and not _is_at_once(place.size, False):
+    if _path.recorded <= place.size < call_nodes.most and call_nodes.least and not _is_at_once(place.size, False):
         return False  # it may be recorded
     if place.size >= _path.least and handles.kind_of(out).backend.writes_at_home and not is_kept(out, place):
         return False  # the library may write it
@@ -456,7 +456,7 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any, by_position: bool = 
     if len(inputs) == 1:
         return out if into(func, inputs[0], DECLINED, out, False) else DECLINED
     place: ndarray | None = handles.held(out, _path.array_class)
-    if place is None or (place.size >= _path.least and call_nodes.least) or handles.kind_of(out).standard:
+    if place is None or handles.kind_of(out).standard or (call_nodes.least and _path.least <= place.size < call_nodes.most):
         return DECLINED
     hosts = values_of(inputs, [out])
     if hosts is None:

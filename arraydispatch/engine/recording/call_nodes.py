@@ -6,6 +6,7 @@ import sys
 import warnings
 from functools import cache
 from math import prod
+from sys import maxsize
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 
@@ -39,6 +40,7 @@ __all__ = [
     "fits",
     "least",
     "listened",
+    "most",
     "node_of",
     "now",
     "operand",
@@ -49,6 +51,8 @@ __all__ = [
 
 least = 0
 """Number of elements from which a call is recorded; 0 while no call is recorded."""
+most = maxsize
+"""Number of elements from which a library computes, and no call is recorded here; ``sys.maxsize`` where NumPy computes at any size."""
 
 _ndarray = np.ndarray
 _DECLINED = DECLINED
@@ -61,12 +65,13 @@ _told: Any = True, None
 
 def follow() -> None:
     """Switch recording on or off, as the state of the process says."""
-    global _cls, _every, _told, least
+    global _cls, _every, _told, least, most
     _every = events.every
     _cls = getattr(process.wrapper, "__self__", _cls)
-    fused = process.execution == "fused" and settings.only_values_decide() and settings.on_cpu(process.backend)
-    usual = process.min_size == CPU_FROM
-    least = 0 if not fused else RECORDED_FROM if usual else process.min_size
+    usual, fused = process.min_size == CPU_FROM, process.execution == "fused"
+    records = (fused or (usual and process.execution != "eager")) and settings.only_values_decide()
+    least = 0 if not records or not settings.on_cpu(process.backend) else RECORDED_FROM if usual else process.min_size
+    most = maxsize if fused else process.min_size
     if (told := (usual, _every)) != _told:
         adjust(*told)
         _told = told
@@ -256,6 +261,8 @@ def record(
         if form is None:
             return None
     if form.least < least and not (pending and form.size >= least):  # a cheap call is no reason to end a block
+        return None
+    if form.size >= most:
         return None
     for i in form.weak:
         if not fits(inputs[i], form.ins[i]):  # type: ignore[index]

@@ -97,7 +97,7 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
         return None
     size = prod(v.shape)
     pending = type(v) is Node
-    if size < call_nodes.least or not (pending or size >= 2 * tape.IN_THREADS):
+    if not call_nodes.least <= size < call_nodes.most or not (pending or size >= 2 * tape.IN_THREADS):
         return None  # for no elements, NumPy raises an error for an extreme
     dtype = _result(func, kind.dtype)
     if dtype is None:
@@ -142,7 +142,7 @@ def _along(func: np.ufunc, a: Handle, axes: tuple[int, ...], keepdims: bool, die
     """Record ``func.reduce(a, axes)``; return None if that is not possible."""
     mine = tape.mine()
     v, kind, shared = call_nodes.operand(a, mine)
-    if kind is None or axes[0] == 0 or prod(v.shape) < call_nodes.least or v.shape[0] < 2:
+    if kind is None or axes[0] == 0 or not call_nodes.least <= prod(v.shape) < call_nodes.most or v.shape[0] < 2:
         return None
     dtype = _result(func, kind.dtype)
     if dtype is None or dtype != kind.dtype:

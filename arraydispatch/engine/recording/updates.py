@@ -335,7 +335,7 @@ def _of_view(view: Handle, root: Any, own: Any) -> Window | None:
     if part.base is not v or not (v.base is None and root._base is None and root._owned) or root._root is not None:
         return None
     if (
-        v.size < call_nodes.least
+        not call_nodes.least <= v.size < call_nodes.most
         or tape.WRITING * v.size + own.work < tape.IN_THREADS
         or not (v.flags.c_contiguous and v.flags.writeable)
     ):
@@ -374,7 +374,7 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
             and kind.backend.hosted
             and not kind.standard
             and tape.WRITING * v.size + own.work >= tape.IN_THREADS
-            and v.size >= call_nodes.least
+            and call_nodes.least <= v.size < call_nodes.most
             and v.flags.c_contiguous
             and v.flags.writeable
         )

@@ -120,7 +120,9 @@ def _value_of(a: Handle) -> Any:
 
 def _is_place(a: Handle, v: Any) -> bool:
     """Whether the value of an array is memory that may be written now."""
-    if type(v) is not _ndarray or v.size < call_nodes.least or not v.flags.writeable or views.watch is not None:
+    if type(v) is not _ndarray or not call_nodes.least <= v.size < call_nodes.most:
+        return False
+    if not v.flags.writeable or views.watch is not None:
         return False
     kind = a._kind
     return kind.backend.hosted and not kind.standard and a._root is None
