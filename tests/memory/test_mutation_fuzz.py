@@ -515,13 +515,16 @@ these programs go to and fro."""
 
 
 @contextmanager
-def threshold(least: int, execution: Any = None, most: int = 100) -> Iterator[None]:
-    """The threshold in force for a block; ``most``: how many kernels are compiled."""
+def threshold(least: int, execution: Any = None, most: int = 100, below: bool = False) -> Iterator[None]:
+    """The threshold in force for a block; ``most``: how many kernels are compiled; ``below``: whether calls on fewer elements are recorded."""
     with kept(), pytest.MonkeyPatch.context() as patch:
+        if below:
+            patch.setattr(call_nodes, "CPU_FROM", least)
+            patch.setattr(call_nodes, "RECORDED_FROM", 1)
         default.min_size = least
         set_execution(execution)
         patch.setattr(nodes, "ALONE", 1 << 60)  # each call is recorded, however little comes of it
-        if least == 1:  # threads, pieces of two elements, and kernels of all chains but those that come late
+        if least == 1 or below:  # threads, pieces of two elements, and kernels of all chains but those that come late
             patch.setattr(kernels, "HOT", 0)
             patch.setattr(kernels, "BESIDE", False)
             patch.setattr(kernels, "MOST", most)
@@ -540,15 +543,22 @@ FUSED = 1, 5
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("least", "execution"), [*((n, None) for n in THRESHOLDS), *((n, "fused") for n in FUSED), (0, "compiled")]
+    ("least", "execution", "below"),
+    [
+        *((n, None, False) for n in THRESHOLDS),
+        *((n, "fused", False) for n in FUSED),
+        (0, "compiled", False),
+        (5, None, True),
+        (5, "compiled", True),
+    ],
 )
-def test_random_programs(backend: str, least: int, execution: Any, seed: int, effort: int) -> None:
-    with threshold(least, execution):
+def test_random_programs(backend: str, least: int, execution: Any, below: bool, seed: int, effort: int) -> None:
+    with threshold(least, execution, below=below):
         many = PROGRAMS.get(backend, 150)
         if execution == "compiled" and backend != "numpy":
             many = min(many, COMPILED)
         for i in range(effort * many):
-            drawn_by = f"{seed}/{backend}/{least}/{execution}/{i}"
+            drawn_by = f"{seed}/{backend}/{least}/{execution}/{below}/{i}"
             found = run_random(random.Random(drawn_by), ad.backend(backend))
             assert found is None, f"the program of random.Random({drawn_by!r}):{found}"
 
@@ -561,12 +571,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep-going", type=int, default=1, help="how many failing programs to show")
     parser.add_argument("--threshold", type=int, default=0, help="elements from which on the library computes")
+    parser.add_argument("--below", action="store_true", help="record calls on fewer elements than the threshold")
     parser.add_argument("--kernels", type=int, default=200, help="how many kernels are compiled at threshold 1")
     parser.add_argument("--execution", choices=("eager", "fused", "compiled"), help="how calls run")
     parser.add_argument("--minutes", type=float, default=math.inf, help="after which no further program is begun")
     options = parser.parse_args()
     backend = ad.backend(options.backend)
-    with threshold(options.threshold, options.execution, options.kernels):
+    with threshold(options.threshold, options.execution, options.kernels, options.below):
         return _many(options, backend)
 
 
