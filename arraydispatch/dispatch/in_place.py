@@ -1,4 +1,4 @@
-"""Ufuncs that a library computes straight into an array's memory in the host state: ``x += y`` and ``out=``.
+"""Ufuncs that a library computes straight into memory of NumPy's, in the host state: ``x += y``, ``out=``, and very large results.
 
 PyTorch reads and writes NumPy's memory, with several threads, and needs a seventh of NumPy's time for columns of a large matrix. The rows of
 its own that do so are :attr:`arraydispatch.backends.base.Backend.INPLACE`; every other call that writes is NumPy's, in the host state.
@@ -6,24 +6,31 @@ its own that do so are :attr:`arraydispatch.backends.base.Backend.INPLACE`; ever
 
 from __future__ import annotations
 
+import operator
+from math import prod
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from .._core.handles import Handle
+from ..backends import loader
 from ..backends.base import Backend
 from ..common import events
 from ..common.process_state import process
+from ..common.sentinels import DECLINED
 from ..engine.recording.call_nodes import fits
 from ..memory import views, writing
 from ..runtime import settings
-from ..ufuncs.plans import plan_for
-from .fp_errors import UNTOUCHED, divides_without_error, in_force
+from ..ufuncs.plans import Plan, plan_for
+from . import host_results
+from .fp_errors import UNTOUCHED, divides_without_error, in_force, look
 
 ndarray = np.ndarray
 
 _NUMBERS = (float, int, np.float64)
+FRESH = 1 << 24
+"""Bytes of a result from which it gets memory of NumPy's: PyTorch has the system zero new pages for each, which takes half of the call's time."""
 
 
 def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backend) -> bool:
@@ -56,6 +63,61 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backen
         return False
     if plan.reported and not divides_without_error(ufunc, inputs[-1], place.dtype):
         return False
+    if not _ran(ufunc, inputs, plan, operands, place, backend):
+        return False
+    views.owner(out)._writes += 1
+    return True
+
+
+def made(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> Any:
+    """Have a library compute a ufunc of arrays in the host state, whose result is very large, into new memory of NumPy's.
+
+    Parameters
+    ----------
+    ufunc : ufunc
+    inputs : tuple
+        Operands in the host state, and numbers.
+    backend : Backend
+        The library.
+
+    Returns
+    -------
+    Array
+        In the host state, in C order; :data:`DECLINED` where the result is smaller or in another order, or the library cannot write it.
+    """
+    if ufunc not in backend.INPLACE or process.admit is not None or not settings.on_cpu(backend.name):
+        return DECLINED
+    if settings.current_precision() is not None or not any(
+        isinstance(x, Handle) and _is_very_large(x._v) for x in inputs
+    ):
+        return DECLINED
+    operands = _operands(inputs, None, backend)
+    if operands is None or not all(_is_shared(x) and is_by_rows(x) for x in operands):
+        return DECLINED
+    plan = plan_for(ufunc, backend, tuple([backend.kind(x.dtype) for x in operands]), None)
+    dtype, shape = plan.out.dtype, np.broadcast_shapes(*[x.shape for x in operands])
+    if plan.kernel is None or plan.cast is not None or dtype.char == "e" or prod(shape) * dtype.itemsize < FRESH:
+        return DECLINED
+    place = np.empty(shape, dtype)
+    if not _ran(ufunc, inputs, plan, operands, place, backend):
+        return DECLINED
+    return host_results.placed(place, loader.hosted(backend.name))
+
+
+def _is_very_large(value: Any) -> bool:
+    return type(value) is ndarray and value.size * 16 >= FRESH
+
+
+def is_by_rows(x: np.ndarray[Any, Any]) -> bool:
+    """Whether the axes of an array come in C's order in memory, with gaps or without."""
+    steps = [step for step, size in zip(x.strides, x.shape) if size > 1]
+    return all(map(operator.ge, steps, steps[1:]))
+
+
+def _ran(
+    ufunc: np.ufunc, inputs: tuple[Any, ...], plan: Plan, operands: list[Any], place: Any, backend: Backend
+) -> bool:
+    """Run a plan's kernel into an ndarray; return whether that was done."""
     start = perf_counter()
     with views.exchange, backend.within():
         natives = [backend.from_numpy(x, backend.CPU, False) for x in operands]
@@ -66,9 +128,10 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backen
             plan.run(*natives, out=target)
         else:  # the first run, which finds out whether the kernel is all of it
             place[...] = backend.to_numpy(plan.run(*natives))
-    views.owner(out)._writes += 1
     if events.tap is not None:
         events.tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start, target, 1, inputs)
+    if plan.reported or in_force() is not UNTOUCHED:
+        look(ufunc, plan, tuple(natives), target)
     return True
 
 
@@ -95,14 +158,17 @@ def _operands(inputs: tuple[Any, ...], place: Any, backend: Backend) -> list[Any
         value = x._v
         if type(value) is not ndarray:
             return None
-        if value is not place and np.may_share_memory(value, place):
+        if place is not None and value is not place and np.may_share_memory(value, place):
             if value.dtype != place.dtype or value.__array_interface__ != place.__array_interface__:
                 return None
             value = place
         found.append(value)
     dtypes = [x.dtype for x in found if type(x) is ndarray]
     try:
-        if not dtypes or np.broadcast_shapes(*[np.shape(x) for x in found]) != place.shape:
+        if not dtypes:
+            return None
+        shape = np.broadcast_shapes(*[np.shape(x) for x in found])
+        if place is not None and shape != place.shape:
             return None
         found = [x if type(x) is ndarray else _of_number(x, dtypes[0]) for x in found]
     except (ValueError, OverflowError):  # NumPy raises its error

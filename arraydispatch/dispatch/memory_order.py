@@ -71,8 +71,10 @@ def of_ufunc(made: Any, operands: Sequence[Any]) -> Any:
 
 
 def _is_so_already(made: Any, operands: Sequence[Any]) -> bool:
-    """Whether the new result lies in memory as NumPy's does."""
+    """Whether the new result, which a library has computed, lies in memory as NumPy's does."""
     backend = made._kind.backend
+    if backend.hosted:  # where the library's result was put
+        backend = backend.home
     if not backend.mutable:
         return first(_is_walked_otherwise, operands) is None
     if backend.keeps_order is None:

@@ -259,6 +259,10 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
                 if made is not DECLINED:
                     return made
             return host_values.call(ufunc if method == "__call__" else getattr(ufunc, method), inputs, kwargs)
+        if backend.writes_at_home and not kwargs and method == "__call__":
+            made = in_place.made(ufunc, inputs, home)
+            if made is not DECLINED:
+                return made
         backend = home
     backend = settings.computing(backend)
     if kwargs and not arguments.ASKED.isdisjoint(kwargs):

@@ -456,7 +456,11 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any, by_position: bool = 
     if len(inputs) == 1:
         return out if into(func, inputs[0], DECLINED, out, False) else DECLINED
     place: ndarray | None = handles.held(out, _path.array_class)
-    if place is None or handles.kind_of(out).standard or (call_nodes.least and _path.least <= place.size < call_nodes.most):
+    if (
+        place is None
+        or handles.kind_of(out).standard
+        or (call_nodes.least and _path.least <= place.size < call_nodes.most)
+    ):
         return DECLINED
     hosts = values_of(inputs, [out])
     if hosts is None:

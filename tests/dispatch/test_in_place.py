@@ -98,6 +98,54 @@ a = np.arange(300.0)
 print((a[:, None] - a[None, :]).sum(axis=0)[:5], (a[:, None] * a).shape, np.add.outer(a, a)[7, 8])
 """
 
+MAKES = """
+import warnings
+import numpy as np
+from arraydispatch.dispatch import in_place
+in_place.FRESH = 1  # every result at which the library computes
+
+of_two = [np.add, np.subtract, np.multiply, np.divide, np.maximum, np.less, np.equal, np.bitwise_xor, np.logical_and]
+of_one = [np.negative, np.absolute, np.sqrt, np.square, np.invert, np.logical_not, np.reciprocal]
+base = (np.arange(900).reshape(30, 30) * 7) % 90 - 45
+
+
+def told(label, call):
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            z = call()
+            said = z.dtype.str, z.shape, z.strides, z.flags.writeable
+            said += ([f"{value:.6g}" if z.dtype.kind in "fc" else value for value in z.ravel().tolist()],)
+        except Exception as error:
+            said = type(error).__name__
+    print(label, said, sorted({(each.category.__name__, str(each.message)) for each in heard}))
+
+
+for dtype in (np.float64, np.float32, np.int64, np.int16, np.bool_, np.complex128):
+    x, y = base.astype(dtype), base[::-1].astype(dtype)
+    for func in of_one:
+        told((func, dtype), lambda: func(x))
+    for func in of_two:
+        told((func, dtype), lambda: func(x, y))
+        for other in (2, 0.5, np.float64(1.5), 0, 2**40, True):
+            told((func, dtype, other), lambda: func(x, other))
+            told((func, other, dtype), lambda: func(other, x))
+    for name, each in {
+        "part": x[1:, 1:], "rows": x[::2], "column": x[:, :1], "row": x[0], "turned": x.T, "back": x[::-1], "repeated": np.broadcast_to(x[0], x.shape),
+        "Fortran": np.asfortranarray(x), "flat": x.ravel(), "deep": x.reshape(30, 1, 30), "axes": x.reshape(5, 6, 30).transpose(1, 0, 2),
+        "integers": base, "none": x[:0], "one": x[:1, :1],
+    }.items():
+        told((dtype, name, "self"), lambda: each + each)
+        told((dtype, name, "left"), lambda: each * x)
+        told((dtype, name, "right"), lambda: x - each)
+z = base * 1.0
+before = z + z
+z += 1
+print(before[0, :3], (before + z)[3, :3], np.add(z, before, dtype=np.float32).dtype)
+with np.errstate(all="raise"):
+    told("raised", lambda: z / (z - z))
+"""
+
 STEPS = """
 import numpy as np
 x, y = np.ones((30, 40)), np.full((30, 40), 2.0)
@@ -121,6 +169,12 @@ def test_writing_is_as_in_numpy(zygotes: Zygotes, backend: str, tmp_path: Path) 
     """Write by many ufuncs, dtypes and overlaps, and compare values, errors and warnings."""
     script = WRITES if backend in ("numpy", "torch") else COPYING
     prints_as_plainly(zygotes, backend, script, tmp_path, (), ("--min-size", "100"))
+
+
+@pytest.mark.parametrize("backend", ["torch", "tensorflow"])
+def test_very_large_results_are_as_numpys(zygotes: Zygotes, backend: str, tmp_path: Path) -> None:
+    """Compute into new memory of NumPy's, by ufuncs, dtypes, memory orders and overlaps of operands, and compare."""
+    prints_as_plainly(zygotes, backend, MAKES, tmp_path, (), ("--min-size", "100"))
 
 
 def test_torch_computes_what_is_written(zygotes: Zygotes, tmp_path: Path) -> None:
