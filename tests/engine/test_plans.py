@@ -249,3 +249,28 @@ def test_code_in_a_dict_of_its_own_does_not_keep_the_dict() -> None:
         held.append(weakref.ref(scope["y"]))
         del scope
     assert sum(each() is not None for each in held) < 10
+
+
+def test_what_is_recorded_does_not_depend_on_when_a_kernel_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A block whose plan is made again, with a kernel, is as well known as before: a machine with more to do has kernels later."""
+    monkeypatch.setattr(tape, "IN_THREADS", 1 << 60)
+    monkeypatch.setattr(nodes, "ALONE", 3)
+    monkeypatch.setattr(kernels, "HOT", 1 << 60)
+    scope: dict[str, Any] = {}
+    exec("def call(x):\n    return x * 3 + x - 1", scope)  # places of their own
+    call, x = scope["call"], creation.array(data(2))
+    counted = 0
+
+    def is_ready(cold: Any) -> bool:
+        nonlocal counted
+        counted += 1
+        return counted < 8
+
+    monkeypatch.setattr(kernels, "counted", is_ready)
+    recorded = []
+    for _ in range(20):
+        made = call(x)
+        recorded.append(type(made._v) is Node)
+        assert made[2, 3] == x[2, 3] * 3 + x[2, 3] - 1
+    assert all(recorded), recorded
+    assert counted > 10 or not kernels.can_compile()

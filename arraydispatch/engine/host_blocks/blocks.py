@@ -375,9 +375,9 @@ def planned(nodes: list[Any], threads: Any) -> Block:
         known.append(before << 5 | (address & 15) << 1 | dead[slot])
     key = tuple(known)
     plan = _plans.get(key)
-    if plan is not None and plan.is_refused:
-        plan = None
     is_known = plan is not None
+    if plan is _AGAIN or (plan is not None and plan.is_refused):
+        plan = None
     if plan is None:
         if not threads and key not in _plans:  # a plan pays only for calls that come again
             _keep(key, None)
@@ -385,11 +385,18 @@ def planned(nodes: list[Any], threads: Any) -> Block:
         plan = block_plans.plan(nodes, arrays, at, dead, same_memory, held, threads)
         if plan.settled:
             _keep(key, plan)
+        elif is_known:
+            del _plans[key]
     if plan.cold and kernels.counted(plan.cold):
-        _plans.pop(key, None)
+        _keep(key, _AGAIN)
     made = Planned(nodes, plan, arrays, addresses, threads)
     made.is_known = is_known
     return made
+
+
+_AGAIN: Any = object()
+"""Stands for a plan that is made again, with a kernel. The block is still a known one: when kernels are ready depends on the machine's load, and
+what is recorded does not."""
 
 
 def _keep(key: Any, plan: Plan | None) -> None:
