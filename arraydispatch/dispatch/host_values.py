@@ -125,7 +125,8 @@ def product(func: Any, a: Any, b: Any) -> Any:
     least = settings.default.min_size
     if (matrix.ndim, vector.ndim) != (2, 1) or matrix.shape[0 if matrix is a else 1] >= least:
         return DECLINED
-    if matrix.size >= max(_multiplies_from(a._kind.backend), _multiplies_from(b._kind.backend)):
+    most = max(_multiplies_from(a._kind.backend), _multiplies_from(b._kind.backend))
+    if matrix.size >= (most if min(matrix.shape) > _NARROW else most and max(most, _OF_NARROW)):
         return DECLINED
     if not settings.leaves_to_numpy(settings.current_name()):
         return DECLINED
@@ -141,6 +142,10 @@ def product(func: Any, a: Any, b: Any) -> Any:
             func, held.name, CLASS[held.name == "numpy"], "", perf_counter() - start, result, 1, (left, right)
         )
     return host_results.placed(result, held) if type(result) is np.ndarray else dressed(result, [])
+
+
+_NARROW, _OF_NARROW = 256, 3 << 20
+"""Rows or columns of a matrix up to which libraries take three to fifteen times NumPy's time for it, and elements up to which NumPy multiplies it."""
 
 
 def _multiplies_from(backend: Backend) -> int:

@@ -72,7 +72,7 @@ class JaxBackend(Backend):
     SCALARS = ufuncs.SCALARS
     HOST_KERNELS = HOST_KERNELS
     LEFT_TO_NUMPY = LEFT_TO_NUMPY
-    MULTIPLIES_FROM = 3 << 20
+    MULTIPLIES_FROM = 1 << 19
     meshes = shardings
 
     @lazy

@@ -92,7 +92,7 @@ class TensorFlowBackend(Backend):
     prim = collect(primitives, linalg)
     HOST_KERNELS = HOST_KERNELS
     LEFT_TO_NUMPY = LEFT_TO_NUMPY
-    MULTIPLIES_FROM = 3 << 20
+    MULTIPLIES_FROM = 1 << 21
     UFUNCS = ufuncs.UFUNCS
     REDUCE = ufuncs.REDUCE
     ACCUMULATE = ufuncs.ACCUMULATE

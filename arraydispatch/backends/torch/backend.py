@@ -108,7 +108,7 @@ class TorchBackend(Backend):
     MEAN = staticmethod(reductions.mean)
     HOST_KERNELS = HOST_KERNELS
     LEFT_TO_NUMPY = LEFT_TO_NUMPY
-    MULTIPLIES_FROM = 3 << 20
+    MULTIPLIES_FROM = 1 << 19
 
     def __init__(self) -> None:
         super().__init__()
