@@ -546,7 +546,9 @@ def test_numpy_multiplies_a_narrow_matrix_and_a_vector(backend: str, zygotes: Zy
     plain = zygotes.plain.run("main.py", cwd=tmp_path)
     ours = zygotes.of(backend).run("main.py", cwd=tmp_path)
     assert (ours.code, ours.stdout) == (0, plain.stdout), ours.stderr
-    assert backend == "numpy" or (" calls at once" in ours.stderr and f"{backend} computed" not in ours.stderr), ours.stderr
+    assert backend == "numpy" or (" calls at once" in ours.stderr and f"{backend} computed" not in ours.stderr), (
+        ours.stderr
+    )
 
 
 def test_what_is_pending_at_the_end_is_computed_in_silence(tmp_path: Path) -> None:
