@@ -32,7 +32,7 @@ import numpy as np
 from .._core.handles import Handle
 from .._core.machine import address_of
 from ..common.arguments import PLAIN
-from ..common.buffers import axes_by_stride
+from ..common.buffers import axes_by_stride, is_writeable
 from ..common.pytrees import mapped
 from ..memory import views
 from ..memory.roots import memory_of
@@ -86,7 +86,7 @@ class Handover:
         them.
     """
 
-    __slots__ = ("_filled", "_lent", "_memory", "_numpys", "_shared", "wide", "why")
+    __slots__ = ("_filled", "_lent", "_memory", "_numpys", "_shared", "_shown", "wide", "why")
 
     def __init__(self, why: str, wide: bool = False) -> None:
         self.why, self.wide = why, wide
@@ -95,6 +95,7 @@ class Handover:
         self._lent: list[tuple[Any, np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
         self._memory: dict[int, tuple[Any, np.ndarray[Any, Any], int]] = {}
         self._numpys: list[np.ndarray[Any, Any]] = []
+        self._shown: list[tuple[Any, np.ndarray[Any, Any]]] = []
 
     def _values(self, a: Any) -> np.ndarray[Any, Any]:
         host = conversion.download(a._kind.backend, views.expose(a), self.why)
@@ -117,10 +118,21 @@ class Handover:
         """Return a read-only ndarray of an array's values, in the strides of NumPy's own array."""
         values, g = self.read(a), views.ghost(a)
         if not g.size or values.dtype != g.dtype or values.strides == g.strides:
+            self._shown.append((a, values))
             return values
         host = self._laid_out(a, g, values)
         host.flags.writeable = False
         return host
+
+    def open(self, result: Any) -> None:
+        """Let a result be written that NumPy made a view of an array's own memory, if the array may be written."""
+        if type(result) is not np.ndarray or result.base is None or is_writeable(result):
+            return
+        for a, values in self._shown:
+            root = views.owner(a)
+            backend, memory = root._kind.backend, views.native(root)
+            if views.writeable(a) and np.may_share_memory(result, values) and backend.shares_with_host(memory):
+                result.flags.writeable = np.may_share_memory(values, backend.to_numpy(memory))
 
     def share(self, a: Any) -> np.ndarray[Any, Any]:
         """Return an array's memory, or a copy, that may be written: one ndarray for an array that is given twice."""

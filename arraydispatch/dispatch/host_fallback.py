@@ -83,6 +83,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
             hosted = [x if i in writes else uncopied(target, x) for i, x in enumerate(hosted)]
             keywords = {key: x if key in filled else uncopied(target, x) for key, x in keywords.items()}
         result = func(*hosted, **keywords)
+        hand.open(result)
     hand.store()
     if events.tap is not None:
         apart = isinstance(reason, dtypes.OnlyOnHost)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.lib.recfunctions as rfn
 import pytest
 from scipy import linalg
 
@@ -224,3 +225,17 @@ def test_reading_broadcast_arrays_warns_of_nothing(backend: str) -> None:
     with ad.fallback("silent"):
         for read in BROADCAST:
             np.testing.assert_allclose(np.asarray(read(ours)), np.asarray(read(theirs)), atol=1e-12)
+
+
+@pytest.mark.parametrize("part", [np.s_[:], np.s_[1:], np.s_[:, ::-1]], ids=str)
+def test_records_on_an_arrays_memory_are_written_as_numpys(part: Any, backend: str) -> None:
+    expected = np.arange(6.0).reshape(3, 2)
+    x = ad.asarray(expected.copy(), backend=backend)
+    theirs, ours = (rfn.unstructured_to_structured(y[part]) for y in (expected, x))
+    copied = not np.shares_memory(theirs, expected)
+    assert ours.flags.writeable is (copied or ad.backend(backend).shares_with_host(x.native))
+    if ours.flags.writeable:
+        theirs["f1"], ours["f1"] = 9, 9
+    np.testing.assert_array_equal(np.asarray(x), expected)
+    x.flags.writeable = False
+    assert rfn.unstructured_to_structured(x[part]).flags.writeable is copied
