@@ -19,6 +19,7 @@ from ..backends import loader
 from ..backends.kinds import Kind
 from ..common import events
 from ..common.arguments import PLAIN, SCALARS, SEQUENCES
+from ..common.buffers import is_writeable
 from ..common.process_state import process
 from ..common.sentinels import DECLINED, UNSET
 from ..dispatch import host_results, wrapping
@@ -263,12 +264,13 @@ def wrapped(value: Any) -> Any:
 def wrapped_all(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a NumPy function with numbers and NumPy's own arrays, and wrap its result; :data:`DECLINED` where the general function decides.
 
-    The function writes nothing, so that the general call may follow.
+    It decides of what NumPy has only looked at: a call that computed is not made again, for it may warn, and call ``np.seterrcall``'s function.
     """
     if _float_kind is None:
         return DECLINED
     result = func(*args, **kwargs) if kwargs else func(*args)
-    if type(result) is not tuple and type(result) is not list:
+    cls = type(result)
+    if cls is not tuple and cls is not list and not (issubclass(cls, tuple) and hasattr(cls, "_fields")):
         return _wrapped_part(result, args, kwargs)
     before, parts = path.calls, []
     for x in result:
@@ -277,23 +279,22 @@ def wrapped_all(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
             return DECLINED
         parts.append(part)
     path.calls = before + 1
-    return type(result)(parts)
+    return cls(parts) if cls is tuple or cls is list else cls(*parts)
 
 
 def _wrapped_part(value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    if type(value) is ndarray:
-        new: ndarray = value
-        memory = new if new.base is None else memory_of(new)
-        if _lends(memory, args) or (kwargs and _lends(memory, kwargs.values())):
-            return DECLINED
-        if new.base is not None:  # np.nonzero makes one array of all places
-            kind = _kind_of(new.dtype) if new.size < path.least else None
-            if kind is None:
-                return DECLINED
-            path.calls += 1
-            return array_of(new, kind)
-    made = wrapped(value)
-    return DECLINED if made is None else made
+    if type(value) is not ndarray:
+        made = wrapped(value)
+        return DECLINED if made is None else made
+    result: ndarray = value
+    memory = result if result.base is None else memory_of(result)
+    if _lends(memory, args) or (kwargs and _lends(memory, kwargs.values())) or not is_writeable(result):
+        return DECLINED
+    kind = _kind_of(result.dtype) if result.size < path.least else None
+    if kind is None:
+        return new(result)
+    path.calls += 1
+    return array_of(result, kind)  # of np.nonzero too, which makes one array of all places
 
 
 def _lends(memory: Any, args: Any) -> bool:

@@ -181,3 +181,28 @@ def test_what_a_program_keeps_to_the_end_does_not_speak(backend: str, tmp_path: 
     assert "Exception ignored" not in done.stderr
     assert "Traceback" not in done.stderr
     assert "\narraydispatch: " in f"\n{done.stderr}"
+
+
+@every_backend
+@pytest.mark.parametrize("options", [AS_EVER, ("--min-size", "1"), ("--execution", "compiled")], ids=" ".join)
+def test_a_call_without_arrays_is_made_once(
+    backend: str, options: tuple[str, ...], tmp_path: Path, zygotes: Zygotes
+) -> None:
+    (tmp_path / "main.py").write_text(
+        "import warnings\n"
+        "import numpy as np\n"
+        "warnings.simplefilter('always')\n"
+        "said = []\n"
+        "many = [1e200] * 300000\n"
+        "with np.errstate(all='call', call=lambda kind, flag: said.append(kind)):\n"
+        "    for x in [0.0], [0.0] * 300000:\n"
+        "        print(np.log(x).size, np.divmod(x, [0.0])[1].size, np.square(many).size)\n"
+        "    print(np.kron(many[:600], many[:600]).shape, np.cumsum(many, out=None)[:2])\n"
+        "    print(np.linalg.slogdet([[1e200, 0.0], [0.0, 1e200]]), np.cross([[1e200, 1, 1]], [[1, 1e200, 3]])[:, :2])\n"
+        "print(said)\n"
+        "print(np.polyfit([1.0, 1], [1.0, 1], 2).flags.writeable)\n"
+        "print(np.full((2, 3), 1e300).astype('f4').T, np.tensordot([1e200] * 600, [1e200] * 600, 0).shape)\n"
+    )
+    plain = _said(zygotes.plain.run("main.py", cwd=tmp_path))
+    assert len(plain[2]) == 3
+    assert _said(zygotes.of(backend).run("main.py", cwd=tmp_path, options=options)) == plain
