@@ -35,6 +35,10 @@ _LOOKS = 4
 """Number of small parts of a value that the library reads before the value moves to the host."""
 _ELEMENT = 3
 """Number of parts that an element counts for where blocks read and write parts."""
+_COMPUTED = 8
+"""Number of parts that one counts for whose values NumPy has computed and that is large: the library would copy it for each write."""
+_LARGE = 16
+"""Number of such parts in an array from which on they are small ones, such as the edges of a stencil."""
 _PARTS = 24
 """The same where blocks read and write parts: a stencil's edges between two steps are fewer, the rows of a loop over rows are not."""
 
@@ -165,8 +169,11 @@ def _is_looked_at_again(root: Handle, weight: int) -> bool:
     return looks > _LOOKS
 
 
-def belongs_to_host(a: Handle, key: Any, written: bool = False) -> bool:
-    """Whether a value is read in small parts, again and again, or in parts of many shapes; where it costs nothing, at once."""
+def belongs_to_host(a: Handle, key: Any, written: bool = False, value: Any = None) -> bool:
+    """Whether a value is read in small parts, again and again, or in parts of many shapes; where it costs nothing, at once.
+
+    ``written``: whether the part is written, with ``value``.
+    """
     if not is_basic(key):
         return is_for_host(key) and _is_small_pick(a, key) and is_looked_into_on_host(a)
     if not _on_a_cpu(a):
@@ -184,13 +191,16 @@ def belongs_to_host(a: Handle, key: Any, written: bool = False) -> bool:
         return False
     if written and ghost(root).size < settings.default.min_size:
         return True
-    return _is_looked_at_again(root, _ELEMENT if whole_integers(key, ghost(a).ndim) else 1)
+    weight = _ELEMENT if whole_integers(key, ghost(a).ndim) else 1
+    if isinstance(value, Handle) and value._kind.backend.hosted and _LARGE * np.size(ghost(a)[key]) >= ghost(root).size:
+        weight = _COMPUTED
+    return _is_looked_at_again(root, weight)
 
 
-def is_written_in_parts(a: Handle, key: Any) -> bool:
+def is_written_in_parts(a: Handle, key: Any, value: Any) -> bool:
     """Whether a value is written in parts: one write is as good as a value that the library cannot write, unless blocks do."""
     if a._kind.backend.defers:
-        return belongs_to_host(a, key, written=True)
+        return belongs_to_host(a, key, True, value)
     return _on_a_cpu(a) and (
         a._kind.backend.mutable or (_is_small(a, key) if is_basic(key) else is_for_host(key) and _is_small_pick(a, key))
     )

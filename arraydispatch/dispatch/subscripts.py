@@ -306,7 +306,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
 def setitem(a: Handle, key: Any, value: Any) -> None:
     """Assign ``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
     if settings.default.min_size and not a._kind.backend.hosted:
-        if parts.is_written_in_parts(a, key):
+        if parts.is_written_in_parts(a, key, value):
             parts.settle(a, "its elements are written one by one")
         elif not parts.is_basic(key) and _ndim(value) and parts.is_picked_on_host(a, key):
             parts.settle(a, "its elements are written at many places")

@@ -232,6 +232,41 @@ def test_an_array_moves_to_the_host_where_another_has(backend: str, zygotes: Zyg
 
 
 @pytest.mark.one_backend
+def test_large_parts_that_numpy_computes_are_written_on_the_host(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    """A table that is filled column by column moves to the host, and next time with its first column; edges of a stencil do not move it."""
+    if backend == "numpy":
+        return
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "from arraydispatch.engine.compiled_blocks.counters import counters\n"
+        "x = np.arange(30_000.0)\n"
+        "def columns():\n"
+        "    table = np.empty((30_000, 5))\n"
+        "    for k in range(5):\n"
+        "        table[:, k] = x * k\n"
+        "    return table\n"
+        "def edges():\n"
+        "    u = np.zeros((300, 300))\n"
+        "    for n in range(20):\n"
+        "        u[1:-1] = u[:-2] * 0.5 + u[2:] * 0.5\n"
+        "        u[0] = x[:300] * n\n"
+        "    return u\n"
+        "for work in columns, columns, edges, edges:\n"
+        "    before = counters.calls\n"
+        "    made = work()\n"
+        "    print(made.sum(), 'in', counters.calls - before)\n"
+    )
+    theirs = zygotes.plain.run("main.py", cwd=tmp_path, options=())
+    ours = zygotes.of(backend).run("main.py", cwd=tmp_path, options=COMPILED)
+    assert ours.code == theirs.code == 0, ours.stderr
+    lines = [[line.split(" in ") for line in done.stdout.splitlines()] for done in (ours, theirs)]
+    np.testing.assert_allclose(*[[float(value) for value, _ in each] for each in lines], rtol=1e-12)
+    first, later, *stencils = [int(count) for _, count in lines[0]]
+    assert first > later <= 2, ours.stdout
+    assert min(stencils) > 100, ours.stdout
+
+
+@pytest.mark.one_backend
 def test_arrays_that_move_each_time_begin_on_the_host(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     """Copies of a matrix that is read by rows alone are NumPy's after a few, until others of its shape are computed with."""
     (tmp_path / "main.py").write_text(
