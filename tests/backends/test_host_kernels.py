@@ -47,6 +47,7 @@ CALLS: dict[Any, Any] = {
     np.isinf: np.isinf,
     np.isfinite: np.isfinite,
     np.cumsum: np.cumsum,
+    np.cumprod: lambda x: np.cumprod(x > 0),
     np.partition: lambda x: np.partition(x, 5)[5],
     np.argpartition: lambda x: x[np.argpartition(x, 5)[5]],
     np.lexsort: lambda x: np.lexsort((x, np.abs(x))),
@@ -416,6 +417,48 @@ def test_what_xla_computes_element_by_element_is_numpys(ufunc: np.ufunc, backend
         result = ufunc(*given)
     assert np.asarray(result).tobytes() == ufunc(*args).tobytes()
     assert "host kernel" in profile.calls_by_class()
+
+
+ORDERED = [np.add, np.multiply, np.maximum, np.minimum]
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+@pytest.mark.parametrize("ufunc", ORDERED, ids=names.name_of)
+def test_numpy_accumulates_many_elements_one_by_one(ufunc: np.ufunc, backend: str) -> None:
+    signs = np.where(np.arange(24_000) % 5, 1, -1)
+    reals = signs * (1 + np.cos(np.arange(24_000.0)) / 1000)
+    reals[[700, 12_345]] = -0.0, np.nan
+    for numbers in (signs, signs.astype("i1"), signs > 0, signs.astype("u4"), reals, reals.astype("f4")):
+        for shape in ((24_000,), (300, 80), (20, 30, 40)):
+            theirs = numbers.reshape(shape)
+            for of in (lambda x: x, lambda x: x.T, lambda x: x[::-1]):
+                ours = of(ad.asarray(theirs, backend=backend))
+                for axis in range(len(shape)):
+                    made = ufunc.accumulate(ours, axis)
+                    expected = ufunc.accumulate(of(theirs), axis)
+                    assert (type(made), made.dtype) == (ad.Array, expected.dtype)
+                    np.testing.assert_array_equal(np.asarray(made), expected, err_msg=f"{theirs.dtype} {shape} {axis}")
+                    out = ad.asarray(np.zeros(ours.shape, made.dtype), backend=backend)
+                    assert ufunc.accumulate(ours, axis, out=out) is out
+                    np.testing.assert_array_equal(np.asarray(out), expected)
+
+
+@pytest.mark.parametrize(
+    ("backend", "ufunc", "dtype"),
+    [
+        *(("jax", ufunc, dtype) for ufunc in ORDERED for dtype in ("i8", "?", "f4")),
+        *(("tensorflow", ufunc, dtype) for ufunc in ORDERED for dtype in ("i8", "f4")),
+        *(("torch", ufunc, "f8") for ufunc in ORDERED[2:]),
+    ],
+)
+def test_that_numpy_accumulates_is_told(backend: str, ufunc: np.ufunc, dtype: str) -> None:
+    x = ad.asarray(_NUMBERS.astype(dtype), backend=backend)
+    with ad.profile() as profile, np.errstate(all="ignore"):
+        ufunc.accumulate(x.reshape(200, 100), axis=1)
+    assert "host kernel" in profile.calls_by_class()
+    y = ad.asarray(_NUMBERS[:400], backend=backend)
+    slope = ad.grad(lambda y: np.sum(ufunc.accumulate(np.tile(y, 100))))(y)  # in a transform the library does
+    assert slope.backend.name == backend
 
 
 @pytest.mark.parametrize("dtype", ["i1", "u1", "i8", "u8"])

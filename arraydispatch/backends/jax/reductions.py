@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from . import host_kernels
 from .jitted_kernels import is_float16, kernel
 from .staged_reductions import neighbours
 from .ufuncs import maximum, minimum
@@ -130,9 +131,9 @@ REDUCE: dict[Any, Kernel] = {
 }
 
 
-def _running(numeric: Kernel, boolean: Kernel, operator: Kernel, identity: float) -> Kernel:
+def _running(ufunc: np.ufunc, numeric: Kernel, boolean: Kernel, operator: Kernel, identity: float) -> Kernel:
     """Accumulate element by element on the CPU, rounding at each step as NumPy does; it is faster than XLA's doubling
-    windows.
+    windows. NumPy accumulates integers, and rows of real numbers.
 
     On an accelerator XLA's function is used, with 16-bit floats in float32.
     """
@@ -155,10 +156,11 @@ def _running(numeric: Kernel, boolean: Kernel, operator: Kernel, identity: float
             start = lax.complex(*[jnp.full(rows.shape[1:], identity, lax.real(a).dtype)] * 2)
         return jnp.moveaxis(lax.scan(step, start, rows)[1], 0, axis)
 
-    return kernel(accumulate, static=(1,))
+    compiled = kernel(accumulate, static=(1,))
+    return host_kernels.or_numpy(host_kernels.accumulating(ufunc), compiled, host_kernels.are_added_one_by_one)
 
 
-def _running_extremum(numeric: Kernel, choose: Kernel) -> Kernel:
+def _running_extremum(ufunc: np.ufunc, numeric: Kernel, choose: Kernel) -> Kernel:
     def accumulate(a: Array, axis: int) -> Array:
         if a.dtype == np.bool_:
             return numeric(a.astype(np.uint8), axis).astype(bool)
@@ -168,12 +170,13 @@ def _running_extremum(numeric: Kernel, choose: Kernel) -> Kernel:
             return numeric(a.astype(jnp.float32), axis).astype(a.dtype)
         return numeric(a, axis)
 
-    return kernel(accumulate, static=(1,))
+    compiled = kernel(accumulate, static=(1,))
+    return host_kernels.or_numpy(host_kernels.accumulating(ufunc), compiled, host_kernels.are_many_in_order)
 
 
 ACCUMULATE: dict[Any, Kernel] = {
-    np.add: _running(lax.cumsum, lax.cummax, lax.add, -0.0),
-    np.multiply: _running(lax.cumprod, lax.cummin, lax.mul, 1.0),
-    np.maximum: _running_extremum(lax.cummax, maximum),
-    np.minimum: _running_extremum(lax.cummin, minimum),
+    np.add: _running(np.add, lax.cumsum, lax.cummax, lax.add, -0.0),
+    np.multiply: _running(np.multiply, lax.cumprod, lax.cummin, lax.mul, 1.0),
+    np.maximum: _running_extremum(np.maximum, lax.cummax, maximum),
+    np.minimum: _running_extremum(np.minimum, lax.cummin, minimum),
 }

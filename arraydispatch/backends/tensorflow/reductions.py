@@ -148,17 +148,17 @@ REDUCE: dict[Any, Kernel] = {
 }
 
 
-def _running(op: Kernel) -> Kernel:
+def _running(ufunc: np.ufunc, op: Kernel) -> Kernel:
     """Make a running sum or product; for booleans, or and and."""
 
     def kernel(a: Tensor, axis: int) -> Tensor:
         if a.dtype is BOOL:
             return _not_equal(op(_cast(a, tf.int64), integer(axis)), 0)
-        if op is _cumsum:
-            run = host_kernels.on_numpy if _begins_with_zero(a, axis) else host_kernels.if_large
-            made = run(np.add.accumulate, a, axis, dtype=a.dtype.as_numpy_dtype)
-            if made is not None:
-                return made
+        exact = op is _cumsum and _begins_with_zero(a, axis)
+        run = host_kernels.on_numpy if exact else host_kernels.if_large
+        made = run(ufunc.accumulate, a, axis, dtype=a.dtype.as_numpy_dtype)
+        if made is not None:
+            return made
         if op is _cumprod and (a.dtype in BITS or a.dtype in COMPLEX) and derived():
             return _differentiable_product(a, axis)
         return op(a, integer(axis))
@@ -216,6 +216,6 @@ def running_extremum(ufunc: np.ufunc, choose: Kernel) -> Kernel:
 
 
 ACCUMULATE: dict[Any, Kernel] = {
-    np.add: _running(_cumsum),
-    np.multiply: _running(_cumprod),
+    np.add: _running(np.add, _cumsum),
+    np.multiply: _running(np.multiply, _cumprod),
 }

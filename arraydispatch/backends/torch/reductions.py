@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..base import Unsupported
 from .dtype_tables import SIGNED_TWIN, UNSIGNED, WIDER, concrete, derived, ordered, unordered
-from .host_kernels import accumulated
+from .host_kernels import accumulated, running_extremum
 
 Axes = tuple[int, ...]
 Kernel = Callable[..., Tensor]
@@ -205,9 +205,11 @@ def _running(plain: Callable[..., Tensor], ufunc: np.ufunc) -> Kernel:
     return kernel
 
 
-def _running_extremum(plain: Callable[..., Any]) -> Kernel:
+def _running_extremum(plain: Callable[..., Any], ufunc: np.ufunc) -> Kernel:
     def kernel(a: Tensor, axis: int) -> Tensor:
         dtype = a.dtype
+        if (made := running_extremum(ufunc, a, axis)) is not None:
+            return made
         if dtype in UNSIGNED:
             wide = WIDER.get(dtype)
             if wide is not None:
@@ -223,6 +225,6 @@ def _running_extremum(plain: Callable[..., Any]) -> Kernel:
 ACCUMULATE: dict[Any, Kernel] = {
     np.add: _running(torch.cumsum, np.add),
     np.multiply: _running(torch.cumprod, np.multiply),
-    np.maximum: _running_extremum(torch.cummax),
-    np.minimum: _running_extremum(torch.cummin),
+    np.maximum: _running_extremum(torch.cummax, np.maximum),
+    np.minimum: _running_extremum(torch.cummin, np.minimum),
 }
