@@ -116,3 +116,35 @@ def test_a_function_that_ran_is_differentiated() -> None:
         )
         slope = ad.grad(lambda a: jitted(a)[0])(x)
         np.testing.assert_allclose(np.asarray(slope), np.cos(host), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "u8", "?"])
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "any", "all"])
+def test_integers_are_reduced_in_steps(name: str, dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    for shape, axis in (((16_411,), None), ((150, 256), 1), ((40, 37, 16), (0, 2)), ((8192, 3), 0)):
+        x = rng.integers(0, 250, shape).astype(dtype)
+        x.flat[[5, -7]] = (0, 1) if dtype == "?" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+        for numbers in (x, x | x.dtype.type(1), x * 0):
+            made, wanted = (getattr(y, name)(axis=axis) for y in (ad.asarray(numbers, backend="jax"), numbers))
+            assert np.asarray(made).dtype == np.asarray(wanted).dtype
+            np.testing.assert_array_equal(np.asarray(made), wanted, err_msg=f"{shape} {axis}")
+
+
+def test_a_sum_of_short_integers_does_not_store_the_long_ones() -> None:
+    x = jnp.ones(1 << 16, np.int8)
+    kernel = loader.load("jax").REDUCE[np.add]
+    with loader.load("jax").within():
+        made = jax.jit(lambda x: kernel(x.astype(np.int64), (0,), False))
+        assert staged_reductions.temporary(made, [x]) < 8 * x.size / 2
+        assert int(made(x)) == x.size
+
+
+def test_integers_in_transforms() -> None:
+    x = ad.asarray(np.linspace(-1.0, 2.0, 20_000), backend="jax")
+    slope = ad.grad(lambda x: np.sum(x * np.sum(x > 0)) + np.max((x * 5).astype(int)) * x[0])(x)
+    wanted = np.full(20_000, float((np.asarray(x) > 0).sum()))
+    wanted[0] += 10
+    np.testing.assert_allclose(np.asarray(slope), wanted)
+    rows = ad.asarray(np.arange(60_000).reshape(3, -1), backend="jax")
+    np.testing.assert_array_equal(np.asarray(ad.vmap(np.sum)(rows)), np.asarray(rows).sum(1))

@@ -12,7 +12,7 @@ from jax import lax
 
 from . import host_kernels
 from .jitted_kernels import is_float16, kernel
-from .staged_reductions import neighbours
+from .staged_reductions import FEW, neighbours, of_integers
 from .ufuncs import maximum, minimum
 
 Array = Any
@@ -35,14 +35,23 @@ def _wide(function: Kernel) -> Kernel:
 
 def _sum(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     if a.dtype == np.bool_:
-        return jnp.any(a, axes, keepdims=keepdims)
-    return _wide(jnp.sum)(a, axes, keepdims)
+        return _any(a, axes, keepdims)
+    return _wide(jnp.sum)(of_integers(a, axes, lax.add), axes, keepdims)
 
 
 def _product(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
     if a.dtype == np.bool_:
-        return jnp.all(a, axes, keepdims=keepdims)
-    return _wide(jnp.prod)(a, axes, keepdims)
+        return _all(a, axes, keepdims)
+    return _wide(jnp.prod)(of_integers(a, axes, lax.mul), axes, keepdims)
+
+
+def _all(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    # Of complex numbers `jnp.all` and `jnp.any` read the real part only.
+    return jnp.all(of_integers(a != 0, axes, lax.bitwise_and), axes, keepdims=keepdims)
+
+
+def _any(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+    return jnp.any(of_integers(a != 0, axes, lax.bitwise_or), axes, keepdims=keepdims)
 
 
 def _with_nan(real: Kernel, operator: Kernel) -> Kernel:
@@ -65,6 +74,8 @@ def _extremum_of(
 
     def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
         if not axes or not jnp.issubdtype(a.dtype, np.inexact):
+            if a.dtype.itemsize > 1:
+                a = of_integers(a, axes, operator, FEW)
             return real(a, axes, keepdims=keepdims)
         if not jnp.issubdtype(a.dtype, np.complexfloating):
             return _derived_by_place(real, place, axes, keepdims)(a)
@@ -122,9 +133,8 @@ REDUCE: dict[Any, Kernel] = {
     np.multiply: _reduction(_product),
     np.maximum: _reduction(_extremum_of(jnp.max, lax.max, jnp.argmax, maximum)),
     np.minimum: _reduction(_extremum_of(jnp.min, lax.min, jnp.argmin, minimum)),
-    # For complex numbers `jnp.all` and `jnp.any` read the real part only.
-    np.logical_and: _reduction(lambda a, axes, keepdims: jnp.all(a != 0, axes, keepdims=keepdims)),
-    np.logical_or: _reduction(lambda a, axes, keepdims: jnp.any(a != 0, axes, keepdims=keepdims)),
+    np.logical_and: _reduction(_all),
+    np.logical_or: _reduction(_any),
     np.bitwise_and: _reduction(_bitwise(lax.bitwise_and, -1)),
     np.bitwise_or: _reduction(_bitwise(lax.bitwise_or, 0)),
     np.bitwise_xor: _reduction(_bitwise(lax.bitwise_xor, 0)),

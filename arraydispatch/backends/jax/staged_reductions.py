@@ -19,7 +19,9 @@ from jax import lax
 from jax.extend.core import ClosedJaxpr, Literal, jaxprs_in_params
 from jax.sharding import NamedSharding
 
-__all__ = ["LARGE", "choice", "neighbours", "temporary"]
+from ..host_kernels import LEFT_FROM
+
+__all__ = ["FEW", "LARGE", "choice", "neighbours", "of_integers", "temporary"]
 
 Array = Any
 Eqn = Any
@@ -28,6 +30,8 @@ LARGE = 1 << 23
 """Bytes on each device of an operand from which the elements cost more to make than to add: they leave the caches."""
 _WIDTHS = (32, 16, 8)
 """Numbers of neighbours that are reduced together. XLA unrolls these loops, and splits longer ones, which it does not fuse."""
+FEW = _WIDTHS[-1:]
+"""Those for a maximum or minimum: of integers XLA finds that of eight in registers, and of more in twice the time."""
 _OPERATORS: dict[str, Callable[[Array, Array], Array]] = {
     "reduce_sum": lax.add,
     "reduce_prod": lax.mul,
@@ -136,7 +140,22 @@ def _reduced(eqn: Eqn, operands: Sequence[Array], count: int) -> Array:
     return eqn.primitive.bind(neighbours(operands[0], axes, _OPERATORS[eqn.primitive.name], count), **eqn.params)
 
 
-def neighbours(a: Array, axes: Sequence[int], operator: Callable[[Array, Array], Array], count: int) -> Array:
+def of_integers(
+    a: Array, axes: Sequence[int], operator: Callable[[Array, Array], Array], widths: Any = _WIDTHS
+) -> Array:
+    """Reduce neighbours first if many integers or truth values are reduced on a CPU: XLA adds a chain of them at the pace of one addition.
+
+    Measured on one core: the sum of 4 million integers of a byte, as 64 bits, takes 0.6 ms instead of 9.7, of 600,000 truth values 0.13 instead of
+    0.4, the largest of 2 million of 32 bits 0.4 instead of 0.8 to 1.5 (of single bytes YNNPACK finds it at once).
+    """
+    if not axes or a.dtype.kind not in "biu" or a.size < LEFT_FROM or jax.default_backend() != "cpu":
+        return a
+    return neighbours(a, axes, operator, jax.device_count(), widths)
+
+
+def neighbours(
+    a: Array, axes: Sequence[int], operator: Callable[[Array, Array], Array], count: int, among: Sequence[int] = _WIDTHS
+) -> Array:
     """Reduce neighbours along one of the axes by a function that the library does not know, and NaN as NumPy does.
 
     Parameters
@@ -149,9 +168,11 @@ def neighbours(a: Array, axes: Sequence[int], operator: Callable[[Array, Array],
         One of `jax.lax`.
     count : int
         Number of devices over which the axis may be split: each has its neighbours.
+    among : sequence of int
+        Numbers of neighbours, the preferred one first.
     """
     identity = _identity(operator, a.dtype)
-    widths = {axis: _width(a.shape[axis], count) for axis in axes}
+    widths = {axis: _width(a.shape[axis], count, among) for axis in axes}
     axis = max(axes, key=lambda axis: (widths[axis], axis))
     shape, width = list(a.shape), widths[axis]
     if not width:
@@ -171,10 +192,10 @@ def neighbours(a: Array, axes: Sequence[int], operator: Callable[[Array, Array],
     return lax.optimization_barrier(lax.reduce(lax.reshape(a, shape), identity, function, (axis + 1,)))
 
 
-def _width(n: int, count: int) -> int:
+def _width(n: int, count: int, among: Sequence[int]) -> int:
     """Return how many neighbours are reduced together; 0 if no width divides the part of an axis."""
     part = n // count if n % count == 0 else n
-    return next((width for width in _WIDTHS if part % width == 0), part if part < _WIDTHS[-1] else 0)
+    return next((width for width in among if part % width == 0), part if part < _WIDTHS[-1] else 0)
 
 
 def _identity(operator: Callable[[Array, Array], Array], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
