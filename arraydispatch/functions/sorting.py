@@ -314,7 +314,7 @@ def count_nonzero(xp: Any, a: Any, axis: Any = None, *, keepdims: bool = False) 
 
 def _weak(xp: Any, value: Any, to: np.dtype[Any], like: Native) -> Native:
     if like is not None and type(value) is float and to.kind == "f" and to.itemsize >= 4:
-        return filled(xp, (), value, to, like)
+        return filled(xp, (), dtypes.cast_scalar(value, to), to, like)
     return scalar(xp, np.asarray(value).astype(to)[()], to, like)
 
 

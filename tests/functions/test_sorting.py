@@ -200,6 +200,8 @@ CASES: dict[Any, list[str]] = {
         "np.where(m34, f34)",
         "np.where(m34, np.float32(2), g34)",
         "np.where(m34, g34, np.float64(2))",
+        "np.where(m34, g34, 1e300)",
+        "np.where(m34, -1e300, h34)",
         "np.where(m34, f34, 1j)",
         "np.where(m34, b34, False)",
     ],

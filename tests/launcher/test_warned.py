@@ -206,3 +206,20 @@ def test_a_call_without_arrays_is_made_once(
     plain = _said(zygotes.plain.run("main.py", cwd=tmp_path))
     assert len(plain[2]) == 3
     assert _said(zygotes.of(backend).run("main.py", cwd=tmp_path, options=options)) == plain
+
+
+@every_backend
+def test_a_number_beyond_the_dtype_is_reported_once_in_compiled_execution(
+    backend: str, tmp_path: Path, zygotes: Zygotes
+) -> None:
+    (tmp_path / "main.py").write_text(
+        "import numpy as np\n"
+        "x, said = np.ones(300, 'f4'), []\n"
+        "with np.errstate(all='call', call=lambda kind, flag: said.append(kind)):\n"
+        "    for f in lambda: np.where(x > 1, x, 1e300), lambda: np.clip(x, 1e300, None), lambda: np.full_like(x, 1e300):\n"
+        "        print(f()[0], said)\n"
+        "        said.clear()\n"
+    )
+    plain = _said(zygotes.plain.run("main.py", cwd=tmp_path))
+    options = ("--execution", "compiled", "--min-size", "0")
+    assert _said(zygotes.of(backend).run("main.py", cwd=tmp_path, options=options)) == plain

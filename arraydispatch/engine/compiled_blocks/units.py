@@ -160,11 +160,14 @@ class Unit:
         structure: Any = None
 
         def call(natives: Any) -> Any:
-            if plain:
-                return func(*natives)
-            return func(
-                *[_filled(x, natives) for x in given], **{name: _filled(x, natives) for name, x in named.items()}
-            )
+            with np.errstate(
+                all="ignore"
+            ):  # numbers that overflow: the result tells, once, whatever is traced how often
+                if plain:
+                    return func(*natives)
+                return func(
+                    *[_filled(x, natives) for x in given], **{name: _filled(x, natives) for name, x in named.items()}
+                )
 
         def run(*natives: Any) -> list[Any]:
             found: list[Any] = []
