@@ -1,16 +1,19 @@
 """Elementary functions of complex numbers with C99's special values, composed of real functions with the formulas of glibc.
 
 For libraries whose compiler is XLA, which loses the sign of zeros, by which the side of a branch cut is chosen, and returns NaN for most
-infinities (https://github.com/jax-ml/jax/issues/24787).
+infinities (https://github.com/jax-ml/jax/issues/24787). Its sinh and cosh of real numbers are from exp(x + log(1/2)), whose error grows
+with that sum: 17 units at 290.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 Native = Any
+Kernel = Callable[[Native], Native]
 
 
 class Formulas:
@@ -61,6 +64,16 @@ class Formulas:
         huge, top = lib.isinf(full), root * 0.5 * root
         s = lib.where(huge, top, (less + less / (less + 1.0)) * 0.5)
         return s, lib.where(huge, top, full * 0.5 + 0.5 / full), root * math.sqrt(0.5)
+
+    def real_sinh(self, x: Native) -> Native:
+        return self._signed(self._sinh_cosh(self.lib.abs(x))[0], x)
+
+    def real_cosh(self, x: Native) -> Native:
+        return self._sinh_cosh(self.lib.abs(x))[1]
+
+    def real_arctanh(self, x: Native) -> Native:
+        size = self.lib.abs(x)
+        return self._signed(self.lib.log1p(size * 2.0 / (1.0 - size)) * 0.5, x)
 
     def sinh(self, z: Native) -> Native:
         lib = self.lib
@@ -127,3 +140,43 @@ class Formulas:
         re = lib.where(unknown, lib.where(known, self._nothing(x), math.nan), re)
         im = lib.where(unknown, lib.where(lib.isinf(y), quarter, math.nan), lib.where(is_far, quarter, angle))
         return lib.join(re, lib.where(lib.equal(x, 0.0) & lib.equal(y, 0.0), y, im))
+
+    def cos(self, z: Native) -> Native:
+        x, y = self.lib.parts(z)
+        return self.cosh(self.lib.join(-y, x))
+
+    def rotated(self, function: Kernel) -> Kernel:
+        """Return i f(-i z): sin from sinh, tan from tanh, arctan from arctanh."""
+        lib = self.lib
+
+        def body(z: Native) -> Native:
+            x, y = lib.parts(z)
+            re, im = lib.parts(function(lib.join(y, -x)))
+            return lib.join(-im, re)
+
+        return body
+
+    def mirrored(self, function: Kernel, across_real_axis: bool, known: Callable[..., tuple[Native, Native]]) -> Kernel:
+        """Evaluate on one side of a branch cut and reflect; ``known(x, y, re, im)`` corrects values for infinities and NaN."""
+        lib = self.lib
+
+        def body(z: Native) -> Native:
+            x, y = lib.parts(z)
+            a, b = (x, lib.abs(y)) if across_real_axis else (lib.abs(x), y)
+            re, im = known(a, b, *lib.parts(function(lib.join(a, b))))
+            return lib.join(re, self._signed(im, y)) if across_real_axis else lib.join(self._signed(re, x), im)
+
+        return body
+
+    def inverse(self, name: str, function: Kernel) -> Kernel:
+        """Compute the inverse of a circular or hyperbolic function, by the library's own function on one side of the branch cut."""
+        lib = self.lib
+
+        def known(x: Native, y: Native, re: Native, im: Native) -> tuple[Native, Native]:
+            mixed = (lib.isnan(x) & lib.isfinite(y)) | (lib.isnan(y) & lib.isfinite(x))
+            part, none = y if name == "arcsinh" else x, lib.zeros_like(x)
+            value = lib.where(lib.equal(part, 0.0), none + math.pi / 2 if "cos" in name else part, math.nan)
+            at = (value, none + math.nan) if name in ("arccos", "arcsin") else (none + math.nan, value)
+            return lib.where(mixed, at[0], re), lib.where(mixed, at[1], im)
+
+        return self.mirrored(function, name != "arcsinh", known)

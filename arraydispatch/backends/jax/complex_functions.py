@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -26,22 +27,21 @@ _formulas = Formulas(
 exp, expm1 = derived_from(jnp.exp)(_formulas.exp), derived_from(jnp.expm1)(_formulas.expm1)
 sinh, cosh = derived_from(jnp.sinh)(_formulas.sinh), derived_from(jnp.cosh)(_formulas.cosh)
 tanh, arctanh = derived_from(jnp.tanh)(_formulas.tanh), derived_from(jnp.arctanh)(_formulas.arctanh)
+real_sinh = wide(derived_from(jnp.sinh)(_formulas.real_sinh))
+real_cosh = wide(derived_from(jnp.cosh)(_formulas.real_cosh))
+_arctanh_of_doubles = derived_from(jnp.arctanh)(_formulas.real_arctanh)
+
+
+@wide
+def real_arctanh(x: Array) -> Any:
+    """Compute arctanh; XLA computes it for doubles by its log1p, on both sides of zero."""
+    return _arctanh_of_doubles(x) if x.dtype == np.float64 else jnp.arctanh(x)
 
 
 @derived_from(jnp.exp2)
 def exp2(z: Array) -> Array:
     scale = lax.real(z).dtype.type(np.log(2.0))
     return exp(lax.complex(lax.real(z) * scale, lax.imag(z) * scale))
-
-
-def _rotated(function: Kernel) -> Kernel:
-    """Return i f(-i z): sin from sinh, tan from tanh, arctan from arctanh."""
-
-    def body(z: Array) -> Array:
-        out = function(lax.complex(lax.imag(z), -lax.real(z)))
-        return lax.complex(-lax.imag(out), lax.real(out))
-
-    return body
 
 
 # -- functions of numbers real or complex ---------------------------------------------------------------------------------
@@ -62,63 +62,23 @@ def infinite_part(function: Kernel) -> Kernel:
     return body
 
 
-def mirrored(function: Kernel, part: str, patch: Callable[[Array, Array], Array]) -> Kernel:
-    """Evaluate on one side of a branch cut and reflect: XLA drops the sign of zero that selects the side.
-
-    ``patch(z, f(z))`` corrects XLA's values for infinities and NaNs.
-    """
-
-    @wide
-    @derived_from(function)
-    def body(a: Array) -> Array:
-        if not jnp.issubdtype(a.dtype, np.complexfloating):
-            return function(a)
-        re, im = lax.real(a), lax.imag(a)
-        if part == "imag":
-            side = lax.complex(re, lax.abs(im))
-            out = patch(side, function(side))
-            return jnp.where(jnp.signbit(im), lax.conj(out), out)
-        side = lax.complex(lax.abs(re), im)
-        out = patch(side, function(side))
-        return jnp.where(jnp.signbit(re), -lax.conj(out), out)
-
-    return body
-
-
-# -- corrections for infinities and NaNs: f(z, XLA's value) --------------------------------------------------------------
-
-
-def _one_nan(z: Array, out: Array, re: Any, im: Any) -> Array:
-    """Choose ``re`` and ``im`` where one part of ``z`` is NaN and the other finite."""
-    x, y = lax.real(z), lax.imag(z)
-    mixed = (jnp.isnan(x) & jnp.isfinite(y)) | (jnp.isnan(y) & jnp.isfinite(x))
-    parts = jnp.where(mixed, re, lax.real(out)), jnp.where(mixed, im, lax.imag(out))
-    return lax.complex(*[part.astype(x.dtype) for part in parts])
-
-
-def arccos(z: Array, out: Array) -> Array:
-    return _one_nan(z, out, jnp.where(lax.real(z) == 0, np.pi / 2, np.nan), np.nan)
-
-
-def arcsin(z: Array, out: Array) -> Array:
-    return _one_nan(z, out, jnp.where(lax.real(z) == 0, lax.real(z), np.nan), np.nan)
-
-
-def arccosh(z: Array, out: Array) -> Array:
-    return _one_nan(z, out, np.nan, jnp.where(lax.real(z) == 0, np.pi / 2, np.nan))
-
-
-def arcsinh(z: Array, out: Array) -> Array:
-    return _one_nan(z, out, np.nan, jnp.where(lax.imag(z) == 0, lax.imag(z), np.nan))
-
-
-def sqrt(z: Array, out: Array) -> Array:
-    x, y = lax.real(z), lax.imag(z)
+def _sqrt_at_infinities(x: Array, y: Array, re: Array, im: Array) -> tuple[Array, Array]:
     at_x = jnp.isinf(x) & jnp.isnan(y)
-    re = jnp.where(at_x, jnp.where(x > 0, np.inf, np.nan), lax.real(out))
-    im = jnp.where(at_x, jnp.where(x > 0, np.nan, np.inf), lax.imag(out))
-    parts = jnp.where(jnp.isinf(y), np.inf, re), jnp.where(jnp.isinf(y), y, im)
-    return lax.complex(*[part.astype(x.dtype) for part in parts])
+    re = jnp.where(at_x, jnp.where(x > 0, np.inf, np.nan), re)
+    im = jnp.where(at_x, jnp.where(x > 0, np.nan, np.inf), im)
+    re, im = jnp.where(jnp.isinf(y), np.inf, re), jnp.where(jnp.isinf(y), y, im)
+    return re.astype(x.dtype), im.astype(x.dtype)
+
+
+@jax.custom_jvp  # type: ignore[untyped-decorator]
+def arccosh(a: Array) -> Array:
+    """Compute ``jnp.arccosh`` with a correct derivative: JAX's is the root of a square, with the wrong sign for
+    negative real parts.
+    """
+    return jnp.arccosh(a)
+
+
+arccosh.defjvp(lambda xs, slopes: (arccosh(*xs), slopes[0] / (jnp.sqrt(xs[0] - 1) * jnp.sqrt(xs[0] + 1))))
 
 
 FUNCTIONS: dict[Any, Kernel] = {
@@ -129,9 +89,19 @@ FUNCTIONS: dict[Any, Kernel] = {
     np.cosh: cosh,
     np.tanh: tanh,
     np.arctanh: arctanh,
-    np.sin: derived_from(jnp.sin)(_rotated(sinh)),
-    np.cos: derived_from(jnp.cos)(lambda z: cosh(lax.complex(-lax.imag(z), lax.real(z)))),
-    np.tan: derived_from(jnp.tan)(_rotated(tanh)),
-    np.arctan: derived_from(jnp.arctan)(_rotated(arctanh)),
+    np.sin: derived_from(jnp.sin)(_formulas.rotated(sinh)),
+    np.cos: derived_from(jnp.cos)(_formulas.cos),
+    np.tan: derived_from(jnp.tan)(_formulas.rotated(tanh)),
+    np.arctan: derived_from(jnp.arctan)(_formulas.rotated(arctanh)),
+    np.sqrt: derived_from(jnp.sqrt)(_formulas.mirrored(jnp.sqrt, True, _sqrt_at_infinities)),
+    **{
+        ufunc: derived_from(function)(_formulas.inverse(ufunc.__name__, function))
+        for ufunc, function in {
+            np.arccos: jnp.arccos,
+            np.arccosh: arccosh,
+            np.arcsin: jnp.arcsin,
+            np.arcsinh: jnp.arcsinh,
+        }.items()
+    },
 }
 """Ufunc -> kernel for complex numbers."""

@@ -268,23 +268,6 @@ def _exp2(a: Array) -> Array:
     return jnp.exp(rest * a.dtype.type(np.log(2.0))) * two_to(half) * two_to(whole - half)
 
 
-@wide
-@derived_from(jnp.cosh)
-def _cosh(a: Array) -> Array:
-    # `jnp.cosh` is exp(x + log 0.5) + …, which is 13 ulp off at 33.
-    size = lax.abs(a)
-    root, full = jnp.exp(size / 2), jnp.exp(size)
-    return jnp.where(jnp.isinf(full), root / 2 * root, full / 2 + 0.5 / full)
-
-
-@wide
-@derived_from(jnp.sinh)
-def _sinh(a: Array) -> Array:
-    size = lax.abs(a)
-    root, less = jnp.exp(size / 2), jnp.expm1(size)
-    return jnp.copysign(jnp.where(jnp.isinf(less), root / 2 * root, (less + less / (less + 1)) / 2), a)
-
-
 _OPERATIONS = xla_formulas.Operations(
     where=jnp.where,
     bits=lambda a: lax.bitcast_convert_type(a, np.int64),
@@ -310,27 +293,6 @@ _log = _for_doubles(jnp.log, xla_formulas.log)
 _log2 = _for_doubles(jnp.log2, lambda ops, a: xla_formulas.log(ops, a) * math.log2(math.e))
 _log10 = _for_doubles(jnp.log10, lambda ops, a: xla_formulas.log(ops, a) * math.log10(math.e))
 _log1p = _for_doubles(jnp.log1p, xla_formulas.log1p)
-
-
-@wide
-@derived_from(jnp.arctanh)
-def _arctanh(a: Array) -> Array:
-    """Compute arctanh; XLA computes it for doubles by its log1p, on both sides of zero."""
-    if a.dtype != np.float64:
-        return jnp.arctanh(a)
-    size = lax.abs(a)
-    return jnp.copysign(jnp.log1p(2 * size / (1 - size)) / 2, a)
-
-
-@jax.custom_jvp  # type: ignore[untyped-decorator]
-def _arccosh(a: Array) -> Array:
-    """Compute ``jnp.arccosh`` with a correct derivative: JAX's is the root of a square, with the wrong sign for
-    negative real parts.
-    """
-    return jnp.arccosh(a)
-
-
-_arccosh.defjvp(lambda xs, slopes: (_arccosh(*xs), slopes[0] / (jnp.sqrt(xs[0] - 1) * jnp.sqrt(xs[0] + 1))))
 
 
 # -- comparison ------------------------------------------------------------------------------------------------------
@@ -522,7 +484,7 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.isinf: lambda a: jnp.zeros(a.shape, bool) if _integral(a) else jnp.isinf(a),
     np.isfinite: lambda a: jnp.ones(a.shape, bool) if _integral(a) else jnp.isfinite(a),
     np.bitwise_count: jnp.bitwise_count,
-    np.sqrt: complex_functions.mirrored(jnp.sqrt, "imag", complex_functions.sqrt),
+    np.sqrt: wide(jnp.sqrt),
     np.cbrt: wide(jnp.cbrt),
     np.exp: wide(jnp.exp),
     np.exp2: _exp2,
@@ -534,15 +496,15 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.sin: wide(jnp.sin),
     np.cos: wide(jnp.cos),
     np.tan: wide(jnp.tan),
-    np.arcsin: complex_functions.mirrored(jnp.arcsin, "imag", complex_functions.arcsin),
-    np.arccos: complex_functions.mirrored(jnp.arccos, "imag", complex_functions.arccos),
+    np.arcsin: wide(jnp.arcsin),
+    np.arccos: wide(jnp.arccos),
     np.arctan: wide(jnp.arctan),
-    np.sinh: _sinh,
-    np.cosh: _cosh,
+    np.sinh: complex_functions.real_sinh,
+    np.cosh: complex_functions.real_cosh,
     np.tanh: wide(jnp.tanh),
-    np.arcsinh: complex_functions.mirrored(jnp.arcsinh, "real", complex_functions.arcsinh),
-    np.arccosh: complex_functions.mirrored(_arccosh, "imag", complex_functions.arccosh),
-    np.arctanh: _arctanh,
+    np.arcsinh: wide(jnp.arcsinh),
+    np.arccosh: wide(complex_functions.arccosh),
+    np.arctanh: complex_functions.real_arctanh,
     np.spacing: _spacing,
 }
 

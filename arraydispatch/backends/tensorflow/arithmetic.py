@@ -32,12 +32,10 @@ Kernel = Callable[..., Any]
 _add, _sub, _mul, _div, _floor_div, _floor_mod, _truncate_mod, _pow, _neg = map(
     raw, "AddV2 Sub Mul RealDiv FloorDiv FloorMod TruncateMod Pow Neg".split()
 )
-_abs, _complex_abs, _sign, _square, _floor, _exp, _log, _log1p = map(
-    raw, "Abs ComplexAbs Sign Square Floor Exp Log Log1p".split()
+_abs, _complex_abs, _sign, _square, _floor, _log, _log1p = map(
+    raw, "Abs ComplexAbs Sign Square Floor Log Log1p".split()
 )
-_atan2, _sqrt, _expm1, _sin, _cos, _sinh, _cosh, _atanh, _equal = map(
-    raw, "Atan2 Sqrt Expm1 Sin Cos Sinh Cosh Atanh Equal".split()
-)
+_atan2, _sqrt, _equal = map(raw, "Atan2 Sqrt Equal".split())
 _less, _less_equal, _greater, _greater_equal, _maximum, _minimum, _and, _or, _bit_and = map(
     raw, "Less LessEqual Greater GreaterEqual Maximum Minimum LogicalAnd LogicalOr BitwiseAnd".split()
 )
@@ -375,58 +373,6 @@ def log1p(a: Tensor) -> Tensor:
     re, im = parts(a)
     re = _add(re, 1.0)
     return join(_log(modulus(join(re, im))), _atan2(im, re))
-
-
-def arctanh(a: Tensor) -> Tensor:
-    """Compute arctanh; XLA computes it for doubles by its log1p, on both sides of zero."""
-    return _atanh(a) if a.dtype != tf.float64 or tf.executing_eagerly() else _compiled_arctanh(a)
-
-
-@tf.custom_gradient  # type: ignore[untyped-decorator]
-def _compiled_arctanh(a: Tensor) -> Any:
-    """Compute arctanh with its own derivative: the derivative of the formula is NaN at 1, where it should be infinite."""
-    negative = a < 0.0
-    size = _select(negative, -a, a)
-    found = _log1p(size * 2.0 / (1.0 - size)) * 0.5
-    return _select(negative, -found, found), lambda cotangent: cotangent / (1.0 - a * a)
-
-
-def _for_xla(a: Tensor) -> bool:
-    """Whether XLA will compute this in a program, in a dtype for which its formulas need no wider one."""
-    return a.dtype in (tf.float32, tf.float64) and not tf.executing_eagerly()
-
-
-def _sizes(a: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the mask of negative numbers, their absolute values, the mask of nearly overflowing exponentials, and half
-    of these.
-
-    The absolute value is 0 where the mask applies, so that neither the other formula nor its derivative is infinite.
-    """
-    negative = a < 0.0
-    size = _select(negative, -a, a)
-    most, step = (700.0, 350.0) if a.dtype == tf.float64 else (80.0, 40.0)
-    large, nothing = size > most, tf.zeros_like(a)
-    half = _exp(_select(large, size, nothing) - step) * (math.exp(step) / 2)
-    return negative, _select(large, nothing, size), large, half
-
-
-def sinh(a: Tensor) -> Tensor:
-    """Compute sinh; XLA computes it from exp(x + log(1/2)), whose error grows with that sum: 17 units at 290."""
-    if not _for_xla(a):
-        return _sinh(a)
-    negative, size, large, half = _sizes(a)
-    less = _expm1(size)
-    found = _select(large, half, (less + less / (less + 1.0)) * 0.5)
-    return _select(negative, -found, found)
-
-
-def cosh(a: Tensor) -> Tensor:
-    """Compute cosh, with the same correction as sinh."""
-    if not _for_xla(a):
-        return _cosh(a)
-    _, size, large, half = _sizes(a)
-    full = _exp(size)
-    return _select(large, half, full * 0.5 + 0.5 / full)
 
 
 def hypot(a: Tensor, b: Tensor) -> Tensor:
