@@ -248,7 +248,8 @@ class Backend:
     UFUNCS: dict[Any, Callable[..., Any]]
     REDUCE: dict[Any, Callable[..., Any]]
     ACCUMULATE: dict[Any, Callable[..., Any]]
-    OVERRIDES: dict[Any, Callable[..., Any]]
+    OVERRIDES: Mapping[Any, Callable[..., Any]] = {}
+    """NumPy function -> code for this library alone."""
     INPLACE: frozenset[Any] = frozenset()
     """Ufuncs whose kernel accepts ``out=`` of the loop's output dtype with the same result."""
     CPU: Any = None
@@ -266,11 +267,6 @@ class Backend:
             return {}
         kernels: Mapping[str, Callable[..., Any]] = imported(f"{package}.special").SPECIAL
         return kernels
-
-    @lazy
-    def science(self) -> Mapping[str, Callable[..., Any]]:
-        """Full name of a SciPy function -> code for it in this library alone, as in :attr:`OVERRIDES`."""
-        return {}
 
     HOST_KERNELS: Mapping[Any, str] = {}
     """NumPy function -> reason why NumPy runs it on the zero-copy view of an array in host memory, unless execution is

@@ -2,8 +2,8 @@
 
 The registry resolves (function object, backend) once to an :class:`Entry`, which the backend keeps:
 
-1. the backend's *override*: code for this function on this library, in ``Backend.OVERRIDES`` (NumPy's backend alone has some) or
-   ``Backend.science``; if it raises :class:`Unsupported`, the next of these runs the call;
+1. the backend's *override*: code for this function on this library, in ``Backend.OVERRIDES`` (NumPy's backend alone has some); if
+   it raises :class:`Unsupported`, the next of these runs the call;
 2. *native*: NumPy's front (its argument rules, written once) over one primitive row of the backend;
 3. *composed*: NumPy's behaviour written once over ``xp``, this same resolver bound to the backend;
 4. *host*: NumPy runs it on the host by policy, with a reason; or *refused*, with a reason.
@@ -424,8 +424,6 @@ def _resolve(func: Any, backend: Backend) -> Entry:
     override = backend.OVERRIDES.get(func)
     if func in SCIENTIFIC and backend.native_is_ndarray:
         return Entry(func, "host", None, None, dtypes.OnlyOnHost(SCIPYS))
-    if override is None and func in SCIENTIFIC:
-        override = backend.science.get(names.FULL[func])
     if override is not None:
         run = override if spec is None else _or_else(override, spec.body)
         return _runs(func, "override", spec, run, backend)

@@ -81,7 +81,6 @@ class JaxBackend(Backend):
 
     def __init__(self) -> None:
         super().__init__()
-        self.OVERRIDES = {}
         self._key: Array = None
         self._key_lock = threading.RLock()
         self._uploads: dict[Any, int] = {}

@@ -100,7 +100,6 @@ class TensorFlowBackend(Backend):
 
     def __init__(self) -> None:
         super().__init__()
-        self.OVERRIDES = {}
         self._generator: Any = None
 
     # -- identity ------------------------------------------------------------------------------------------------

@@ -112,7 +112,6 @@ class TorchBackend(Backend):
 
     def __init__(self) -> None:
         super().__init__()
-        self.OVERRIDES = {}
         self._pytrees: set[type] = set()
         self._by_dtype: dict[torch.dtype, Kind] = {}
         self._elsewhere = torch.accelerator.is_available()

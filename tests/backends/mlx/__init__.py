@@ -28,7 +28,6 @@ class MlxBackend(Backend):
     UFUNCS = ufuncs.UFUNCS
     REDUCE = ufuncs.REDUCE
     ACCUMULATE = ufuncs.ACCUMULATE
-    OVERRIDES: dict[Any, Any] = {}  # noqa: RUF012 -- the contract's name
 
     @property
     def module(self) -> ModuleType:

@@ -27,7 +27,6 @@ class StrictBackend(Backend):
     UFUNCS = ufuncs.UFUNCS
     REDUCE = ufuncs.REDUCE
     ACCUMULATE = ufuncs.ACCUMULATE
-    OVERRIDES: dict[Any, Any] = {}  # noqa: RUF012 -- the contract's name
 
     @property
     def module(self) -> ModuleType:
