@@ -68,20 +68,9 @@ _CALLED: dict[str, tuple[str, ...]] = {
     "sklearn.model_selection": ("ParameterGrid.__init__", "ParameterSampler.__init__"),
 }
 """Module -> the only functions and methods of it that check types."""
-_PARAMETERS = "sklearn.base", "BaseEstimator"
-"""Class of objects that store their arguments and check types later."""
 _SEEDS = {"scipy": "scipy._lib._util", "sklearn": "sklearn.utils.validation"}
 """Library -> module of its function :data:`_SEED`, which its other modules have by name."""
 _SEED = "check_random_state"
-
-_PICKLERS = {"joblib.numpy_pickle": "NumpyPickler", "joblib.hashing": "NumpyHasher"}
-"""Module -> its pickler, whose ``save`` treats ndarrays as no ``__reduce__`` could: it maps files, or hashes memory."""
-
-_MAPPING = ("joblib.pool", "joblib.executor")
-"""Modules with a ``get_memmapping_reducers``, which returns, by type of array, functions that put large arrays into files for workers."""
-
-_DILL = "dill._dill"
-"""Module that pickles by value too, with a ``MetaCatchingDict`` and a ``Pickler``."""
 
 _BACKENDS = {row.library: name for name, row in loader.KNOWN.items()}
 """Library -> backend."""
@@ -104,20 +93,6 @@ LIBRARIES = frozenset(
     ]
 )
 """Names of the libraries: the import hook calls :meth:`Doors.open_all` when one of their modules has been imported."""
-_LOOKED_FOR = LIBRARIES.union(
-    *_SURFACES.values(),
-    _RETURN_ARRAYS,
-    _CALLED,
-    _PARAMETERS[:1],
-    _SEEDS.values(),
-    _PICKLERS,
-    array_loading.METHODS,
-    _MAPPING,
-    CLOUDPICKLE,
-    (_DILL, _PROCESSES),
-)
-"""Modules that are patched once they have been imported."""
-
 _SPECIAL = frozenset("__array_ufunc__ __call__ __contains__ __getitem__ __init__ __new__ __setitem__".split())
 _OPERATORS = frozenset(name for name, row in MEMBERS.items() if row.word)
 
@@ -476,6 +451,33 @@ def _seeds(module: ModuleType, library: str) -> Iterator[Exchange]:
                 yield Exchange(other, _SEED, make, "seeds")
 
 
+_PATCHES: dict[str, dict[str, tuple[Callable[[Exchange], Any], str]]] = {
+    "sklearn.base": {"BaseEstimator.__setattr__": (_keeping, "functions of sklearn")},
+    "joblib.numpy_pickle": {"NumpyPickler.save": (_saving, "picklers")},
+    "joblib.hashing": {"NumpyHasher.save": (_saving, "picklers")},
+    **{key: {"get_memmapping_reducers": (_mapping, "picklers")} for key in ("joblib.pool", "joblib.executor")},
+    **{key: {"CloudPickler.reducer_override": (_reducing, "picklers")} for key in CLOUDPICKLE},
+    "dill._dill": {
+        "MetaCatchingDict.__missing__": (_looking, "picklers"),
+        "Pickler.save": (_saving_methods, "picklers"),
+    },
+    **{
+        module: {name: (array_loading.method if "." in name else array_loading.function, "loaders") for name in names}
+        for module, names in array_loading.METHODS.items()
+    },
+}
+"""Module -> function or method of it -> the factory of its replacement, and the name of the exchange. Estimators store their arguments and check
+types later; picklers treat ndarrays as no ``__reduce__`` could: they map files, or hash memory."""
+_LOOKED_FOR = LIBRARIES.union(
+    *_SURFACES.values(),
+    _RETURN_ARRAYS,
+    _CALLED,
+    _SEEDS.values(),
+    _PATCHES,
+    (_PROCESSES,),
+)
+"""Modules that are patched once they have been imported."""
+
 _made: dict[tuple[ModuleType, Any], list[Exchange]] = {}
 """The doors of a module; they are made once, because a notebook opens them for each cell."""
 _visited: set[str] = set()
@@ -620,28 +622,13 @@ class Doors:
         for name, members in _CALLED.items():
             for module in self._news(_root(name), (name,)):
                 self._open(_some, module, members)
-        for module in self._news(_root(_PARAMETERS[0]), _PARAMETERS[:1]):
-            self._exchanges.at(getattr(module, _PARAMETERS[1]), "__setattr__", _keeping, "functions of sklearn")
-        for name, members in array_loading.METHODS.items():
+        for name, patches in _PATCHES.items():
             for module in self._news(_root(name), (name,)):
-                for member in members:
+                for member, (make, about) in patches.items():
                     owner, _, attribute = member.rpartition(".")
                     holder: Any = getattr(module, owner, None) if owner else module
                     if holder is not None:
-                        made = array_loading.method if owner else array_loading.function
-                        self._exchanges.at(holder, attribute, made, "loaders")
-        for name, pickler in _PICKLERS.items():
-            for module in self._news(_root(name), (name,)):
-                self._exchanges.at(getattr(module, pickler), "save", _saving, "picklers")
-        for name in _MAPPING:
-            for module in self._news("joblib", (name,)):
-                self._exchanges.at(module, "get_memmapping_reducers", _mapping, "picklers")
-        for name in CLOUDPICKLE:
-            for module in self._news(_root(name), (name,)):
-                self._exchanges.at(module.CloudPickler, "reducer_override", _reducing, "picklers")
-        for module in self._news("dill", (_DILL,)):
-            self._exchanges.at(module.MetaCatchingDict, "__missing__", _looking, "picklers")
-            self._exchanges.at(module.Pickler, "save", _saving_methods, "picklers")
+                        self._exchanges.at(holder, attribute, make, about)
         for module in self._news("multiprocessing", (_PROCESSES,)):
             module.ForkingPickler.register(numpy_classes.ndarray, numpy_classes.ndarray.__mro__[1].__reduce__)
         for library, name in _SEEDS.items():
