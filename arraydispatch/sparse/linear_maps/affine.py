@@ -20,7 +20,6 @@ from ...backends import loader
 from ...backends.base import Backend
 from ...common import tracing
 from ...common.errors import TraceError
-from ...common.members import row_of
 from ...common.pytrees import first
 from ...memory import views
 from ...runtime import conversion
@@ -72,28 +71,7 @@ class Store:
         """Reason why it must not be written: NumPy would write to other memory in its place."""
 
 
-def _operators(word: str) -> tuple[Any, Any, Any]:
-    """Make the binary, the reflected and the in-place form of an operator."""
-    ufunc = row_of(word).func
-
-    def inplace(self: Affine, other: Any) -> Affine:
-        self[...] = ufunc(self, other)
-        return self
-
-    return _called(word), lambda self, other: ufunc(other, self), inplace
-
-
-def _called(word: str) -> Any:
-    """Make an operator that has no other form."""
-    ufunc = row_of(word).func
-
-    def run(*operands: Any) -> Any:
-        return ufunc(*operands)
-
-    return run
-
-
-class Affine:
+class Affine(np.lib.mixins.NDArrayOperatorsMixin):
     """Array whose elements are affine functions of the arguments; a view where NumPy's would be one.
 
     Parameters
@@ -106,7 +84,6 @@ class Affine:
 
     __slots__ = ("places", "store")
     __array_priority__ = 200.0
-    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, store: Store, places: np.ndarray[Any, Any]) -> None:
         self.store, self.places = store, places
@@ -267,28 +244,11 @@ class Affine:
             f"an array traced by ad.matrix_from_function has no attribute {name!r}, used at {tracing.user_line()}"
         )
 
-    __add__, __radd__, __iadd__ = _operators("add")
-    __sub__, __rsub__, __isub__ = _operators("sub")
-    __mul__, __rmul__, __imul__ = _operators("mul")
-    __truediv__, __rtruediv__, __itruediv__ = _operators("truediv")
-    __floordiv__, __rfloordiv__, __ifloordiv__ = _operators("floordiv")
-    __mod__, __rmod__, __imod__ = _operators("mod")
-    __pow__, __rpow__, __ipow__ = _operators("pow")
-    __matmul__, __rmatmul__, __imatmul__ = _operators("matmul")
-    __lt__, __le__, __gt__, __ge__ = _called("lt"), _called("le"), _called("gt"), _called("ge")
-    __eq__, __ne__ = _called("eq"), _called("ne")
-    __neg__, __pos__, __abs__ = _called("neg"), _called("pos"), _called("abs")
-
     def _refuse(self, what: str) -> Any:
         raise self.store.run.refuse(what)
 
     def __round__(self, *_: Any) -> Any:
         return self._refuse("round()")
-
-    def __divmod__(self, _: Any) -> Any:
-        return self._refuse("divmod()")
-
-    __rdivmod__ = __divmod__
 
     def __format__(self, spec: str) -> str:
         return self._refuse("formatting") if spec else repr(self)
