@@ -1,10 +1,8 @@
 """``scipy.signal``: digital filters. A recursive filter is computed in blocks, all at once, by matrix products.
 
-If the filter's impulse response decays, each output is a sum over the inputs of its block and of the preceding block.
-Otherwise it is a sum over those of its block and the state at its beginning. The states follow from one another by a
-matrix, so they are computed by doubling, in as many steps as the number of blocks has binary digits. The matrices are
-computed by SciPy's own filter, from some thousands of elements, in long double: every element of a result is a sum over
-theirs, so their errors would add up. States pass from block to block in coordinates in which no step amplifies them.
+Its response to an impulse fades, so each output is a sum over the inputs of its block and of the preceding block. The matrices
+are computed by SciPy's own filter in long double: every element of a result is a sum over theirs, so their errors would add up.
+SciPy itself filters where a response outlasts the longest block, or where initial states grow.
 """
 
 from __future__ import annotations
@@ -27,8 +25,8 @@ _TAPS = 64
 _MOST = 1 << 27
 _FADED = 2048
 """Number of elements within which a response must decay to count as decaying."""
-_GROWS = 1e4
 _GAINS = 100.0
+"""Factor by which initial states may grow: their rounding errors do as well."""
 _LARGEST = 1e300
 _FEW = 16
 """Signals up to this length are filtered element by element."""
@@ -74,8 +72,6 @@ class _Design(NamedTuple):
     """Number of elements after which everything has decayed."""
     states: Any
     """States after an impulse."""
-    apart: Any
-    """The same in other coordinates, if initial states carry over to the end (:func:`_apart`)."""
 
 
 def _real() -> Any:
@@ -90,26 +86,17 @@ def _in_full(weights: bytes, char: str) -> tuple[Any, Any]:
 
 
 @functools.lru_cache(_KEPT)
-def _designed(weights: bytes, char: str, n: int, goes_on: bool, begins: bool) -> _Design:
-    """Compute the responses over ``n`` elements, for signals that continue after them or that begin with states."""
+def _designed(weights: bytes, char: str, n: int) -> _Design:
+    """Compute the responses over ``n`` elements."""
     b, a = _in_full(weights, char)
     real, order = _real(), len(b) - 1
-
-    def answers(length: int) -> Any:
-        impulse = np.zeros(length, b.dtype)
-        impulse[0] = 1
-        return np.asarray(real(b, a, impulse))
-
+    impulse = np.zeros(n, b.dtype)
+    impulse[0] = 1
     with np.errstate(all="ignore"):
-        response = answers(n)
+        response = np.asarray(real(b, a, impulse))
         free, left = real(b, a, np.zeros((order, n), b.dtype), -1, np.eye(order, dtype=b.dtype))
         only(all((np.abs(v) < _LARGEST).all() for v in (response, free)), "a filter that grows without bound")
-        length = max(map(_faded, (response, *free)))
-        # The states at the end follow from those at the beginning, and the steps between amplify their rounding errors.
-        longer = length == n and (goes_on or (begins and np.abs(left).max() > _GAINS))
-        states = _states_of(b, a, answers(n + _FADED) if longer else response)
-        apart = _apart(states, n) if longer and not goes_on else None
-    return _Design(response, free, left, length, states, apart)
+    return _Design(response, free, left, max(map(_faded, (response, *free))), _states_of(b, a, response))
 
 
 def _by_steps(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
@@ -129,7 +116,7 @@ def _by_steps(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
 
 def _run(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
     """Filter rows (r, n) in double precision from states (r, order) or zeros; return the outputs and the final states."""
-    order, (rows, n) = len(b) - 1, xp.shape_of(x)
+    order, n = len(b) - 1, xp.shape_of(x)[1]
     if order == 0:
         return xp.multiply(x, b.dtype.type(b[0]).item()), zi
     if n <= _FEW and zi is not None:
@@ -139,22 +126,17 @@ def _run(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
     def matrix(values: Any) -> Any:
         return xp.backend.from_numpy(np.ascontiguousarray(values.astype(b.dtype)), device)
 
-    weights, size = np.stack([b, a]).tobytes(), min(n, _FADED)
-    made = _designed(weights, b.dtype.char, size, n > size, zi is not None)
-    if made.length == _FADED < n:
-        first = xp.prim.full((rows, order), 0, b.dtype, device) if zi is None else zi
-        return _by_states(xp, weights, x, first, matrix)
+    size = min(n, _FADED)
+    made = _designed(np.stack([b, a]).tobytes(), b.dtype.char, size)
+    only(made.length < _FADED or n <= _FADED, "a filter whose response does not fade")
     out = _by_responses(xp, made.response, x, min(n, max(_BLOCK, made.length)), matrix)
     reach = min(n, made.length)
     after = xp.prim.matmul(along(xp, x, 1, n - reach, n), matrix(made.states[:reach][::-1]))
     if zi is not None:
         out = xp.add(out, xp.prim.pad(xp.prim.matmul(zi, matrix(made.free)), [(0, 0), (0, n - size)], zero))
-        if size == n:
-            there, later = np.eye(order), made.left
-            if made.apart is not None:
-                _, there, back, step = made.apart
-                later = step @ back
-            after = xp.add(after, xp.prim.matmul(xp.prim.matmul(zi, matrix(there)), matrix(later)))
+        if made.length >= n:
+            only(bool(np.abs(made.left).max() <= _GAINS), "a filter whose states grow")
+            after = xp.add(after, xp.prim.matmul(zi, matrix(made.left)))
     return out, after
 
 
@@ -168,44 +150,6 @@ def _states_of(b: Any, a: Any, response: Any) -> Any:
             states[late, k] += b[j]
             states[late:, k] -= a[j] * response[: n - late]
     return states
-
-
-def _apart(states: Any, length: int) -> Any:
-    """Transform a filter's states after an impulse to coordinates in which inputs change them equally in every
-    direction.
-
-    The states may be nearly linearly dependent, and a step takes differences of them: their rounding errors grow by the
-    square of the growth in SciPy's loop. In these coordinates a step amplifies nothing.
-
-    Returns
-    -------
-    tuple of ndarray, or None
-        These states, the matrices to these coordinates and back, and the matrix of ``length`` steps without input in them. None
-        if there are no such coordinates: for a filter with fewer states than its order, or one that grows.
-    """
-    order, wide = states.shape[1], states.dtype
-    apart, back, unit = states.copy(), np.eye(order, dtype=wide), np.eye(order, dtype=wide)
-    for _ in range(2):  # Gram-Schmidt, repeated to remove what the first pass left
-        part = np.zeros_like(back)
-        for k in range(order):
-            part[k, k] = np.sqrt((apart[:, k].conj() @ apart[:, k]).real)
-            if not np.abs(part[k, k]) > 1e-15 * np.abs(states).max():
-                return None
-            apart[:, k] /= part[k, k]
-            part[k, k + 1 :] = apart[:, k].conj() @ apart[:, k + 1 :]
-            apart[:, k + 1 :] -= np.outer(apart[:, k], part[k, k + 1 :])
-        back = part @ back
-    early, late = apart[:-length], apart[length:]
-    square, wanted = early.conj().T @ early, early.conj().T @ late
-    narrow = square.astype(dtypes.COMPLEX128 if wide.kind == "c" else dtypes.FLOAT64)
-    if not np.linalg.cond(narrow) < 1e6:
-        return None
-    there, step = np.zeros_like(back), np.zeros_like(back)
-    for k in reversed(range(order)):
-        there[k] = (unit[k] - back[k, k + 1 :] @ there[k + 1 :]) / back[k, k]
-    for _ in range(3):
-        step += np.linalg.solve(narrow, (wanted - square @ step).astype(narrow.dtype))
-    return apart, there, back, step
 
 
 def _split(xp: XP, x: Any, length: int) -> Any:
@@ -233,70 +177,6 @@ def _by_responses(xp: XP, response: Any, x: Any, length: int, matrix: Any) -> An
         before = xp.prim.matmul(along(xp, parts, 1, 0, blocks - 1), matrix(apart[-2 * length : -length]))
         out = xp.add(out, xp.prim.pad(before, [(0, 0), (1, 0), (0, 0)], xp.dtype_of(x).type(0).item()))
     return _joined(xp, out, xp.shape_of(x)[1])
-
-
-class _Steps(NamedTuple):
-    """Effect of a filter on one block, and on the states at its beginning."""
-
-    response: Any
-    of_state: Any
-    reached: Any
-    """States after an impulse."""
-    apart: Any
-    """The same in the coordinates in which states pass from block to block."""
-    there: Any
-    back: Any
-    powers: list[Any]
-    """Matrices of the steps over one block, two, four, ..."""
-
-
-@functools.lru_cache(_KEPT)
-def _stepped(weights: bytes, char: str, doublings: int) -> _Steps:
-    b, a = _in_full(weights, char)
-    real, order, wide = _real(), len(b) - 1, b.dtype
-    length = max(_BLOCK, 2 * order)
-    reached = _designed(weights, char, _FADED, True, True).states
-    apart, there, back, moved = _apart(reached, length) or (reached, np.eye(order), np.eye(order), None)
-    with np.errstate(all="ignore"):
-        response = real(b, a, np.eye(length, dtype=wide))
-        of_state, step = real(b, a, np.zeros((order, length), wide), -1, np.eye(order, dtype=wide))
-        powers = [step if moved is None else moved]
-        for _ in range(doublings):
-            powers.append(powers[-1] @ powers[-1])
-        of_state = back @ of_state
-        largest = max(np.abs(m).max() for m in (response, of_state, *powers))
-    only(bool(largest < _GROWS), "a filter that grows, or loses digits in larger steps")
-    return _Steps(response, of_state, reached[:length], apart[:length], there, back, powers)
-
-
-def _by_states(xp: XP, weights: bytes, x: Any, zi: Any, matrix: Any) -> tuple[Any, Any]:
-    (rows, n), dtype = xp.shape_of(x), xp.dtype_of(x)
-    order = xp.shape_of(zi)[1]
-    length = max(_BLOCK, 2 * order)
-    made = _stepped(weights, dtype.char, (n // length).bit_length())
-    parts = _split(xp, x, length)
-    blocks, zero = xp.shape_of(parts)[1], dtype.type(0).item()
-    states = xp.prim.reshape(xp.prim.matmul(zi, matrix(made.there)), (rows, 1, order))
-    if blocks > 1:
-        come = xp.prim.matmul(along(xp, parts, 1, 0, blocks - 1), matrix(made.apart[::-1]))
-        states = xp.prim.concatenate([states, come], 1)
-    for k, power in enumerate(made.powers):
-        reach = 1 << k
-        if reach >= blocks:
-            break
-        earlier = xp.prim.matmul(along(xp, states, 1, 0, blocks - reach), matrix(power))
-        states = xp.add(states, xp.prim.pad(earlier, [(0, 0), (reach, 0), (0, 0)], zero))
-    out = xp.add(xp.prim.matmul(parts, matrix(made.response)), xp.prim.matmul(states, matrix(made.of_state)))
-    done = (blocks - 1) * length
-    b, a = _in_full(weights, dtype.char)
-    with np.errstate(all="ignore"):
-        left = _real()(b, a, np.zeros((order, n - done), b.dtype), -1, np.eye(order, dtype=b.dtype))[1]
-    last = xp.prim.reshape(along(xp, states, 1, blocks - 1, blocks), (rows, order))
-    after = xp.add(
-        xp.prim.matmul(along(xp, x, 1, done, n), matrix(made.reached[: n - done][::-1])),
-        xp.prim.matmul(last, matrix(made.back @ left)),
-    )
-    return _joined(xp, out, n), after
 
 
 def _rows(xp: XP, x: Any, axis: int) -> Any:

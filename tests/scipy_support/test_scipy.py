@@ -298,18 +298,13 @@ def test_what_scipy_makes_of_dtypes_that_it_has_no_code_for(library: str) -> Non
 @pytest.mark.parametrize(
     ("wanted", "dtypes"),
     [
-        ((2, 0.3), ("f8", "f4")), ((4, 0.1), ("f8", "f4")), ((8, 0.05), ("f8",)), ((2, (0.004, 0.3), "band"), ("f8",)),
-        ((4, (0.004, 0.3), "band"), ("f8",)), ((3, 0.002), ("f8",)), ((8, 0.02), ("f8",)),
+        ((2, 0.3), ("f8", "f4")), ((4, 0.1), ("f8", "f4")), ((8, 0.05), ("f8",)), ((2, 0.01), ("f8",)),
     ],
 )  # fmt: skip
 def test_a_recursive_filter_is_as_accurate_as_scipys(
     library: str, wanted: tuple[Any, ...], dtypes: tuple[str, ...]
 ) -> None:
-    """Against SciPy's own in long double; single precision is computed in double, so much better than SciPy does.
-
-    The poles of a wide band of low frequencies are close together: what its weights are rounded to is far from what was asked
-    for, and each sum of outputs amplifies its errors.
-    """
+    """Against SciPy's own in long double; single precision is computed in double, so much better than SciPy does."""
     b, a = signal.butter(*wanted)
     x = np.random.default_rng(5).normal(size=3000)
     for dtype in dtypes:
@@ -324,9 +319,7 @@ def test_a_recursive_filter_is_as_accurate_as_scipys(
         assert errors[0] <= 4 * errors[1] + np.finfo(dtype).eps
 
 
-@pytest.mark.parametrize(
-    ("wanted", "sizes"), [((4, (0.004, 0.3), "band"), (3, 428, 900)), ((8, 0.02), (5, 600)), ((2, 0.01), (40, 2500))]
-)
+@pytest.mark.parametrize(("wanted", "sizes"), [((4, 0.3), (3, 428, 900)), ((2, 0.01), (40, 2500))])
 def test_a_filter_goes_on_where_it_stopped_as_accurately_as_scipys(
     library: str, wanted: tuple[Any, ...], sizes: tuple[int, ...]
 ) -> None:
@@ -427,8 +420,11 @@ def test_what_a_filter_that_is_run_in_blocks_refuses(library: str) -> None:
     grows = ad.asarray(np.ones(4000), backend=library)
     with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match="grows"):
         signal.lfilter([1.0], [1.0, -1.5], grows)
-    with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match="loses digits"):
-        signal.lfilter([1.0], [1.0, -2.0, 1.0], grows)
+    with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match="does not fade"):
+        signal.lfilter([1.0], [1.0, -0.999], grows)
+    b, a = signal.butter(8, 0.02)
+    with ad.fallback("error"), pytest.raises(ad.HostFallbackError, match="states grow"):
+        signal.lfilter(b, a, grows[:600], zi=signal.lfilter_zi(b, a))
     gap = ad.asarray(np.where(np.arange(300) == 200, np.nan, 1.0), backend=library)
     with ad.fallback("silent"):  # what is before it stays finite
         made = signal.lfilter([1.0], [1.0, -0.5], gap)
