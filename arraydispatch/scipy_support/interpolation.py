@@ -21,6 +21,7 @@ from ..common.user_warnings import warn
 from ..functions.operands import along
 from ..functions.registry import XP, family
 from ..runtime import dtypes
+from ..ufuncs.special.formula import Real
 from . import implements, stand_in
 from .images import beyond, checked_dtype, correlated, each, stored, taken, through
 from .operand_checks import array, only, plain
@@ -72,10 +73,9 @@ def _filtered(xp: XP, x: Any, order: int, mode: str, to: np.dtype[Any] = dtypes.
     return x
 
 
-Real = Callable[[Any, float], Any]
-
-
-def _of_parts(xp: XP, input: Any, output: Any, compute: Real, cval: Any = 0.0, few: bool = False) -> Any:
+def _of_parts(
+    xp: XP, input: Any, output: Any, compute: Callable[[Any, float], Any], cval: Any = 0.0, few: bool = False
+) -> Any:
     """Apply a real computation to real numbers, or to real and imaginary parts; cast to the output's dtype.
 
     The numbers are converted to float64, unless only ``few`` of them are used; then they keep their dtype.
@@ -156,35 +156,9 @@ def _inward(xp: XP, c: Any, n: int, mode: str) -> Any:
     return xp.where(outside, xp.where(low, left, right), c)
 
 
-class _Terms:
-    """Arithmetic on native arrays by operators, for formulas that must round as SciPy's."""
-
-    __slots__ = ("v", "xp")
-
-    def __init__(self, xp: XP, v: Any) -> None:
-        self.xp, self.v = xp, v
-
-    def __add__(self, other: Any) -> _Terms:
-        return _Terms(self.xp, self.xp.add(self.v, getattr(other, "v", other)))
-
-    def __sub__(self, other: Any) -> _Terms:
-        return _Terms(self.xp, self.xp.subtract(self.v, getattr(other, "v", other)))
-
-    def __rsub__(self, other: Any) -> _Terms:
-        return _Terms(self.xp, self.xp.subtract(other, self.v))
-
-    def __mul__(self, other: Any) -> _Terms:
-        return _Terms(self.xp, self.xp.multiply(self.v, getattr(other, "v", other)))
-
-    def __truediv__(self, other: float) -> _Terms:
-        return _Terms(self.xp, self.xp.divide(self.v, other))
-
-    __radd__, __rmul__ = __add__, __mul__
-
-
 def _weights(xp: XP, distance: Any, order: int) -> list[Any]:
     """Return the B-spline weights at a distance from the element before (for even orders, from the nearest element)."""
-    x = _Terms(xp, distance)
+    x = Real(xp, distance)
     z = 1.0 - x
     if order == 1:
         found = [z]

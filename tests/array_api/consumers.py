@@ -197,7 +197,7 @@ SCIPY = {
     "peak": lambda c: signal.vectorstrength(c(P), 2.0)[0],
     **{
         n: (lambda c, n=n: getattr(special, n)(c(P)))
-        for n in "erf erfc i0 i0e i1 i1e gammaln log_ndtr ndtr ndtri expit exp1 j0 entr digamma gamma".split()
+        for n in "erf erfc i0 i0e i1 i1e gammaln log_ndtr ndtr ndtri expit j0 entr digamma gamma".split()
     },
     "logit": lambda c: special.logit(c(P / 4)),
     "xlogy": lambda c: special.xlogy(c(P), c(P)),

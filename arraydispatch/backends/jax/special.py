@@ -28,6 +28,20 @@ def _in_double(function: Kernel) -> Kernel:
     return lambda x: function(x.astype(jnp.float64)).astype(x.dtype)
 
 
+def _zeta(x: Array, q: Array) -> Array:
+    """Compute zeta in double precision; JAX has other values at poles, for infinities and below 1."""
+    pole = (x == 1) | ((q <= 0) & (q == jnp.floor(q)) & ~(x < 1))
+    end = x == jnp.inf
+    cases = {
+        jnp.inf: pole | (end & (q < 1)),
+        0.0: (q == jnp.inf) & (x > 1),
+        1.0: end & (q == 1),
+        jnp.nan: end | (x < 1),
+    }
+    value = special.zeta(x.astype(jnp.float64), q.astype(jnp.float64))
+    return jnp.select([*cases.values()], [*cases], value).astype(x.dtype)
+
+
 SPECIAL: dict[str, Kernel] = {
     name: kernel(function)
     for name, function in {
@@ -41,5 +55,6 @@ SPECIAL: dict[str, Kernel] = {
         "ndtr": special.ndtr,
         "ndtri": special.ndtri,
         "psi": _digamma,
+        "_zeta": _zeta,
     }.items()
 }

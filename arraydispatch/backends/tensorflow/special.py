@@ -1,7 +1,7 @@
 """SciPy ufuncs that TensorFlow computes with SciPy's values: name -> kernel of real numbers.
 
 Not included, and so composed (``ufuncs/special``): ``erfinv`` (zero near zero), ``igamma``, ``igammac`` and ``betainc``
-(five to nine digits), ``expint`` (NaN below zero), and Bessel functions in single precision, which are computed in
+(five to nine digits), and Bessel functions in single precision, which are computed in
 double.
 """
 
@@ -55,6 +55,22 @@ def _in_double(function: Kernel) -> Kernel:
     return kernel
 
 
+def _zeta(x: Tensor, q: Tensor) -> Tensor:
+    """Compute zeta in double precision; TensorFlow has other values at poles, for infinities and below 1."""
+    to, x, q = x.dtype, tf.cast(x, tf.float64), tf.cast(q, tf.float64)
+    end, value = tf.equal(x, math.inf), tf.math.zeta(x, q)
+    pole = tf.equal(x, 1) | ((q <= 0) & tf.equal(q, tf.floor(q)) & ~(x < 1))
+    cases = {
+        math.nan: end | (x < 1),
+        1.0: end & tf.equal(q, 1),
+        0.0: tf.equal(q, math.inf) & (x > 1),
+        math.inf: pole | (end & (q < 1)),
+    }
+    for known, there in cases.items():
+        value = tf.where(there, _constant(x, known), value)
+    return tf.cast(value, to)
+
+
 _BESSEL = tf.math.special
 
 SPECIAL: dict[str, Kernel] = {
@@ -80,4 +96,5 @@ SPECIAL: dict[str, Kernel] = {
     "psi": _digamma,
     "y0": _positive(_in_double(_BESSEL.bessel_y0)),
     "y1": _positive(_in_double(_BESSEL.bessel_y1)),
+    "_zeta": _zeta,
 }

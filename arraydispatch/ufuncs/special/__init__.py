@@ -27,7 +27,7 @@ from .formula import BODIES, OF_COMPLEX, UFUNCS
 __all__ = ["BODIES", "NAMES", "UFUNCS", "is_composed", "kernel", "learn", "name_of", "reason_of", "refusal"]
 
 _MODULE = "scipy.special._ufuncs"
-_TOPICS = ("exponentials", "gammas", "error_functions", "bessel", "integrals", "incomplete")
+_TOPICS = ("exponentials", "gammas", "error_functions", "bessel", "incomplete")
 
 NAMES: dict[np.ufunc, str] = {}
 """SciPy ufunc -> its name."""
@@ -88,7 +88,7 @@ def reason_of(ufunc: np.ufunc) -> str | None:
         return "no library has it for all orders"
     if name in _INVERSES:
         return "it is found by iteration, element by element"
-    return "no library has it"
+    return "no library has it, or none with SciPy's digits"
 
 
 def _of_complex(loop: tuple[np.dtype[Any], ...]) -> bool:

@@ -4,25 +4,10 @@ from __future__ import annotations
 
 import math
 
+from numpy import cos, exp, isinf, isnan, log, signbit, sin, sqrt
+
 from . import expansions
-from .formula import (
-    INF,
-    Real,
-    choose,
-    cos,
-    exp,
-    formula,
-    isinf,
-    isnan,
-    log,
-    pieces,
-    series,
-    signbit,
-    sin,
-    special,
-    sqrt,
-    where,
-)
+from .formula import INF, Real, choose, formula, pieces, series, special, where
 
 _ROOT = math.sqrt(1 / math.pi)
 

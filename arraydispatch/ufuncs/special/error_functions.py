@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+from numpy import exp, isinf, isnan, log, log1p, rint
+
 from . import expansions
-from .formula import INF, Real, choose, exp, formula, isinf, isnan, log, log1p, rint, series, special, where
+from .formula import INF, Real, choose, formula, series, special, where
 
 _ROOT_HALF = math.sqrt(0.5)
 

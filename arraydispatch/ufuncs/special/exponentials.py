@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-from .formula import (  # fmt: skip
-    INF,
-    NAN,
-    Real,
-    Truth,
-    choose,
-    constant,
-    copysign,
-    exp,
-    expm1,
-    formula,
-    isnan,
-    log,
-    log1p,
-    minimum,
-    power,
-    rint,
-    sin,
-    where,
-)
+from numpy import cbrt, copysign, exp, exp2, expm1, isnan, log, log1p, minimum, power, rint, sin
+
+from .formula import INF, NAN, Real, choose, constant, formula, where
 
 _EPS = 2.0**-52
 
@@ -53,34 +36,13 @@ def exprel(x: Real) -> Real:
     return choose(expm1(x) / where(small, 1.0, x), (small, 1.0), (x > 717.0, INF))
 
 
-@formula("exp2")
-def exp2(x: Real) -> Real:
-    return Real(x.xp, x.xp.exp2(x.v))
-
-
 @formula("exp10")
 def exp10(x: Real) -> Real:
     return power(constant(x, 10.0), x)
 
 
-@formula("expm1")
-def expm1_(x: Real) -> Real:
-    return expm1(x)
-
-
-@formula("log1p")
-def log1p_(x: Real) -> Real:
-    return log1p(x)
-
-
-@formula("cbrt")
-def cbrt(x: Real) -> Real:
-    return Real(x.xp, x.xp.cbrt(x.v))
-
-
-@formula("round")
-def round_(x: Real) -> Real:
-    return rint(x)
+for _name, _ufunc in {"cbrt": cbrt, "exp2": exp2, "expm1": expm1, "log1p": log1p, "round": rint}.items():
+    formula(_name)(_ufunc)
 
 
 @formula("cosm1")
@@ -105,7 +67,7 @@ def entr(x: Real) -> Real:
     return choose(-INF, (isnan(x), x), (inside, -x * log(where(inside, x, 1.0))), (x == 0.0, 0.0))
 
 
-def _both_positive(x: Real, y: Real) -> tuple[Truth, Real, Real]:
+def _both_positive(x: Real, y: Real) -> tuple[Real, Real, Real]:
     inside = (x > 0.0) & (y > 0.0)
     return inside, where(inside, x, 1.0), where(inside, y, 1.0)
 
@@ -150,7 +112,7 @@ def pseudo_huber(delta: Real, r: Real) -> Real:
     return choose(delta * delta * expm1(log1p(v * v) * 0.5), (delta < 0.0, INF), (none, 0.0))
 
 
-def _box(logarithm: Real, lmbda: Real, linear: Truth) -> Real:
+def _box(logarithm: Real, lmbda: Real, linear: Real) -> Real:
     by = where(linear, 1.0, lmbda)
     scaled = by * logarithm
     far = copysign(constant(by, 1.0), by) * exp(scaled - log(abs(by))) - 1.0 / by

@@ -1,6 +1,6 @@
-"""Language of the formulas: :class:`Real`, an array of real numbers with operators, over ``xp``.
+"""Language of the formulas: :class:`Real`, an array on which NumPy's operators and ufuncs are those of ``xp``.
 
-A formula takes Reals in double precision and returns one (or a tuple). :func:`formula` registers it under SciPy's name
+A formula takes Reals in double precision and returns one. :func:`formula` registers it under SciPy's name
 and handles the rest: SciPy's loops for float32 compute in float64 and round once, and so do these. SciPy's separate
 loops for complex numbers are refused.
 
@@ -32,8 +32,8 @@ OF_COMPLEX = "of complex numbers, SciPy alone has it"
 INF, NAN = math.inf, math.nan
 
 
-class Real:
-    """Array of real numbers; comparisons return a :class:`Truth`."""
+class Real(np.lib.mixins.NDArrayOperatorsMixin):
+    """Array of real numbers, or of bools, within a formula."""
 
     __slots__ = ("v", "xp")
 
@@ -41,156 +41,24 @@ class Real:
         self.xp = xp
         self.v = v
 
-    def __add__(self, other: Any) -> Real:
-        return Real(self.xp, self.xp.add(self.v, _raw(other)))
-
-    def __radd__(self, other: Any) -> Real:
-        return Real(self.xp, self.xp.add(_raw(other), self.v))
-
-    def __sub__(self, other: Any) -> Real:
-        return Real(self.xp, self.xp.subtract(self.v, _raw(other)))
-
-    def __rsub__(self, other: Any) -> Real:
-        return Real(self.xp, self.xp.subtract(_raw(other), self.v))
-
-    def __mul__(self, other: Any) -> Real:
-        return Real(self.xp, self.xp.multiply(self.v, _raw(other)))
-
-    def __rmul__(self, other: Any) -> Real:
-        return Real(self.xp, self.xp.multiply(_raw(other), self.v))
-
-    def __truediv__(self, other: Any) -> Real:
-        return Real(self.xp, self.xp.divide(self.v, _raw(other)))
-
-    def __rtruediv__(self, other: Any) -> Real:
-        return Real(self.xp, self.xp.divide(_raw(other), self.v))
-
-    def __pow__(self, other: Any) -> Real:
-        return Real(self.xp, self.xp.power(self.v, _raw(other)))
-
-    def __mod__(self, other: Any) -> Real:
-        return Real(self.xp, self.xp.remainder(self.v, _raw(other)))
-
-    def __neg__(self) -> Real:
-        return Real(self.xp, self.xp.negative(self.v))
-
-    def __abs__(self) -> Real:
-        return Real(self.xp, self.xp.absolute(self.v))
-
-    def __lt__(self, other: Any) -> Truth:
-        return Truth(self.xp, self.xp.less(self.v, _raw(other)))
-
-    def __le__(self, other: Any) -> Truth:
-        return Truth(self.xp, self.xp.less_equal(self.v, _raw(other)))
-
-    def __gt__(self, other: Any) -> Truth:
-        return Truth(self.xp, self.xp.greater(self.v, _raw(other)))
-
-    def __ge__(self, other: Any) -> Truth:
-        return Truth(self.xp, self.xp.greater_equal(self.v, _raw(other)))
-
-    def __eq__(self, other: object) -> Truth:  # type: ignore[override]
-        return Truth(self.xp, self.xp.equal(self.v, _raw(other)))
-
-    def __ne__(self, other: object) -> Truth:  # type: ignore[override]
-        return Truth(self.xp, self.xp.not_equal(self.v, _raw(other)))
-
-    __hash__ = None  # type: ignore[assignment]
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *operands: Any) -> Real:
+        return Real(self.xp, self.xp.call(ufunc, *(x.v if isinstance(x, Real) else x for x in operands)))
 
 
-class Truth:
-    """Array of bools."""
-
-    __slots__ = ("v", "xp")
-
-    def __init__(self, xp: Any, v: Native) -> None:
-        self.xp = xp
-        self.v = v
-
-    def __and__(self, other: Truth) -> Truth:
-        return Truth(self.xp, self.xp.logical_and(self.v, other.v))
-
-    def __or__(self, other: Truth) -> Truth:
-        return Truth(self.xp, self.xp.logical_or(self.v, other.v))
-
-    def __xor__(self, other: Truth) -> Truth:
-        return Truth(self.xp, self.xp.logical_xor(self.v, other.v))
-
-    def __invert__(self) -> Truth:
-        return Truth(self.xp, self.xp.logical_not(self.v))
-
-
-def _raw(x: Any) -> Any:
-    return x.v if isinstance(x, Real) else x
-
-
-def _unary(name: str) -> Callable[[Real], Real]:
-    def function(x: Real) -> Real:
-        return Real(x.xp, getattr(x.xp, name)(x.v))
-
-    function.__name__ = name
-    return function
-
-
-exp, expm1, log, log1p, sqrt, sin, cos, floor, rint = (
-    _unary(name) for name in "exp expm1 log log1p sqrt sin cos floor rint".split()
-)
-
-
-def _test(name: str) -> Callable[[Real], Truth]:
-    def function(x: Real) -> Truth:
-        return Truth(x.xp, getattr(x.xp, name)(x.v))
-
-    return function
-
-
-isnan, isinf, signbit = (_test(name) for name in "isnan isinf signbit".split())
-
-
-def minimum(x: Real, y: Any) -> Real:
-    """Return the smaller one."""
-    return Real(x.xp, x.xp.minimum(x.v, _raw(y)))
-
-
-def maximum(x: Real, y: Any) -> Real:
-    """Return the larger one."""
-    return Real(x.xp, x.xp.maximum(x.v, _raw(y)))
-
-
-def copysign(x: Real, y: Any) -> Real:
-    """Return the first with the sign of the second."""
-    return Real(x.xp, x.xp.copysign(x.v, _raw(y)))
-
-
-def hypot(x: Real, y: Real) -> Real:
-    """Compute the length of a vector."""
-    return Real(x.xp, x.xp.hypot(x.v, y.v))
-
-
-def power(x: Any, y: Any) -> Real:
-    """Compute ``x**y``."""
-    made: Real = x**y
-    return made
-
-
-def constant(like: Real | Truth, value: float) -> Real:
+def constant(like: Real, value: float) -> Real:
     """Return a number as an operand for an array."""
     xp = like.xp
-    dtype = xp.dtype_of(like.v) if isinstance(like, Real) else dtypes.FLOAT64
-    return Real(xp, xp.prim.full((), value, dtype, xp.backend.device_of(like.v)))
+    return Real(xp, xp.prim.full((), value, dtypes.FLOAT64, xp.backend.device_of(like.v)))
 
 
-def where(condition: Truth, x: Any, y: Any) -> Real:
+def where(condition: Real, x: Any, y: Any) -> Real:
     """Choose elementwise; one of the two may be a number."""
-    like = x if isinstance(x, Real) else y
-    if not isinstance(like, Real):
-        like = constant(condition, 0.0)
-    a, b = (z if isinstance(z, Real) else constant(like, z) for z in (x, y))
+    a, b = (z if isinstance(z, Real) else constant(condition, z) for z in (x, y))
     xp = condition.xp
     return Real(xp, xp.prim.where(condition.v, a.v, b.v))
 
 
-def choose(otherwise: Any, *cases: tuple[Truth, Any]) -> Real:
+def choose(otherwise: Any, *cases: tuple[Real, Any]) -> Real:
     """Return the value of the first case that holds."""
     for condition, value in reversed(cases):
         otherwise = where(condition, value, otherwise)
@@ -225,12 +93,12 @@ def series(table: Series, x: Real) -> Real:
 # -- where a formula holds -----------------------------------------------------------------------------------------------
 
 
-def is_known(x: Real | Truth) -> bool:
+def is_known(x: Real) -> bool:
     """Whether values can be read now."""
     return bool(x.xp.backend.is_concrete(x.v))
 
 
-def any_of(x: Truth) -> bool:
+def any_of(x: Real) -> bool:
     """Whether any is true; this reads values."""
     return bool(np.any(x.xp.backend.to_numpy(x.v)))
 
@@ -245,7 +113,7 @@ def broadcast(*operands: Real) -> tuple[Real, ...]:
     return tuple(Real(xp, xp.prim.broadcast_to(x.v, shape)) for x in operands)
 
 
-Case = tuple[Truth, Callable[..., Any], tuple[float, ...]]
+Case = tuple[Real, Callable[..., Any], tuple[float, ...]]
 
 
 def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float = NAN) -> Real:
@@ -267,9 +135,9 @@ def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float =
         return operands[0]
     flat = [xp.prim.reshape(x.v, (size,)) for x in operands]
     made: Native = None
-    left: Truth | None = None
+    left: Real | None = None
     for condition, formula, _ in cases:
-        mine = Truth(xp, xp.prim.reshape(xp.prim.broadcast_to(condition.v, shape), (size,)))
+        mine = Real(xp, xp.prim.reshape(xp.prim.broadcast_to(condition.v, shape), (size,)))
         if left is not None:
             mine = mine & left
         (picked,) = xp.prim.nonzero(mine.v)
@@ -298,7 +166,7 @@ _LOOK_EVERY = 8
 
 
 def repeat(
-    step: Callable[..., tuple[Real, ...]], going: Callable[..., Truth], state: tuple[Real, ...], most: int
+    step: Callable[..., tuple[Real, ...]], going: Callable[..., Real], state: tuple[Real, ...], most: int
 ) -> tuple[Real, ...]:
     """Repeat ``step`` while ``going`` holds anywhere, at most ``most`` times; the state's shapes do not change."""
     xp = state[0].xp

@@ -5,31 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from numpy import exp, expm1, floor, hypot, isnan, log, log1p, maximum, minimum, sqrt
+
 from . import expansions
-from .formula import (  # fmt: skip
+from .formula import (
     INF,
     NAN,
     Real,
-    Truth,
     broadcast,
     choose,
     constant,
-    exp,
-    expm1,
-    floor,
     formula,
-    hypot,
-    isnan,
-    log,
-    log1p,
-    maximum,
-    minimum,
     pieces,
     polynomial,
     repeat,
     series,
     special,
-    sqrt,
     where,
 )
 from .gammas import _LARGE, _LOG_ROOT, _STIRLING, log_gamma_positive, log_scaled
@@ -81,7 +72,7 @@ def _lower_sum(a: Real, x: Real) -> Real:
         c = c * (z / r)
         return r, c, total + c, z
 
-    def going(r: Real, c: Real, total: Real, z: Real) -> Truth:
+    def going(r: Real, c: Real, total: Real, z: Real) -> Real:
         return c > total * _EPS
 
     one = a * 0.0 + 1.0
@@ -99,7 +90,7 @@ def _upper_fraction(a: Real, x: Real) -> Real:
         c = _away(b + numerator / c)
         return i, b, c, d, h * _settled(d * c), s
 
-    def going(i: Real, b: Real, c: Real, d: Real, h: Real, s: Real) -> Truth:
+    def going(i: Real, b: Real, c: Real, d: Real, h: Real, s: Real) -> Real:
         return abs(d * c - 1.0) > _EPS * 4
 
     b = x + 1.0 - a
@@ -126,7 +117,7 @@ def _upper_series(a: Real, x: Real) -> Real:
         term = fac / (s + n)
         return n, fac, total + term, term, s, z
 
-    def going(n: Real, fac: Real, total: Real, term: Real, s: Real, z: Real) -> Truth:
+    def going(n: Real, fac: Real, total: Real, term: Real, s: Real, z: Real) -> Real:
         return abs(term) > abs(total) * _EPS
 
     zero = a * 0.0
@@ -160,12 +151,12 @@ def _asymptotic(sign: float) -> Callable[[Real, Real], Real]:
     return formula_
 
 
-def _near(a: Real, x: Real) -> Truth:
+def _near(a: Real, x: Real) -> Real:
     distance = abs(x - a) / a
     return (a > 25.0) & (a < 200.0) & (distance < 0.3) | (a >= 200.0) & (distance < 4.5 / sqrt(a))
 
 
-def _upper_is_series(a: Real, x: Real) -> Truth:
+def _upper_is_series(a: Real, x: Real) -> Real:
     """Whether 1 - P loses digits and the continued fraction is slow."""
     small = where(x < 0.5, x, 0.5)
     return (x <= 1.1) & ((x <= 0.5) & (log(small) * a >= -0.4) | (x > 0.5) & (x * 1.1 >= a))
@@ -226,7 +217,7 @@ def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
         c = _away(beta_m + numerator / c)
         return m, c, d, h * _settled(c * d), p, q, u, v
 
-    def going(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real, v: Real) -> Truth:
+    def going(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real, v: Real) -> Real:
         return abs(c * d - 1.0) > _EPS * 4
 
     first = a * (a * y - b * x + 1.0) / (a + 1.0)
@@ -264,14 +255,14 @@ def _beta_sum(a: Real, b: Real, x: Real, first: Real) -> Real:
         t = t * ((n - q) / n * u)
         return n, t, total + t / (p + n), p, q, u
 
-    def going(n: Real, t: Real, total: Real, p: Real, q: Real, u: Real) -> Truth:
+    def going(n: Real, t: Real, total: Real, p: Real, q: Real, u: Real) -> Real:
         return abs(t) > abs(total) * p * _EPS
 
     zero = a * 0.0
     return repeat(step, going, (zero, zero + 1.0, first, a, b, x), _MOST)[2]
 
 
-def _is_short(b: Real, x: Real) -> Truth:
+def _is_short(b: Real, x: Real) -> Real:
     return (b * x <= 0.7) & (x <= 0.7) | (b <= 1.0) & (x <= 0.7)
 
 

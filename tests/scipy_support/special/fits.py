@@ -91,15 +91,6 @@ def _hankel(order: int, part: str) -> Function:
     return f
 
 
-def _ein(x: Any) -> Any:
-    """(Ei(x) - euler - log x) / x, which is entire."""
-    return mp.nsum(lambda k: x ** (k - 1) / (k * mp.factorial(k)), [1, mp.inf])
-
-
-def _expint(x: Any) -> Any:
-    return x * mp.exp(-x) * mp.ei(x)
-
-
 def _kn_small(order: int) -> Function:
     def f(z: Any) -> Any:
         x = mp.sqrt(z)
@@ -158,11 +149,6 @@ FITS: dict[str, tuple[Function, Any, Any, str]] = {
     "Q0": (_hankel(0, "q"), 0, 1, "phase of order 0 times x / 5, in (5 / x)**2"),
     "P1": (_hankel(1, "p"), 0, 1, "amplitude of order 1, in (5 / x)**2"),
     "Q1": (_hankel(1, "q"), 0, 1, "phase of order 1 times x / 5, in (5 / x)**2"),
-    "EXP1_LARGE": (lambda u: mp.exp(1 / u) * mp.e1(1 / u) / u, 0, 1, "x exp(x) exp1(x), in 1 / x"),
-    "EXPI_SMALL": (_ein, 0, 6, "(expi(x) - euler - log(x)) / x"),
-    "EXPI_6": (lambda u: _expint(1 / u), mp.mpf(1) / 12, mp.mpf(1) / 6, "x exp(-x) expi(x), in 1 / x, from 6 to 12"),
-    "EXPI_12": (lambda u: _expint(1 / u), mp.mpf(1) / 24, mp.mpf(1) / 12, "x exp(-x) expi(x), in 1 / x, from 12 to 24"),
-    "EXPI_24": (lambda u: _expint(1 / u), 0, mp.mpf(1) / 24, "x exp(-x) expi(x), in 1 / x, beyond 24"),
 }  # fmt: skip
 """Name -> function, interval, and what it is."""
 

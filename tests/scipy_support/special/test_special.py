@@ -100,18 +100,6 @@ def test_signs_of_zeros(library: str) -> None:
             np.testing.assert_array_equal(np.signbit(made), np.signbit(want), err_msg=name)
 
 
-@pytest.mark.parametrize("name", ["beta", "betaln"])
-def test_beta_of_numbers_far_apart(library: str, name: str) -> None:
-    """Where gamma functions of the sum and of the larger one are one number, or an argument is next to nothing."""
-    a = np.array([1e300, 1e15, 1e8, 1e300, 1e-250, 1e-300, 1e9, 3e6, 3e7, 1e12])
-    b = np.array([-0.5, -0.5, -2.25, 1e-300, 171.7, 1e-300, 0.3, 2.0, 20.0, 170.0])
-    ufunc = getattr(scipy.special, name)
-    with ad.fallback("error"):
-        made = [ufunc(*(ad.asarray(x, backend=library) for x in pair)) for pair in ((a, b), (b, a))]
-    for got in made:
-        np.testing.assert_allclose(np.asarray(got), ufunc(a, b), rtol=1e-11)
-
-
 def test_small_parts_of_a_divergence(library: str) -> None:
     x, y = np.array([1e-300, 1e-8, 1.0]), np.array([1e8, 1e300, 2.0])
     made = scipy.special.kl_div(ad.asarray(x, backend=library), ad.asarray(y, backend=library))
@@ -140,9 +128,9 @@ def test_waves_far_out(library: str, name: str) -> None:
 
 
 def test_there_are_many() -> None:
-    assert len(arguments.FORMULAS) > 50
+    assert len(arguments.FORMULAS) > 45
     for backend in LIBRARIES:
-        assert len(arguments.on_devices(loader.load(backend))) >= 65
+        assert len(arguments.on_devices(loader.load(backend))) >= 60
 
 
 def test_values_on_numpy_are_scipys_own() -> None:
@@ -212,7 +200,7 @@ def test_operands_broadcast(library: str) -> None:
 @pytest.mark.parametrize("shape", [(0,), (2, 0, 3), (), (1, 1)])
 def test_odd_shapes(library: str, shape: tuple[int, ...]) -> None:
     x = np.full(shape, 1.5)
-    for ufunc in (scipy.special.j0, scipy.special.gamma, scipy.special.erfc, scipy.special.exp1):
+    for ufunc in (scipy.special.j0, scipy.special.gamma, scipy.special.erfc, scipy.special.k1):
         made = ufunc(ad.asarray(x, backend=library))
         assert np.shape(made) == shape
         np.testing.assert_allclose(np.asarray(made), ufunc(x), rtol=1e-14)
@@ -336,13 +324,12 @@ def test_arrays_alone_import_nothing_of_scipys() -> None:
 
 # -- under a trace ---------------------------------------------------------------------------------------------------------------
 
-_TRACED = ("gammainc", "betainc", "gamma", "gammaln", "j1", "erfcx", "log_ndtr", "exp1", "ellipk", "binom")
+_TRACED = ("gammainc", "betainc", "gamma", "gammaln", "j1", "erfcx", "log_ndtr", "k1", "boxcox")
 
 
 def _operands(name: str) -> list[np.ndarray[Any, Any]]:
     whole = [np.array([0.4, 2.0, 7.0, 30.0]), np.array([0.3, 5.0, 0.5, 25.0]), np.array([0.2, 0.5, 0.9, 0.4])]
-    found = whole[: UFUNCS[name].nin]
-    return [found[0] / 50] if name == "ellipk" else found
+    return whole[: UFUNCS[name].nin]
 
 
 @pytest.mark.compiles(3)
@@ -378,7 +365,7 @@ def test_under_tf_function(by: str, name: str) -> None:
     np.testing.assert_allclose(got, UFUNCS[name](*operands), rtol=1e-11)
 
 
-@pytest.mark.parametrize("name", ["gamma", "gammaln", "j0", "erfcx", "log_ndtr", "expi", "rel_entr", "beta", "exprel"])
+@pytest.mark.parametrize("name", ["gamma", "gammaln", "j0", "erfcx", "log_ndtr", "j1", "rel_entr", "exprel"])
 def test_gradients_on_torch_are_finite_and_right(name: str) -> None:
     torch = pytest.importorskip("torch")
     host = np.array([0.3, 1.0, 2.0, 7.5, 20.0])
