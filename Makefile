@@ -39,13 +39,16 @@ test: $(CORE)  ## the test suite
 test-all: $(DOCS_INSTALLED) $(CORE)  ## the long tests too, those of the built documentation, and every row of every table, with another seed each time (hours)
 	$(PY) -m pytest $(PYTEST_ARGS) --all
 
-# By these OpenBLAS, MKL, oneDNN and ATen choose what they compute by, as on other processors.
+# By these OpenBLAS, MKL, oneDNN and ATen choose what they compute by, as on other processors. PyTorch's compiler keeps code by its cache's
+# folder, whatever ATen's choice was.
 test-kernels: $(CORE)  ## the test suite with other processors' kernels, once for each choice (half an hour)
 	@status=0; for choice in \
 		"OPENBLAS_CORETYPE=Haswell MKL_CBWR=COMPATIBLE DNNL_MAX_CPU_ISA=SSE41 ATEN_CPU_CAPABILITY=default" \
 		"OPENBLAS_CORETYPE=SkylakeX MKL_CBWR=AVX2 DNNL_MAX_CPU_ISA=AVX2" \
 		"OPENBLAS_CORETYPE=Zen MKL_CBWR=AVX"; do \
-		echo "$$choice"; env $$choice $(PY) -m pytest $(PYTEST_ARGS) || status=$$?; \
+		echo "$$choice"; cache=$$(mktemp -d); \
+		env $$choice TORCHINDUCTOR_CACHE_DIR="$$cache" $(PY) -m pytest $(PYTEST_ARGS) || status=$$?; \
+		rm -rf "$$cache"; \
 	done; exit $$status
 
 lint: $(INSTALLED)  ## style
