@@ -232,7 +232,9 @@ def test_an_array_moves_to_the_host_where_another_has(backend: str, zygotes: Zyg
 
 
 @pytest.mark.one_backend
-def test_large_parts_that_numpy_computes_are_written_on_the_host(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+def test_large_parts_that_numpy_computes_are_written_on_the_host(
+    backend: str, zygotes: Zygotes, tmp_path: Path
+) -> None:
     """A table that is filled column by column moves to the host, and next time with its first column; edges of a stencil do not move it."""
     if backend == "numpy":
         return

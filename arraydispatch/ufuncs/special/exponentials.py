@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from numpy import cbrt, copysign, exp, exp2, expm1, isnan, log, log1p, minimum, power, rint, sin
+from numpy import cbrt, exp, exp2, expm1, isnan, log, log1p, rint, sin
 
-from .formula import INF, NAN, Real, choose, constant, formula, where
+from .formula import INF, NAN, Real, choose, constant, copysign, formula, minimum, power, where
 
 _EPS = 2.0**-52
 

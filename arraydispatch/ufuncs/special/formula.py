@@ -32,6 +32,13 @@ OF_COMPLEX = "of complex numbers, SciPy alone has it"
 INF, NAN = math.inf, math.nan
 
 
+copysign: Any = np.copysign
+maximum: Any = np.maximum
+minimum: Any = np.minimum
+power: Any = np.power
+"""NumPy's ufuncs of two operands, whose annotations have no operands of another class."""
+
+
 class Real(np.lib.mixins.NDArrayOperatorsMixin):
     """Array of real numbers, or of bools, within a formula."""
 

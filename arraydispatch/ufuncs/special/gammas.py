@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 
-from numpy import cos, exp, floor, isinf, isnan, log, power, rint, signbit, sin
+from numpy import cos, exp, floor, isinf, isnan, log, rint, signbit, sin
 
 from . import expansions
-from .formula import INF, NAN, Real, choose, constant, formula, pieces, polynomial, series, special, where
+from .formula import INF, NAN, Real, choose, constant, formula, pieces, polynomial, power, series, special, where
 
 _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 _ROOT = math.sqrt(2 * math.pi)

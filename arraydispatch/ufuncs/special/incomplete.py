@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from numpy import exp, expm1, floor, hypot, isnan, log, log1p, maximum, minimum, sqrt
+from numpy import exp, expm1, floor, hypot, isnan, log, log1p, sqrt
 
 from . import expansions
 from .formula import (
@@ -16,6 +16,8 @@ from .formula import (
     choose,
     constant,
     formula,
+    maximum,
+    minimum,
     pieces,
     polynomial,
     repeat,
