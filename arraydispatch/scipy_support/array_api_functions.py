@@ -124,7 +124,7 @@ def _enter(full: str) -> None:
 
 _STATS = (
     "bartlett boxcox_llf chisquare circmean circstd circvar combine_pvalues describe differential_entropy directional_stats entropy"
-    " f_oneway false_discovery_control gmean gstd gzscore hmean iqr jarque_bera kruskal kurtosis kurtosistest levene lmoment moment"
+    " f_oneway false_discovery_control gmean gstd gzscore hmean iqr jarque_bera kruskal kurtosis kurtosistest levene moment"
     " normaltest pmean power_divergence rankdata sem sigmaclip skew skewtest tmax tmean tmin trim_mean tsem tstd"
     " tvar variation zmap zscore quantile expectile median_abs_deviation"
 ).split()

@@ -126,7 +126,7 @@ stats.gamma.pdf(f34,2.5) stats.gamma.cdf(f34,2.5,scale=2.0) stats.gamma.sf(f34,a
 stats.zscore(f34) stats.zscore(f34,axis=1,ddof=1) stats.zmap(f34,g34) stats.gzscore(p5) stats.skew(f34) stats.skew(f34,bias=False) stats.kurtosis(f34) stats.kurtosis(f5,fisher=False) stats.moment(f34,3) stats.describe(f34) stats.describe(f5)
 stats.gmean(p5) stats.hmean(p5) stats.pmean(p5,2) stats.tmean(f5,(-1,1)) stats.tvar(f5,(-1,1)) stats.tstd(f5) stats.tsem(f5) stats.sem(f34) stats.variation(f34) stats.entropy(p5) stats.entropy(p5,p5+1) stats.circmean(p5) stats.circvar(p5) stats.circstd(p5)
 stats.differential_entropy(f234.reshape(-1)) stats.combine_pvalues(p5/2) stats.skewtest(f234.reshape(-1)) stats.kurtosistest(f234.reshape(-1)) stats.normaltest(f234.reshape(-1)) stats.jarque_bera(f5) stats.chisquare(i5) stats.power_divergence(i5,lambda_=0.5) stats.bartlett(f5,f6) stats.directional_stats(f34).mean_direction stats.boxcox_llf(0.5,p5)
-stats.lmoment(f5) stats.false_discovery_control(p5/2) stats.tmin(f5,-1) stats.tmax(f5,1) stats.trim_mean(f5,0.1) stats.iqr(f5) stats.gstd(p5) stats.rankdata(f5) stats.f_oneway(f5,f6) stats.kruskal(f5,f6) stats.levene(f5,f6) stats.median_abs_deviation(f34) stats.quantile(f5,0.3) stats.expectile(f5,0.3) stats.sigmaclip(f5)
+stats.false_discovery_control(p5/2) stats.tmin(f5,-1) stats.tmax(f5,1) stats.trim_mean(f5,0.1) stats.iqr(f5) stats.gstd(p5) stats.rankdata(f5) stats.f_oneway(f5,f6) stats.kruskal(f5,f6) stats.levene(f5,f6) stats.median_abs_deviation(f34) stats.quantile(f5,0.3) stats.expectile(f5,0.3) stats.sigmaclip(f5)
 """
 
 REST = """
