@@ -132,6 +132,11 @@ def wide(x: Any) -> Any:
     return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
+def adjoint(x: Any) -> Any:
+    """Return the conjugate transpose of matrices."""
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
 def largest(values: Any) -> float:
     """Return the largest finite magnitude among floating values, also within sequences; 0 if there is none."""
     found = 0.0
