@@ -100,7 +100,9 @@ def test_batches_that_scipy_takes(library: str) -> None:
     with ad.fallback("silent"):
         made = linalg.orthogonal_procrustes(ours, ours)
     for got, wanted in zip(made, linalg.orthogonal_procrustes(stack, stack), strict=True):
-        np.testing.assert_allclose(np.asarray(got), wanted, rtol=1e-12, atol=1e-14)  # a rotation: ones, and zeros but for rounding
+        np.testing.assert_allclose(
+            np.asarray(got), wanted, rtol=1e-12, atol=1e-14
+        )  # a rotation: ones, and zeros but for rounding
 
 
 def test_values_on_numpy_are_scipys_own() -> None:
