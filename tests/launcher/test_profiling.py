@@ -669,9 +669,25 @@ def test_html_has_one_lane_for_each_device() -> None:
     assert '<div id="plot-devices">' not in _html(RUN)
 
 
-def _html(run: report.Run) -> str:
+def test_html_of_a_line_at_which_a_block_ran_and_no_call() -> None:
+    """As at ``os.fork()``, before which what is pending is computed."""
+    pytest.importorskip("plotly")
+    profile = Profile()
+
+    def run_block() -> None:
+        assert events.tap is not None
+        events.tap.call(events.BLOCK, "numpy", "block", "", 0.5)
+
+    with profile:
+        run_block()
+    page = _html(RUN, profile)
+    assert 'style="width: 100.0%' in page
+    assert 'title="1 block"' in page
+
+
+def _html(run: report.Run, profile: Profile | None = None) -> str:
     stream = io.StringIO()
-    report.WRITERS[".html"](stream, _filled(), run)
+    report.WRITERS[".html"](stream, _filled() if profile is None else profile, run)
     return stream.getvalue().replace(str(html._plotly()), "")
 
 

@@ -308,6 +308,7 @@ def _source_row(n: int, code: str, row: dict[str, Any], notes: list[dict[str, st
 
     seconds, calls = row.get("seconds", 0.0), row.get("calls", 0)
     kinds = row.get("classes", {})
+    told = sum(kinds.values()) or 1  # blocks, too: a line may have nothing else
     return {
         "n": n,
         "code": Markup(code or " "),  # noqa: S704 -- made by pygments, which escapes
@@ -316,7 +317,7 @@ def _source_row(n: int, code: str, row: dict[str, Any], notes: list[dict[str, st
         "heat": round(100 * seconds / longest, 1),
         "moved": row.get("bytes_to_device", 0) + row.get("bytes_to_host", 0),
         "direction": f"{size(row.get('bytes_to_device', 0))} to the device, {size(row.get('bytes_to_host', 0))} back",
-        "classes": [(kind, _color(kind), round(100 * kinds[kind] / calls, 1), kinds[kind]) for kind in _ordered(kinds)],
+        "classes": [(kind, _color(kind), round(100 * kinds[kind] / told, 1), kinds[kind]) for kind in _ordered(kinds)],
         "functions": ", ".join(f"{count:,} × {name}" for name, count in row.get("functions", {}).items()),
         "notes": notes,
     }
