@@ -63,7 +63,7 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backen
         return False
     if plan.reported and not divides_without_error(ufunc, inputs[-1], place.dtype):
         return False
-    if not _ran(ufunc, inputs, plan, operands, place, backend):
+    if _run(ufunc, inputs, plan, operands, place, backend) is None:
         return False
     views.owner(out)._writes += 1
     return True
@@ -92,15 +92,18 @@ def made(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> Any:
     ):
         return DECLINED
     operands = _operands(inputs, None, backend)
-    if operands is None or not all(_is_shared(x) and is_by_rows(x) for x in operands):
+    if operands is None or not all(_is_shared(x) and _is_by_rows(x) for x in operands):
         return DECLINED
     plan = plan_for(ufunc, backend, tuple([backend.kind(x.dtype) for x in operands]), None)
     dtype, shape = plan.out.dtype, np.broadcast_shapes(*[x.shape for x in operands])
     if plan.kernel is None or plan.cast is not None or dtype.char == "e" or prod(shape) * dtype.itemsize < FRESH:
         return DECLINED
     place = np.empty(shape, dtype)
-    if not _ran(ufunc, inputs, plan, operands, place, backend):
+    ran = _run(ufunc, inputs, plan, operands, place, backend)
+    if ran is None:
         return DECLINED
+    if plan.reported or in_force() is not UNTOUCHED:
+        look(ufunc, plan, *ran)
     return host_results.placed(place, loader.hosted(backend.name))
 
 
@@ -108,31 +111,29 @@ def _is_very_large(value: Any) -> bool:
     return type(value) is ndarray and value.size * 16 >= FRESH
 
 
-def is_by_rows(x: np.ndarray[Any, Any]) -> bool:
+def _is_by_rows(x: np.ndarray[Any, Any]) -> bool:
     """Whether the axes of an array come in C's order in memory, with gaps or without."""
     steps = [step for step, size in zip(x.strides, x.shape) if size > 1]
     return all(map(operator.ge, steps, steps[1:]))
 
 
-def _ran(
+def _run(
     ufunc: np.ufunc, inputs: tuple[Any, ...], plan: Plan, operands: list[Any], place: Any, backend: Backend
-) -> bool:
-    """Run a plan's kernel into an ndarray; return whether that was done."""
+) -> tuple[tuple[Any, ...], Any] | None:
+    """Run a plan's kernel into an ndarray; return its native operands and result, or None where a program is being traced."""
     start = perf_counter()
     with views.exchange, backend.within():
-        natives = [backend.from_numpy(x, backend.CPU, False) for x in operands]
+        natives = tuple([backend.from_numpy(x, backend.CPU, False) for x in operands])
         target = natives[0] if operands[0] is place else backend.from_numpy(place, backend.CPU, False)
-        if not backend.is_concrete(target):  # a program is being traced
-            return False
+        if not backend.is_concrete(target):
+            return None
         if plan.run is plan.kernel:
             plan.run(*natives, out=target)
         else:  # the first run, which finds out whether the kernel is all of it
             place[...] = backend.to_numpy(plan.run(*natives))
     if events.tap is not None:
         events.tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start, target, 1, inputs)
-    if plan.reported or in_force() is not UNTOUCHED:
-        look(ufunc, plan, tuple(natives), target)
-    return True
+    return natives, target
 
 
 def _is_shared(x: Any) -> bool:
