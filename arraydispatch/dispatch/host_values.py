@@ -125,8 +125,10 @@ def product(func: Any, a: Any, b: Any) -> Any:
     least = settings.default.min_size
     if (matrix.ndim, vector.ndim) != (2, 1) or matrix.shape[0 if matrix is a else 1] >= least:
         return DECLINED
-    most = max(_multiplies_from(a._kind.backend), _multiplies_from(b._kind.backend))
-    if matrix.size >= (most if min(matrix.shape) > _NARROW else most and max(most, _OF_NARROW)):
+    least_of_library = max(_multiplies_from(a._kind.backend), _multiplies_from(b._kind.backend))
+    if least_of_library and min(matrix.shape) <= _NARROW:
+        least_of_library = max(least_of_library, _NARROW_FROM)
+    if matrix.size >= least_of_library:
         return DECLINED
     if not settings.leaves_to_numpy(settings.current_name()):
         return DECLINED
@@ -144,8 +146,10 @@ def product(func: Any, a: Any, b: Any) -> Any:
     return host_results.placed(result, held) if type(result) is np.ndarray else dressed(result, [])
 
 
-_NARROW, _OF_NARROW = 256, 3 << 20
-"""Rows or columns of a matrix up to which libraries take three to fifteen times NumPy's time for it, and elements up to which NumPy multiplies it."""
+_NARROW = 256
+"""Rows or columns up to which a matrix is narrow: libraries take three to fifteen times NumPy's time to multiply one by a vector."""
+_NARROW_FROM = 3 << 20
+"""Elements from which a narrow matrix is the library's."""
 
 
 def _multiplies_from(backend: Backend) -> int:
