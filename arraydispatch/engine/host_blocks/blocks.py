@@ -386,7 +386,7 @@ def planned(nodes: list[Any], threads: Any) -> Block:
         if plan.settled:
             _keep(key, plan)
         elif is_known:
-            del _plans[key]
+            _plans.pop(key, None)  # another thread may have cleared them
     if plan.cold and kernels.counted(plan.cold):
         _keep(key, _AGAIN)
     made = Planned(nodes, plan, arrays, addresses, threads)
