@@ -7,7 +7,6 @@ is the library's, which the dispatch sees to; what moves, views or writes values
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial, wraps
 from math import prod
@@ -38,11 +37,6 @@ from .handover import handed
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 
-def all_are_numpys() -> bool:
-    """Whether NumPy computes with arrays of any size on the host, by calls that are recorded."""
-    return call_nodes.least > 0 and call_nodes.most == sys.maxsize
-
-
 def large(values: Any) -> bool:
     """Whether an array among the values, sequences searched, is of a size at which the library computes.
 
@@ -50,7 +44,7 @@ def large(values: Any) -> bool:
     changes at each coming, nor a part of one whose shape was given back to the host.
     """
     least = settings.default.min_size
-    if all_are_numpys():
+    if call_nodes.are_of_any_size():
         return False
     on_cpu = settings.on_cpu(settings.current_name())
     counted, one_by_one = (
@@ -86,7 +80,7 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
         Whether the result has the axes of all of them.
     """
     least = settings.default.min_size
-    computes = bool(least) and not all_are_numpys()
+    computes = bool(least) and not call_nodes.are_of_any_size()
     splits = split_arrays.is_possible()
     if not (computes or splits):
         return False
@@ -186,7 +180,7 @@ def belongs_to_library(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     """
     spec = spec_of(func)
     moved = spec is not None and spec.is_moved_by_blocks and settings.default.execution == "compiled"
-    if all_are_numpys() or not (moved or computes(func, args, kwargs)):
+    if call_nodes.are_of_any_size() or not (moved or computes(func, args, kwargs)):
         return False
     if spec is not None and (tables := spec.looks_into(args, kwargs)):
         args = tuple([x for i, x in enumerate(args) if i not in tables])
@@ -217,7 +211,11 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if writes and views.waiting:
         for a in found:
             views.run_readers(a)
-    result = DECLINED if spec is None or not all_are_numpys() else along_axis.call(spec, tuple(hosts), dict(keywords))
+    result = (
+        DECLINED
+        if spec is None or not call_nodes.are_of_any_size()
+        else along_axis.call(spec, tuple(hosts), dict(keywords))
+    )
     if result is DECLINED:
         try:
             result = func(*hosts, **keywords)

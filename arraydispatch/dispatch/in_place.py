@@ -6,7 +6,6 @@ its own that do so are :attr:`arraydispatch.backends.base.Backend.INPLACE`; ever
 
 from __future__ import annotations
 
-import operator
 from math import prod
 from time import perf_counter
 from typing import Any
@@ -25,6 +24,7 @@ from ..runtime import settings
 from ..ufuncs.plans import Plan, plan_for
 from . import host_results
 from .fp_errors import UNTOUCHED, divides_without_error, in_force, look
+from .memory_order import is_walked_otherwise
 
 ndarray = np.ndarray
 
@@ -92,7 +92,7 @@ def made(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> Any:
     ):
         return DECLINED
     operands = _operands(inputs, None, backend)
-    if operands is None or not all(_is_shared(x) and _is_by_rows(x) for x in operands):
+    if operands is None or any(not _is_shared(x) or is_walked_otherwise(x) for x in operands):
         return DECLINED
     plan = plan_for(ufunc, backend, tuple([backend.kind(x.dtype) for x in operands]), None)
     dtype, shape = plan.out.dtype, np.broadcast_shapes(*[x.shape for x in operands])
@@ -109,12 +109,6 @@ def made(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> Any:
 
 def _is_very_large(value: Any) -> bool:
     return type(value) is ndarray and value.size * 16 >= FRESH
-
-
-def _is_by_rows(x: np.ndarray[Any, Any]) -> bool:
-    """Whether the axes of an array come in C's order in memory, with gaps or without."""
-    steps = [step for step, size in zip(x.strides, x.shape) if size > 1]
-    return all(map(operator.ge, steps, steps[1:]))
 
 
 def _run(

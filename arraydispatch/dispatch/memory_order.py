@@ -39,7 +39,7 @@ def all_in_c_order(operands: Iterable[Any]) -> bool:
     return first(otherwise, operands) is None
 
 
-def _is_walked_otherwise(x: Any) -> bool:
+def is_walked_otherwise(x: Any) -> bool:
     """Whether NumPy may traverse an operand in another order than C: slices of an array in C order are traversed in it too."""
     seen = x._ghost if isinstance(x, Handle) else x
     if not isinstance(seen, np.ndarray) or seen.flags.c_contiguous:
@@ -76,7 +76,7 @@ def _is_so_already(made: Any, operands: Sequence[Any]) -> bool:
     if backend.hosted:  # where the library's result was put
         backend = backend.home
     if not backend.mutable:
-        return first(_is_walked_otherwise, operands) is None
+        return first(is_walked_otherwise, operands) is None
     if backend.keeps_order is None:
         return True
     natives = [views.native(x) if isinstance(x, Handle) else x for x in operands]

@@ -11,7 +11,6 @@ drawn in one thread.
 from __future__ import annotations
 
 import operator
-import sys
 import threading
 from collections.abc import Callable
 from math import prod, sqrt
@@ -62,12 +61,7 @@ numbers = (int, float, np.integer, np.floating)
 def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run ``plain(generator, *args, **kwargs)`` of a method in :data:`METHODS` in all threads, if it is a large draw of one distribution."""
     bits = generator._bit_generator
-    if (
-        not call_nodes.least
-        or call_nodes.most < sys.maxsize
-        or type(bits) not in MULTIPLIERS
-        or (threads := blocks.thread_count()) < 2
-    ):
+    if not call_nodes.are_of_any_size() or type(bits) not in MULTIPLIERS or (threads := blocks.thread_count()) < 2:
         return DECLINED
     at = METHODS[plain.__name__]
     if len(args) > at + ("size" not in kwargs):

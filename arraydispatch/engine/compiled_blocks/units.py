@@ -160,9 +160,8 @@ class Unit:
         structure: Any = None
 
         def call(natives: Any) -> Any:
-            with np.errstate(
-                all="ignore"
-            ):  # numbers that overflow: the result tells, once, whatever is traced how often
+            # The result tells of numbers that overflow, once, however often a block is traced.
+            with np.errstate(all="ignore"):
                 if plain:
                     return func(*natives)
                 return func(
