@@ -252,6 +252,8 @@ class Backend:
     """NumPy function -> code for this library alone."""
     INPLACE: frozenset[Any] = frozenset()
     """Ufuncs whose kernel accepts ``out=`` of the loop's output dtype with the same result."""
+    ADDS: Callable[[Native], Native] | None = None
+    """Function that adds all floats of an array, if it has threads of its own: others, NumPy's among them, would keep the processors from these."""
     CPU: Any = None
     """Device whose memory is the host's, for the kernels of :attr:`INPLACE`."""
     SCALARS: frozenset[Any] = frozenset()
@@ -444,6 +446,10 @@ class Backend:
         library lacks (object, strings, datetimes, longdouble).
         """
         raise NotImplementedError
+
+    def on_memory(self, x: np.ndarray[Any, Any]) -> Native | None:
+        """Return a native array on an ndarray's memory, None where :meth:`from_numpy` would copy it or ask where to put it."""
+        return None
 
     def from_parts(
         self, shape: tuple[int, ...], dtype: np.dtype[Any],

@@ -150,8 +150,16 @@ def look(
     if plan.one_float and not told.under:  # the short path: a view of the result, one product of it with itself
         if divides_without_error(ufunc, operands[-1], plan.out.dtype):
             return
-        values = plan.out.backend.peek(result)
-        if _isfinite(_square(values)) if values is not None else not (told.strict or listened()):
+        backend = plan.out.backend
+        values = backend.peek(result)
+        if values is None:
+            if not (told.strict or listened()):
+                return
+        elif _isfinite(
+            _square(values)
+            if backend.ADDS is None or values.size <= _WORTH_MORE
+            else backend.item(backend.ADDS(result))
+        ):
             return
     _examine(ufunc, plan, operands, result, where, told)
 

@@ -135,7 +135,10 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         home = backend.home if host_values.belongs_to_library(func, args, kwargs) else backend
         if home.hosted or _is_left(func, args, kwargs, left_to_numpy(func, home), backend):
             return host_values.call(func, args, kwargs)
+        shares = backend.writes_at_home
         backend = home
+    else:
+        shares = False
     backend = settings.computing(backend)
     entry = backend.entries.get(func) or resolve(func, backend)
     if entry.kind == "refused":
@@ -157,11 +160,13 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     start = 0.0 if tap is None else perf_counter()
     try:
         scope = backend.scope if backend.scoped else None
+        reads = shares and perform is _function and not spec.may_write(args, kwargs)
+        given = shortcuts.on_memory(args, backend) if reads else args
         if scope is None:
-            result = perform(entry, spec, args, kwargs, backend)
+            result = perform(entry, spec, given, kwargs, backend)
         else:
             with scope():
-                result = perform(entry, spec, args, kwargs, backend)
+                result = perform(entry, spec, given, kwargs, backend)
         if backend.deferred:
             wrapping.obtained(result, backend)
     except backend.REFUSALS as refused:

@@ -23,11 +23,15 @@ from ..common.process_state import process
 from ..common.signal_safety import of_handler
 from ..memory import reshaping, views, writing
 from ..memory.views import native
-from ..runtime import dtypes
+from ..runtime import dtypes, settings
+from ..runtime.execution_policy import are_few
 from ..runtime.settings import NO_POLICY, context_rules
 from ..ufuncs.plans import PLANS, Plan, WholePlan
 from . import fp_errors, host_fallback, host_results, memory_order, wrapping
 from .fp_errors import STATE, UNTOUCHED
+from .in_place import FRESH
+
+ndarray = np.ndarray
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -36,15 +40,18 @@ _make: Any = None
 _min_size = 0
 _brings = False
 """Whether arrays that blocks have made may come to the host: blocks are recorded, of arrays of some size."""
+_reads_host = False
+"""Whether a library may compute call by call with large arrays in the host state."""
 _rules: Any = None
 _tap: Any = None
 
 
 @process.follows("execution", "min_size", "rules", "tap", "traces", "wrapper")
 def _follow() -> None:
-    global _brings, _make, _min_size, _rules, _tap
+    global _brings, _make, _min_size, _reads_host, _rules, _tap
     _make, _min_size, _rules, _tap = process.wrapper, process.min_size, process.rules, process.tap
     _brings = process.execution == "compiled" and process.min_size > 0 and not process.traces
+    _reads_host = process.execution is None and process.min_size > 0 and not process.traces
 
 
 _follow()
@@ -113,6 +120,57 @@ def _rest(values: Any, found: list[Any], depth: Any) -> bool:
     return True
 
 
+def _on_memory(operands: Any) -> list[Any] | None:
+    """Return the kinds of large arrays in the host state, and of numbers, at home, then native arrays on their memory, and the numbers.
+
+    None where there is more to ask: arrays are not all of one library, which computes in host memory, none is large, one is very large
+    (:func:`arraydispatch.dispatch.in_place.made`), or the library would copy one.
+    """
+    home: Any = None
+    held: Any = None
+    large = False
+    kinds: list[Any] = []
+    natives: list[Any] = []
+    for x in operands:
+        if not isinstance(x, Handle):
+            kinds.append(type(x))
+            natives.append(x)
+            continue
+        a: Handle = x
+        kind: Kind = a._kind
+        value = a._v
+        if held is None:
+            held = kind.backend
+            if not held.hosted or not held.writes_at_home or not settings.on_cpu(held.name):
+                return None
+            home = held.home
+        if kind.backend is not held or kind.standard or type(value) is not ndarray or value.size * 16 >= FRESH:
+            return None
+        large = large or (value.size >= _min_size and not are_few(value, _min_size))
+        native_of = home.on_memory(value)
+        if native_of is None:
+            return None
+        kinds.append(home.kind(kind.dtype))
+        natives.append(native_of)
+    return kinds + natives if large else None
+
+
+def on_memory(args: tuple[Any, ...], backend: Any) -> tuple[Any, ...]:
+    """Return arguments, with arrays of a library on the memory of those in the host state that it can read in place."""
+    made: list[Any] = []
+    for x in args:
+        if isinstance(x, Handle):
+            a: Handle = x
+            kind: Kind = a._kind
+            if kind.backend.hosted and not kind.standard and type(a._v) is ndarray:
+                native_of = backend.on_memory(a._v)
+                if native_of is not None:
+                    made.append(_make(native_of, backend.kind(kind.dtype)))
+                    continue
+        made.append(x)
+    return tuple(made)
+
+
 def operator(
     ufunc: np.ufunc, slow: Callable[[np.ufunc, Any, Any], Any], ordered: bool = True
 ) -> Callable[[Any, Any], Any]:
@@ -138,6 +196,11 @@ def operator(
             left, x = (a._kind, native(a)) if isinstance(a, Handle) else (type(a), a)
             right, y = (b._kind, native(b)) if isinstance(b, Handle) else (type(b), b)
         plan: Plan | None = find((left, right, rules.precision))
+        if plan is None and _reads_host and rules is NO_POLICY:
+            shared = _on_memory((a, b))
+            if shared is not None:
+                left, right, x, y = shared
+                plan = find((left, right, None))
         if plan is None:
             return slow(ufunc, a, b)
         try:
@@ -153,7 +216,7 @@ def operator(
         except LeftToNumPy as unsupported:
             reason = unsupported.args[0]
         except Exception as error:
-            backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
+            backend = left.backend if left.__class__ is Kind else right.backend
             if wrapping.overtaken(error):
                 with views.exchange:
                     return call(a, b)
@@ -188,7 +251,7 @@ def operator(
             ):
                 fp_errors.look(ufunc, plan, (x, y), result, scalar=True)
             return made
-        backend = a._kind.backend if isinstance(a, Handle) else b._kind.backend
+        backend = left.backend if left.__class__ is Kind else right.backend
         return host_fallback.call(ufunc, (a, b), {}, backend, reason)
 
     return call
@@ -250,7 +313,13 @@ def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
         if _brings:
             bring((a,))
         left, x = views.held(a)
-        plan: Plan | None = find((left, (machine.value_of(context_rules) or _rules).precision))
+        rules = machine.value_of(context_rules) or _rules
+        plan: Plan | None = find((left, rules.precision))
+        if plan is None and single and _reads_host and rules is NO_POLICY:
+            shared = _on_memory((a,))
+            if shared is not None:
+                left, x = shared
+                plan = find((left, None))
         if plan is None or plan.kind == "host":
             return general(ufunc, (a,), {})
         tap = _tap

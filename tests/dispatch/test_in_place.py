@@ -146,6 +146,39 @@ with np.errstate(all="raise"):
     told("raised", lambda: z / (z - z))
 """
 
+READS = (
+    MAKES.replace("in_place.FRESH = 1  # every result at which the library computes", "")
+    .replace("z = call()", "call()\n            z = call()")
+    .replace('"none": x[:0],', '"none": x[:0], "sealed": sealed(x), "swapped": x.astype(x.dtype.newbyteorder()), "field": fields(x)["f1"],')
+    .replace(
+        "for dtype in (np.float64",
+        """
+def sealed(x):
+    x = x.copy()
+    x.flags.writeable = False
+    return x
+
+
+def fields(x):
+    made = np.zeros(x.shape, [("f0", "i1"), ("f1", x.dtype)])
+    made["f1"] = x
+    return made
+
+
+for dtype in (np.float64""",
+        1,
+    )
+    .replace(
+        "        told((dtype, name, \"self\")",
+        """        for func in (np.sum, np.max, np.mean, np.any, np.cumsum, np.diff, np.real, np.ravel, np.median):
+            told((dtype, name, func.__name__), lambda: np.asarray(func(each)))
+            told((dtype, name, func.__name__, 0), lambda: np.asarray(func(each, 0)))
+        told((dtype, name, "where"), lambda: np.where(each > 0, each, x[:1, :1]))
+        told((dtype, name, "self")""",
+    )
+)
+"""Calls on large arrays in the host state, each twice: the second has a plan."""
+
 STEPS = """
 import numpy as np
 x, y = np.ones((30, 40)), np.full((30, 40), 2.0)
@@ -175,6 +208,12 @@ def test_writing_is_as_in_numpy(zygotes: Zygotes, backend: str, tmp_path: Path) 
 def test_very_large_results_are_as_numpys(zygotes: Zygotes, backend: str, tmp_path: Path) -> None:
     """Compute into new memory of NumPy's, by ufuncs, dtypes, memory orders and overlaps of operands, and compare."""
     prints_as_plainly(zygotes, backend, MAKES, tmp_path, (), ("--min-size", "100"))
+
+
+@pytest.mark.parametrize("backend", ["torch", "tensorflow"])
+def test_host_memory_is_read_as_by_numpy(zygotes: Zygotes, backend: str, tmp_path: Path) -> None:
+    """Compute from NumPy's memory in place, by ufuncs, functions, dtypes and memory orders, and compare."""
+    prints_as_plainly(zygotes, backend, READS, tmp_path, (), ("--min-size", "100"))
 
 
 def test_torch_computes_what_is_written(zygotes: Zygotes, tmp_path: Path) -> None:

@@ -247,7 +247,7 @@ def test_info_says_which_and_why(capsys: pytest.CaptureFixture[str], monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("said", "policy", "looks"), [({}, "passive", "3000"), ({"OMP_WAIT_POLICY": "active"}, "active", None), ({"GOMP_SPINCOUNT": "0"}, None, "0")]
+    ("said", "policy", "looks"), [({}, "passive", "10000"), ({"OMP_WAIT_POLICY": "active"}, "active", None), ({"GOMP_SPINCOUNT": "0"}, None, "0")]
 )  # fmt: skip
 def test_how_threads_wait_is_the_users_choice(
     said: dict[str, str], policy: str | None, looks: str | None, monkeypatch: pytest.MonkeyPatch

@@ -106,6 +106,7 @@ class TorchBackend(Backend):
     INPLACE = ufuncs.INPLACE
     CPU = torch.device("cpu")
     MEAN = staticmethod(reductions.mean)
+    ADDS = staticmethod(torch.sum)
     HOST_KERNELS = HOST_KERNELS
     LEFT_TO_NUMPY = LEFT_TO_NUMPY
     MULTIPLIES_FROM = 1 << 19
@@ -237,6 +238,17 @@ class TorchBackend(Backend):
         else:
             native = torch.from_numpy(x)
         return native.to(device) if moves else native
+
+    def on_memory(self, x: np.ndarray[Any, Any]) -> Tensor | None:
+        if not x.flags.behaved or x.dtype not in FROM_NUMPY or x.dtype.char in "qQ":
+            return None
+        if torch._C._len_torch_function_stack():
+            return None
+        itemsize = x.dtype.itemsize
+        for step in x.strides:
+            if step <= 0 or step % itemsize:
+                return None
+        return torch.from_numpy(x)
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
         """Return an ndarray, sharing memory with a tensor on the CPU."""
