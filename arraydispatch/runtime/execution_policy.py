@@ -24,7 +24,7 @@ ACCELERATOR_FROM = 1 << 16
 """Default number of elements below which a call is a small one on an accelerator or a mesh."""
 
 
-SHORT = 4
+SHORT = 8
 """Bytes of a number of those :data:`CPU_FROM` that NumPy adds while a library on a CPU begins a call: of shorter ones it adds more."""
 
 
