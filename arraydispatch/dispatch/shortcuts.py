@@ -137,8 +137,8 @@ def _on_memory(operands: Any) -> list[Any] | None:
             natives.append(x)
             continue
         a: Handle = x
-        kind: Kind = a._kind
-        value = a._v
+        kind: Any = a._kind
+        value = a._v if a._root is None else native(a)
         if held is None:
             held = kind.backend
             if not held.hosted or not held.writes_at_home or not settings.on_cpu(held.name):
@@ -161,9 +161,10 @@ def on_memory(args: tuple[Any, ...], backend: Any) -> tuple[Any, ...]:
     for x in args:
         if isinstance(x, Handle):
             a: Handle = x
-            kind: Kind = a._kind
-            if kind.backend.hosted and not kind.standard and type(a._v) is ndarray:
-                native_of = backend.on_memory(a._v)
+            kind: Any = a._kind
+            value = a._v if a._root is None else native(a)
+            if kind.backend.hosted and not kind.standard and type(value) is ndarray:
+                native_of = backend.on_memory(value)
                 if native_of is not None:
                     made.append(_make(native_of, backend.kind(kind.dtype)))
                     continue
