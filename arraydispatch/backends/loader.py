@@ -12,6 +12,7 @@ import os
 import re
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -352,8 +353,9 @@ def _unnoticed(row: _Row) -> Iterator[None]:
     """Preserve the state that a program can see while a library is imported in the middle of its work.
 
     A seeded program draws the same numbers afterwards, even if the library draws some itself (JAX waits for times drawn
-    from ``np.random.rand``). And the library's log messages do not reach the handlers that a program has set up for its
-    own, unless the program has imported the library or used its loggers.
+    from ``np.random.rand``). The library's log messages do not reach the handlers that a program has set up for its
+    own, unless the program has imported the library or used its loggers. And filters of warnings that it adds (TensorFlow imports SciPy,
+    which ignores those of ``np.matrix``) come after the program's, as if it had been imported before.
     """
     logging: Any = imported("logging")
     random: Any = imported("random")
@@ -363,9 +365,12 @@ def _unnoticed(row: _Row) -> Iterator[None]:
         logger.setLevel(logging.WARNING)
     numpys: Any = sys.modules.get("numpy.random")  # before the program has it, there is nothing to preserve
     drawn, numbers = random.getstate(), None if numpys is None else numpys.get_state(legacy=False)
+    filters: Any = warnings.filters
+    programs = [*filters]
     try:
         yield
     finally:
+        filters[:] = programs + [each for each in filters if each not in programs]
         random.setstate(drawn)
         if numpys is not None:
             numpys.set_state(numbers)

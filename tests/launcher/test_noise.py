@@ -86,6 +86,24 @@ def test_of_a_library_that_is_loaded_meanwhile_only_the_program_is_heard(tmp_pat
     assert _told(done.stderr) == ["before", "meanwhile", "after"]
 
 
+@pytest.mark.parametrize("library", ["jax", "tensorflow", "torch"])
+def test_filters_of_a_library_that_is_loaded_meanwhile_come_after_the_programs(tmp_path: Path, library: str) -> None:
+    if not loader.installed(library):
+        pytest.skip(f"needs {library}")
+    script = tmp_path / "main.py"
+    script.write_text(
+        "import sys, warnings\nimport numpy as np\n"
+        "with warnings.catch_warnings(record=True) as told:\n"
+        "    warnings.simplefilter('always')\n    first = warnings.filters[0]\n    x = np.ones(3) + 1\n"
+        f"    assert {library!r} in sys.modules and warnings.filters[0] is first\n    np.matrix([1.0])\n"
+        "print(*(w.category.__name__ for w in told))\n"
+    )
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", library, "--min-size", "0", str(script)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout == "PendingDeprecationWarning\n", done.stderr
+
+
 def test_a_report_is_made_while_other_threads_count() -> None:
     """Looking for garbage, which a new tuple may begin, runs code; so a thread of the program's may count on meanwhile."""
     profile, rows = Profile(), itertools.count()
