@@ -139,7 +139,8 @@ def _exponent(x: Real, lmbda: Real) -> Real:
 
 @formula("inv_boxcox")
 def inv_boxcox(x: Real, lmbda: Real) -> Real:
-    return where(lmbda == 0.0, exp(x), exp(_exponent(x, lmbda)))
+    linear = (lmbda == 0.0) | (abs(lmbda * x) < 1e-154)
+    return exp(where(linear, x, _exponent(x, lmbda)))
 
 
 @formula("inv_boxcox1p")

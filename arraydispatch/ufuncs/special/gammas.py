@@ -74,16 +74,23 @@ def _gamma_of_half(x: Real) -> Real:
     return pieces((x,), [(x < _LARGE, _gamma_small, (2.0,)), (x < 171.7, _gamma_large, (20.0,))], INF)
 
 
-def _mirrored(x: Real) -> tuple[Real, Real, Real]:
-    """Return where the reflection formula holds, gamma of the mirrored argument there and of ``x`` elsewhere, and sin(pi x)."""
-    mirrored = x < 0.5
-    return mirrored, _gamma_of_half(where(mirrored, 1.0 - x, x)), sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25))
+def _mirrored(x: Real) -> tuple[Real, Real, Real, Real]:
+    """Return where the reflection formula holds, gamma of the mirrored argument there and of ``x`` elsewhere, a factor of it, and sin(pi x).
+
+    The factor is one but for arguments whose mirrored gamma is too large for a float, though its product with the sine may not be.
+    """
+    mirrored, far = x < 0.5, x < -160.0
+    y = where(mirrored, where(far, -7.0 - x, 1.0 - x), x)
+    factor = constant(x, 1.0)
+    for i in range(8):
+        factor = factor * where(far, y + float(i), 1.0)
+    return mirrored, _gamma_of_half(y), factor, sin_pi(where(mirrored & (abs(x) < 1e16), x, 0.25))
 
 
 @formula("gamma")
 def gamma(x: Real) -> Real:
-    mirrored, value, sine = _mirrored(x)
-    result = where(mirrored, math.pi / (where(sine == 0.0, 1.0, sine) * value), value)
+    mirrored, value, factor, sine = _mirrored(x)
+    result = where(mirrored, math.pi / (where(sine == 0.0, 1.0, sine) * value) / factor, value)
     zero = x == 0.0
     return choose(
         result,
@@ -135,8 +142,8 @@ def gammasgn(x: Real) -> Real:
 
 @formula("rgamma")
 def rgamma(x: Real) -> Real:
-    mirrored, value, sine = _mirrored(x)
-    below = where(isinf(value), sine * INF, sine * value * (1 / math.pi))
+    mirrored, value, factor, sine = _mirrored(x)
+    below = sine * value * (1 / math.pi) * factor
     pole = (x <= 0.0) & _is_whole(x)
     return choose(where(mirrored, below, 1.0 / value), (isnan(x), x), (x == 0.0, x), (pole, 0.0))
 

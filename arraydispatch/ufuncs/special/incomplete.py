@@ -31,6 +31,8 @@ _EPS = 2.0**-53
 _MOST = 3000
 _NOTHING = 45.0
 """Number whose negative has an exponential that is negligible beside 1."""
+_SLOW = 1e5
+"""Parameter from which the sum and the fraction of the incomplete gamma functions take more terms than :data:`_MOST` beside the middle."""
 _BOTH_LARGE = 5000.0
 _SHIFT = 16
 _HUGE, _TINY = 2.0**100, 2.0**-100
@@ -155,7 +157,8 @@ def _asymptotic(sign: float) -> Callable[[Real, Real], Real]:
 
 def _near(a: Real, x: Real) -> Real:
     distance = abs(x - a) / a
-    return (a > 25.0) & (a < 200.0) & (distance < 0.3) | (a >= 200.0) & (distance < 4.5 / sqrt(a))
+    wide = (a > 25.0) & (a < 200.0) | (a > _SLOW)
+    return wide & (distance < 0.3) | (a >= 200.0) & (distance < 4.5 / sqrt(a))
 
 
 def _upper_is_series(a: Real, x: Real) -> Real:
@@ -320,7 +323,10 @@ def _tail(a: Real, b: Real, x: Real, y: Real) -> Real:
             (a == a, _beta_fraction, (2.0, 2.0, 0.4, 0.6)),
         ],
     )
-    return where(large & ~short, prefix_large, prefix_small) * part
+    prefix = where(large & ~short, prefix_large, prefix_small)
+    return where(
+        prefix == 0.0, 0.0, prefix * part
+    )  # whose terms overflow for parameters beyond the square root of the largest float
 
 
 def regularized_beta(a: Real, b: Real, x: Real, y: Real, upper: bool) -> Real:

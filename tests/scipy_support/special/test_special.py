@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import sys
 import warnings
@@ -125,6 +126,28 @@ def test_waves_far_out(library: str, name: str) -> None:
         np.testing.assert_allclose(made, getattr(scipy.special, name)(x), rtol=1e-12, atol=1e-15 / np.sqrt(x).max())
     else:
         np.testing.assert_array_less(np.abs(made - TRUE[name]) * np.sqrt(x), 1e-15)
+
+
+FAR: dict[str, dict[tuple[float, ...], float]] = {
+    "gammainc": {(3e5, 2.965e5): 7.0639088952808211e-11, (1e7, 9.98e6): 1.2364070637223815e-10, (1e8, 99940000.0): 9.7952134364735972e-10},
+    "rgamma": {
+        (-170.625,): -5.3036210409799371e307, (-170.999,): -1.2346479150824011e306, (-171.000000000001,): 1.2345149246425723e297,
+        (-175.00000000000003,): 3.1958776704809153e304,
+    },
+    "gamma": {(-170.999,): -8.0994750631661616e-307, (-171.000000000001,): 8.1003475943357173e-298},
+    "betainc": {(44.0, 2e175, 0.2): 1.0, (1e300, 35.0, 0.5): 0.0},
+    "betaincc": {(44.0, 2e175, 0.2): 0.0, (1e300, 35.0, 0.5): 1.0},
+    "inv_boxcox": {(3e-10, 1e-300): 1.0000000003, (-math.inf, 0.0): 0.0, (0.5, 0.0): 1.6487212707001282},
+}  # fmt: skip
+"""Name -> operands -> value by mpmath: for some of them SciPy has no correct digits."""
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_values_near_the_ends_of_floats_and_beside_the_middle_of_large_parameters(library: str, name: str) -> None:
+    operands = [ad.asarray(np.array(x), backend=library) for x in zip(*FAR[name])]
+    with ad.fallback("error"):
+        made = np.asarray(UFUNCS[name](*operands))
+    np.testing.assert_allclose(made, [*FAR[name].values()], rtol=1e-13)
 
 
 def test_there_are_many() -> None:
