@@ -684,3 +684,22 @@ def test_compare_says_where_there_is_nothing_to_compare(tmp_path: Path) -> None:
     done = subprocess.run([*command, "-"], capture_output=True, text=True, input="1", timeout=120, env=ENV)
     assert done.returncode == 2
     assert "--compare runs the program twice" in done.stderr
+
+
+def test_a_reduction_in_a_block_has_the_elements_of_what_it_reduces(tmp_path: Path, zygotes: Zygotes) -> None:
+    work = "import numpy as np\na = np.ones((50_000, 2))\nfor i in range(5):\n    (a * 2).sum()\n"
+    (tmp_path / "main.py").write_text(work)
+    (tmp_path / "larger.py").write_text(work + "large = np.ones(1_000_000)\nlarge *= 2\n")
+    done = zygotes.of("numpy").run("main.py", cwd=tmp_path, reported=True)
+    assert [(row["calls"], row["elements"]) for row in done.report["computed"] if row["how"] == "block"] == [
+        (10, 1_000_000)
+    ]
+    if not loader.installed("torch"):
+        pytest.skip("needs PyTorch")
+    small = "calls on arrays of fewer than 262,144 elements"
+    done = zygotes.of("torch").run("main.py", cwd=tmp_path)
+    assert f"NumPy computed everything: 10 {small}, in 5 fused blocks" in done.stderr
+    assert "; --min-size 0 has torch compute" in done.stderr
+    done = zygotes.of("torch").run("larger.py", cwd=tmp_path)
+    of = "elements in arrays of 262,144 or more and in fused blocks"
+    assert f"torch computed 50 % of the {of}; NumPy computed 10 {small}, in 5 fused blocks" in done.stderr

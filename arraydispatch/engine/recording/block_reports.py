@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from math import prod
 from time import perf_counter
 from types import FunctionType
 from typing import Any
@@ -46,7 +47,7 @@ def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> No
     tap = events.every
     if tap is None or not block.nodes:
         return
-    size = sum(node.form.size for node in block.nodes)
+    size = sum(prod(node.form.span) for node in block.nodes)
     tap.call(events.BLOCK, block.nodes[0].form.held.backend.name, "block", "", seconds, operands=size)
     tier, by_numpy = "NumPy, call by call", seconds
     if isinstance(block, Planned):

@@ -11,6 +11,7 @@ import atexit
 import os
 import threading
 from contextvars import copy_context
+from math import prod
 from time import perf_counter
 from typing import Any, NoReturn
 
@@ -390,7 +391,7 @@ class Tape:
             size = 0
             for each in nodes:
                 node = each
-                size += node.form.size
+                size += prod(node.form.span)
             node = nodes[0]
             tap.block_counted(node.form.held.backend.name, len(nodes), perf_counter() - start, size)
         return block, interrupt or failure

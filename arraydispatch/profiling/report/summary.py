@@ -69,15 +69,22 @@ def _percent(share: float) -> str:
 def _part(row: dict[str, Any], data: dict[str, Any]) -> str:
     """Describe calls that NumPy computed, with the reason for it."""
     calls, how, least = number(row["calls"], "call"), row["how"], data["min_size"]
+    small = f"{calls} on arrays of fewer than {least:,} elements"
     if how == "block":
-        return f"{calls} in {number(row['blocks'], 'fused block')} on the CPU"
+        blocks = number(row["blocks"], "fused block")
+        return f"{small}, in {blocks}" if _leaves_small(data) else f"{calls} in {blocks} on the CPU"
     if how == "small":
-        return f"{calls} on {f'arrays of fewer than {least:,} elements' if least else 'values that no device holds'}"
+        return small if least else f"{calls} on values that no device holds"
     if how == "host kernel":
         return f"{calls} on the library's own memory, where it is faster"
     if how == "moved":
         return f"{calls} that only {'moves' if row['calls'] == 1 else 'move'} elements"
     return f"{calls} that {data['backend']} cannot run" if how == "host" else f"{calls} at once"
+
+
+def _leaves_small(data: dict[str, Any]) -> bool:
+    """Whether only calls that are too small for the library are fused."""
+    return data["backend"] != _NUMPY and data["execution"] != "fused" and data["min_size"] > 0
 
 
 def _blocks(row: dict[str, Any]) -> str:
@@ -89,7 +96,9 @@ def _remedy(rows: list[dict[str, Any]], data: dict[str, Any]) -> str:
     ways = {row["how"] for row in rows}
     if data["execution"] == "fused" and not ways.isdisjoint(("block", "small", "at once")):
         way = "--execution compiled" if process.users is not None else 'ad.use(execution="compiled")'
-    elif "small" in ways and data["min_size"] and process.users is not None:
+    elif (
+        ("small" in ways and data["min_size"]) or ("block" in ways and _leaves_small(data))
+    ) and process.users is not None:
         way = "--min-size 0"
     else:
         return ""
@@ -118,7 +127,8 @@ def summary(data: dict[str, Any]) -> str:
     shares = _joined([f"{row['by']} computed {_percent(row[counts] / whole)}" for row in libraries])
     blocks = f",{_blocks(libraries[0])}" if len(libraries) == 1 and libraries[0]["blocks"] else ""
     known = not data["calls_without_lines"] or counts == "calls"
-    of = counts if known else f"elements in arrays of {data['min_size']:,} or more"
+    fused = " and in fused blocks" if any(row["how"] == "block" for row in rows) else ""
+    of = counts if known else f"elements in arrays of {data['min_size']:,} or more{fused}"
     return f"{shares} of the {of}{blocks}{f'; NumPy computed {parts}' if parts else ''}"
 
 
