@@ -130,9 +130,6 @@ NEEDS: dict[str, Need] = {
         "(frame_gen, *, limit=None, lookup_lines=True, capture_locals=False)", "Python 3.11 to 3.14",
         "the frames of every traceback that is shown, ours among them",
     ),
-    "types:new_class": Need(
-        "(name, bases=(), kwds=None, exec_body=None)", "Python 3.3 to 3.14", "class statements by way of a function, as make_dataclass has them"
-    ),
     "warnings:_showwarnmsg": Need("(msg)", "Python 3.6 to 3.14", "warnings that are due, which belong to the user's line"),
     "importlib.machinery:ExtensionFileLoader.exec_module": Need(
         "(self, module)", "Python 3.5 to 3.14", "extension modules, those that the user has compiled among them"

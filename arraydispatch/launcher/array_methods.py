@@ -1,10 +1,10 @@
 """Class statements in user files: NumPy's classes as bases, and the methods that NumPy's C code calls: ``__array__``, ``__array_wrap__``, ``__array_ufunc__`` and ``__array_function__``.
 
 A user's ``__array__`` may return an `Array`, but C code accepts only an ndarray. So a class with such a method that is made by a
-class statement in a user file, or by ``types.new_class``, gets a method that inspects its caller: code that calls the method by
-name gets the user's result, and C code (of ``np.asarray`` and the like) gets that result as an ndarray. The others get
-the function that the user file has under NumPy's name, so that ``is`` and ``isinstance`` hold there. A class that gets its method
-later, or from ``type(name, bases, names)``, is not noticed.
+class statement in a user file gets a method that inspects its caller: code that calls the method by name gets the user's result,
+and C code (of ``np.asarray`` and the like) gets that result as an ndarray. The others get the function that the user file has under
+NumPy's name, so that ``is`` and ``isinstance`` hold there. A class that gets its method later, or that a function makes
+(``types.new_class``), is not noticed, nor is an ``__array__`` that is no function, such as a property.
 
 A stand-in for one of NumPy's classes has a metaclass of its own, which would conflict with a class's ``metaclass=`` and with those of
 its other bases. So a class inherits from NumPy's own class there.
@@ -51,7 +51,6 @@ def for_c_code(users: UserFiles, exchanges: Exchanges, twins: dict[Any, Any]) ->
     ``twins``: NumPy's function -> the one that user files have by its name.
     """
     exchanges.put("builtins:__build_class__", partial(_building, users, twins))
-    exchanges.put("types:new_class", partial(_new_class, users, twins))
 
 
 def _building(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> Any:
@@ -62,25 +61,10 @@ def _building(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> An
             bases, inherited = _of_numpy(bases, keywords.get("metaclass"))
         made = real(body, name, *bases, **keywords)
         if exchange.on:
-            _made(users, twins, made, inherited, body, sys._getframe(1))
+            _made(users, twins, made, inherited, sys._getframe(1))
         return made
 
     return __build_class__
-
-
-def _new_class(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> Any:
-    real = exchange.real
-
-    @wraps(real)
-    def new_class(name: str, bases: Any = (), kwds: Any = None, exec_body: Any = None) -> Any:
-        if exchange.on:
-            bases, inherited = _of_numpy(tuple(bases), (kwds or {}).get("metaclass"))
-        made = real(name, bases, kwds, exec_body)
-        if exchange.on:
-            _made(users, twins, made, inherited, exec_body, sys._getframe(1))
-        return made
-
-    return new_class
 
 
 class StandInType(type):
@@ -117,19 +101,16 @@ def _of_numpy(bases: tuple[Any, ...], metaclass: Any) -> tuple[tuple[Any, ...], 
     return bases, inherited
 
 
-def _made(
-    users: UserFiles, twins: dict[Any, Any], made: Any, inherited: list[Any], body: Any, frame: FrameType
-) -> None:
-    """Tell stand-ins of a new class that inherits from NumPy's own, and replace its methods. ``frame`` made it, ``body`` filled its namespace."""
+def _made(users: UserFiles, twins: dict[Any, Any], made: Any, inherited: list[Any], frame: FrameType) -> None:
+    """Tell stand-ins of a new class that inherits from NumPy's own, and replace its methods. ``frame`` made it."""
     for stand_in in inherited:
         type(stand_in).inherited(stand_in, made)
     if not isinstance(made, type):
         return
     found = vars(made).get(_NAME)
-    writer = found if type(found) is FunctionType else body
-    if found is not None and users.owns_globals(getattr(writer, "__globals__", None), frame):
+    if type(found) is FunctionType and users.owns_globals(found.__globals__, frame):
         with suppress(AttributeError, TypeError):  # the metaclass does not allow changes of its classes
-            setattr(made, _NAME, _in_place_of(found))
+            setattr(made, _NAME, _asked_by(found))
     hand_twins(made, twins, lambda method: users.owns_globals(method.__globals__, frame))
 
 
@@ -190,28 +171,6 @@ def hand_twins(made: type, twins: dict[Any, Any], is_users: Callable[[FunctionTy
             setattr(method, host_fallback.OF_THE_PROGRAM, True)
             with suppress(AttributeError, TypeError):
                 setattr(made, name, method)
-
-
-def _in_place_of(found: Any) -> Any:
-    """Return the replacement of a class's ``__array__``."""
-    if type(found) is FunctionType:
-        return _asked_by(found)
-    if type(found) is property and found.fget is not None:
-        get = found.fget
-        return property(wraps(get)(lambda self: _asked_by(get(self))), found.fset, found.fdel, found.__doc__)
-    return found if hasattr(type(found), "__set__") else _Asked(found)
-
-
-class _Asked:
-    """Replacement for an ``__array__`` that is not a function: a static method, a cached one, a callable object."""
-
-    def __init__(self, found: Any) -> None:
-        self._found = found
-
-    def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        bind = getattr(type(self._found), "__get__", None)
-        given = self._found if bind is None else bind(self._found, instance, owner)
-        return given if instance is None or _NAME in sys._getframe(1).f_code.co_names else _asked_by(given)
 
 
 def _asked_by(method: Callable[..., Any]) -> Callable[..., Any]:

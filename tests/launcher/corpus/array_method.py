@@ -1,6 +1,4 @@
-import dataclasses
 import functools
-import types
 
 import numpy as np
 
@@ -84,53 +82,18 @@ for same in (*SAME, np.atleast_1d, np.squeeze, np.transpose, np.real, lambda x: 
         print(held.values[:3], got[:3], np.shares_memory(got, held.values), np.asarray(held, "i4").dtype)
 
 
-# -- what is no plain function in the class ----------------------------------------------------------------------------
+# -- a function that the class is given --------------------------------------------------------------------------------
 
 
 def arange(self, dtype=None, copy=None):
     return np.arange(3.0)
 
 
-class Partial:
-    __array__ = functools.partialmethod(arange)
+class Given:
+    __array__ = arange
 
 
-class Kept:
-    @functools.lru_cache  # noqa: B019 -- it is what is tested
-    def __array__(self, dtype=None, copy=None):
-        return np.arange(3.0)
-
-
-class Static:
-    @staticmethod
-    def __array__(dtype=None, copy=None):
-        return np.arange(3.0, dtype=dtype)
-
-
-class OfClass:
-    @classmethod
-    def __array__(cls, dtype=None, copy=None):
-        return np.arange(3.0, dtype=dtype)
-
-
-class Property:
-    @property
-    def __array__(self):
-        return lambda dtype=None, copy=None: np.arange(3.0)
-
-
-class Called:
-    __array__ = functools.partial(arange, None)
-
-
-class Slot:
-    __slots__ = ("__array__",)
-
-    def __init__(self):
-        self.__array__ = lambda dtype=None, copy=None: np.arange(3)[:2].tolist()
-
-
-class Below(Static):
+class Below(Given):
     def __array__(self, dtype=None, copy=None):
         return super().__array__(dtype) + 1
 
@@ -140,9 +103,6 @@ def set_whole(c):
     z[:] = c()
     return z
 
-
-New = types.new_class("New", (), {}, lambda names: names.update(__array__=arange))
-Data = dataclasses.make_dataclass("Data", [], namespace={"__array__": arange})
 
 USES = {
     "add": lambda c: np.ones(3) + c(),
@@ -156,7 +116,6 @@ USES = {
     "by name": lambda c: c().__array__(),
     "sum": lambda c: np.sum(c()),
 }
-for cls in Partial, Kept, Static, OfClass, Property, Called, Below, New, Data:
+for cls in Given, Below:
     for use, f in USES.items():
         tell(f"{cls.__name__} {use}", functools.partial(f, cls))
-print(Kept.__array__.cache_info().misses > 0, isinstance(Property.__array__, property), callable(Slot().__array__))

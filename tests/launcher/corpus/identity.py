@@ -4,7 +4,6 @@ import copy
 import functools
 import inspect
 import pickle
-import types
 
 import numpy as np
 from numpy import multiply
@@ -44,13 +43,6 @@ class Old(np.ndarray):
         return func is np.flip, super().__array_function__(func, types, args, kwargs).tolist()
 
 
-def fill(names):
-    def __array_function__(self, func, types, args, kwargs):
-        return func is np.median
-
-    names["__array_function__"] = __array_function__
-
-
 q = Quantity(np.arange(3.0), "m")
 for made in (q * q, np.ones(3) * q, q + 1, np.multiply.outer(q, q), np.add.reduce(q), np.maximum(q, 1)):
     print(np.asarray(made.value).tolist(), made.unit)
@@ -58,7 +50,7 @@ print(np.sin(q), np.sum(q), np.mean(q, axis=0), np.linalg.norm(q), np.concatenat
 old = np.arange(3.0).view(Old)
 print(type(old + 1).__name__, (old + 1).view(np.ndarray).tolist(), np.sin(old), np.flip(old))
 print(type(np.ones(3) + old).__name__, type(old + np.ones(3)).__name__, type(np.add(old, old)).__name__)
-print(np.median(types.new_class("Made", (), {}, fill)()), inspect.isfunction(inspect.unwrap(Quantity.__array_function__)))
+print(inspect.isfunction(inspect.unwrap(Quantity.__array_function__)))
 
 print(type(np.add) is np.ufunc, type(np.add).__name__, isinstance(np.add, np.ufunc), np.add.__class__ is np.ufunc, np.ufunc)
 print(np.add.reduce.__self__ is np.add, np.add.reduce.__name__, type(np.frompyfunc(len, 1, 1)) == np.ufunc)
