@@ -134,28 +134,12 @@ NEEDS: dict[str, Need] = {
     "importlib.machinery:ExtensionFileLoader.exec_module": Need(
         "(self, module)", "Python 3.5 to 3.14", "extension modules, those that the user has compiled among them"
     ),
-    "IPython.core.compilerop:CachingCompiler.__call__": Need(
-        ("(self, source, filename, symbol, **kwargs)", "(self, source, filename, symbol, flags=0, **kwargs)"),
-        "IPython 9.18 on Python 3.11 to 3.13", "code that a magic runs, which goes by its cell's name",
-    ),
-    "IPython.core.compilerop:CachingCompiler.ast_parse": Need(
-        "(self, source, filename='<unknown>', symbol='exec')", "IPython 9.18", "a cell of the magic, one line further down"
-    ),
-    "IPython.core.compilerop:CachingCompiler.cache": Need(
-        "(self, transformed_code, number=0, raw_code=None)", "IPython 9.18", "a cell of the magic, one line further down, as tracebacks show it"
-    ),
-    "IPython.core.interactiveshell:InteractiveShell.run_cell_magic": Need(
-        "(self, magic_name, line, cell)", "IPython 9.18", "magics of whole cells, whose lines are those of the cell"
-    ),
     "IPython.core.interactiveshell:InteractiveShell.showsyntaxerror": Need(
         "(self, filename=None, running_compiled_code=False)", "IPython 9.18", "an error of a cell of the magic, shown once"
     ),
     "IPython.core.interactiveshell:InteractiveShell.showtraceback": Need(
         "(self, exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False)",
         "IPython 9.18", "an error of a cell of the magic, shown once",
-    ),
-    "IPython.core.magics.execution:ExecutionMagics._run_with_profiler": Need(
-        "(self, code, opts, namespace)", "IPython 9.18", "code that a magic has profiled"
     ),
     "IPython.core.ultratb:AutoFormattedTB.structured_traceback": _STRUCTURED,
     "IPython.core.ultratb:SyntaxTB.structured_traceback": _STRUCTURED,

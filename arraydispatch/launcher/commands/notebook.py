@@ -33,7 +33,7 @@ from ..activation import Activation
 from ..options import Choices
 from ..session import Spoken
 from ..user_files import UserFiles
-from . import UsageError as CommandError, notebook_cells
+from . import UsageError as CommandError
 from .parsers import cell_parser
 
 
@@ -129,7 +129,6 @@ class _Mode:
                     stack.callback(facade.renew)
                     stack.enter_context(verification)
                     facade.renew()
-                stack.enter_context(_seen_to(self._shell))
                 stack.callback(facade.give_back, names := self._shell.user_ns)
                 facade.take(names)
                 yield
@@ -212,13 +211,9 @@ def _run(shell: Any, cell: str) -> Any:
             exchanges.put(f"IPython.core.interactiveshell:InteractiveShell.{name}", _silent, shell)
         if asyncio._get_running_loop() is not None:
             stack.enter_context(_set(shell, "loop_runner", _run_beside))
-        # Whoever reads the cell sees the magic as its first line.
-        stack.enter_context(stack.enter_context(_seen_to(shell)).running("", cell))
-        return shell.run_cell(cell, store_history=False)
-
-
-def _seen_to(shell: Any) -> Any:
-    return notebook_cells.seen_to(shell, partial(_number, shell))
+        # Readers see the magic as the first line of the cell; another cell magic has to come first.
+        above = "" if cell.lstrip().startswith("%%") else "# %%arraydispatch\n"
+        return shell.run_cell(above + cell, store_history=False)
 
 
 def _silent(_: Exchange) -> Any:
