@@ -9,6 +9,7 @@ no function that sorts on a CPU, so that it comes here.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import jax
@@ -78,6 +79,7 @@ def or_numpy(
 ) -> Callable[..., Array]:
     """Return a kernel that NumPy runs in host memory where XLA's program is known to be slow, by shapes and dtypes."""
 
+    @wraps(compiled)
     def run(a: Array, *args: Any) -> Array:
         if is_slow(a, *args):
             arrays = [x for x in (a, *args) if isinstance(x, jax.Array)]
@@ -126,6 +128,7 @@ def _sort(a: Array, axis: int) -> Array:
 def _sorting(on_host: Callable[..., np.ndarray[Any, Any]], on_device: Callable[..., Array]) -> Callable[..., Array]:
     compiled = kernel(on_device, static=(1,))
 
+    @wraps(on_device)
     def run(a: Array, axis: int, *how: bool) -> Array:
         known = a.dtype.kind in "?biufc"  # not bfloat16, which NumPy compares by calling Python
         if known and a.size >= SORTED_FROM and isinstance(a, jax.core.Tracer):
@@ -144,12 +147,8 @@ def _sorted(a: np.ndarray[Any, Any], axis: int) -> np.ndarray[Any, Any]:
     return made
 
 
-_in_order = _sorting(_sorted, _sort)
+sort = _sorting(_sorted, _sort)
 _places_in_order = _sorting(lambda a, axis, stable: a.argsort(axis, kind="stable" if stable else None), _argsort)
-
-
-def sort(a: Array, axis: int) -> Array:
-    return _in_order(a, axis)
 
 
 def argsort(a: Array, axis: int, stable: bool = True) -> Array:

@@ -7,7 +7,7 @@ whether it failed. That is checked if the value is known; under a trace, the res
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import jax
@@ -70,9 +70,8 @@ _qr_of_values = kernel(
 _qr_of_tracers = kernel(highest(_factored), (1,))
 
 
-def qr(a: Array, complete: bool) -> tuple[Array, Array]:
-    q, r = (_qr_of_values if is_concrete(a) else _qr_of_tracers)(a, complete)
-    return q, r
+def qr(a: Array, complete: bool) -> Any:
+    return (_qr_of_values if is_concrete(a) else _qr_of_tracers)(a, complete)
 
 
 @_checked("SVD did not converge", (1,))
@@ -142,10 +141,9 @@ def _cpu_only(a: Array) -> None:
         raise Unsupported("JAX has the eigenvalues of a general matrix on the CPU only")
 
 
-def eig(a: Array) -> tuple[Array, Array]:
+def eig(a: Array) -> Any:
     _cpu_only(a)
-    w, v = _eig(a)
-    return w, v
+    return _eig(a)
 
 
 def eigvals(a: Array) -> Array:
@@ -178,30 +176,23 @@ def inv(a: Array) -> Any:
     return _solve_lu(a, jnp.broadcast_to(jnp.eye(a.shape[-1], dtype=a.dtype), a.shape))
 
 
-def _triangular(a: Array, b: Array, lower: bool) -> Array:
+@partial(kernel, static=(2,))
+@highest
+def solve_triangular(a: Array, b: Array, lower: bool) -> Array:
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (jnp.broadcast_to(x, lead + x.shape[-2:]) for x in (a, b))
     return lax.linalg.triangular_solve(a, b, left_side=True, lower=lower)
 
 
-solve_triangular = kernel(highest(_triangular), (2,))
-
-
-def _factors(a: Array) -> tuple[Array, Array]:
+@kernel
+@highest
+def lu(a: Array) -> tuple[Array, Array]:
     factors, _, order = lax.linalg.lu(a)
     return factors, order.astype(jnp.int64)
 
 
-lu = kernel(highest(_factors))
-
-
-_slogdet = kernel(highest(lambda a: tuple(jnp.linalg.slogdet(a))))
+slogdet = kernel(highest(lambda a: tuple(jnp.linalg.slogdet(a))))
 det = kernel(highest(jnp.linalg.det))
-
-
-def slogdet(a: Array) -> tuple[Array, Array]:
-    sign, logabsdet = _slogdet(a)
-    return sign, logabsdet
 
 
 # -- FFT -------------------------------------------------------------------------------------------------------------
@@ -219,23 +210,7 @@ def _along_all(transform: Callable[..., Array]) -> Callable[..., Array]:
     return kernel(body, static=(1,))
 
 
-_fftn = _along_all(jnp.fft.fftn)
-_ifftn = _along_all(jnp.fft.ifftn)
-_rfft = kernel(lambda a, axis: jnp.fft.rfft(a, axis=axis), (1,))
-_irfft = kernel(jnp.fft.irfft, (1, 2))
-
-
-def fftn(a: Array, axes: tuple[int, ...]) -> Array:
-    return _fftn(a, tuple(axes))
-
-
-def ifftn(a: Array, axes: tuple[int, ...]) -> Array:
-    return _ifftn(a, tuple(axes))
-
-
-def rfft(a: Array, axis: int) -> Array:
-    return _rfft(a, axis)
-
-
-def irfft(a: Array, n: int, axis: int) -> Array:
-    return _irfft(a, n, axis)
+fftn = _along_all(jnp.fft.fftn)
+ifftn = _along_all(jnp.fft.ifftn)
+rfft = kernel(lambda a, axis: jnp.fft.rfft(a, axis=axis), (1,))
+irfft = kernel(lambda a, n, axis: jnp.fft.irfft(a, n=n, axis=axis), (1, 2))

@@ -447,11 +447,7 @@ def _bincount(x: Array, weights: Array | None, length: int) -> Array:
     return counts.at[x].add(1 if weights is None else weights, mode=IN_BOUNDS, wrap_negative_indices=False)
 
 
-_counts = or_numpy(np.bincount, kernel(_bincount, static=(2,)), are_many_places)
-
-
-def bincount(x: Array, weights: Array | None, length: int) -> Array:
-    return _counts(x, weights, length)
+bincount = or_numpy(np.bincount, kernel(_bincount, static=(2,)), are_many_places)
 
 
 # -- complex ---------------------------------------------------------------------------------------------------------
@@ -493,8 +489,4 @@ def _as_it_lies(a: Array, b: Array) -> Array:
     return lax.optimization_barrier(a) if jax.default_backend() == "cpu" else a
 
 
-_product = or_numpy(np.matmul, kernel(_matmul), are_complex_matrices)
-
-
-def matmul(a: Array, b: Array) -> Array:
-    return _product(a, b)
+matmul = or_numpy(np.matmul, kernel(_matmul), are_complex_matrices)
