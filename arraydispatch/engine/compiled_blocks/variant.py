@@ -37,6 +37,8 @@ _VALUES_DECIDE = frozenset(
     name for name, said in PRIMITIVES.items() if "value-dependent" in said or "LinAlgError" in said
 )
 Key = Sequence[slice]
+_OF_HOME = "configure devices from_dlpack gone holds mended random refused_bytes seed supports use_threads".split()
+"""Methods that are those of the home, whatever an array holds."""
 _STARTS = 16
 """Places of a slice, of one shape, that are part of programs; of more they are operands."""
 _MOST_PLACES = 4096
@@ -79,6 +81,8 @@ class Deferring(Backend):
         self.copies_columns = home.copies_columns  # type: ignore[misc]
         self.OPTIONS, self.REFUSALS = home.OPTIONS, home.REFUSALS  # type: ignore[misc]
         self.LEFT_TO_NUMPY, self.MULTIPLIES_FROM = home.LEFT_TO_NUMPY, home.MULTIPLIES_FROM
+        for method in _OF_HOME:
+            setattr(self, method, getattr(home, method))
         self.OVERRIDES = {}
         self.prim: Any = _Primitives(self)
         self.UFUNCS: Any = _Kernels(self, self.inner.UFUNCS)
@@ -227,9 +231,6 @@ class Deferring(Backend):
                 return kind
         return super().kind_of(a)
 
-    def holds(self, dtype: np.dtype[Any]) -> bool:
-        return self.home.holds(dtype)
-
     def shape_of(self, a: Any) -> tuple[int, ...]:
         return a.shape if type(a) is Deferred else self.inner.shape_of(a)
 
@@ -313,9 +314,6 @@ class Deferring(Backend):
             return a.host
         return self.inner.item(self._value(a, "a value was read"))
 
-    def from_dlpack(self, x: Any) -> Any:
-        return self.home.from_dlpack(x)
-
     def dlpack(self, a: Any, **kwargs: Any) -> Any:
         return self.home.dlpack(self.settled(a), **kwargs)
 
@@ -333,21 +331,12 @@ class Deferring(Backend):
 
     # -- devices, options ------------------------------------------------------------------------------------------------
 
-    def devices(self) -> list[Device]:
-        return self.home.devices()
-
     def to_device(self, a: Any, device: Device) -> Any:
         return self.home.to_device(self.settled(a), device)
-
-    def configure(self, **options: Any) -> None:
-        self.home.configure(**options)
 
     @property
     def threads(self) -> int:
         return self.home.threads
-
-    def use_threads(self, n: int) -> None:
-        self.home.use_threads(n)
 
     @property
     def survives_fork(self) -> bool:
@@ -356,18 +345,6 @@ class Deferring(Backend):
     @property
     def capabilities(self) -> frozenset[str]:
         return self.home.capabilities
-
-    def supports(self, feature: str) -> bool:
-        return self.home.supports(feature)
-
-    def gone(self, error: Exception) -> bool:
-        return self.home.gone(error)
-
-    def mended(self, error: Exception) -> bool:
-        return self.home.mended(error)
-
-    def refused_bytes(self, error: Exception) -> int | None:
-        return self.home.refused_bytes(error)
 
     # -- kernels ---------------------------------------------------------------------------------------------------------
 
@@ -387,12 +364,6 @@ class Deferring(Backend):
 
     def slice_update(self, a: Any, key: Key, value: Any, donate: bool) -> Any:
         return self.prim.slice_update(a, key, value)
-
-    def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Any:
-        return self.home.random(kind, shape, dtype, device)
-
-    def seed(self, n: int) -> None:
-        self.home.seed(n)
 
 
 _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(Ellipsis), slice, type, Window})
