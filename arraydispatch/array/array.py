@@ -397,7 +397,7 @@ class Array(Handle):
         """Move the array to another device of its library; returns this array if it is there already."""
         if self.device == device or placement.find(backend := self.backend, device) == self.device:
             return self
-        return wrapping.wrap(placement.move(self.native, backend, device), self._kind.home)
+        return views.wrapper(placement.move(self.native, backend, device), self._kind.home)
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
@@ -607,7 +607,7 @@ class Array(Handle):
         with backend.within():
             zeros = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(value))
         like = ghosts.stand_in_like(ghost(self), order="A")
-        return casts.read_only(views.lay_out(wrapping.wrap(zeros, kind), like))
+        return casts.read_only(views.lay_out(views.wrapper(zeros, kind), like))
 
     @imag.setter
     def imag(self, value: Any) -> None:

@@ -16,7 +16,7 @@ from ..common import buffers, callers, events
 from ..common.process_state import process
 from ..common.signal_safety import imported
 from ..common.user_warnings import real_of
-from ..dispatch import host_results, wrapping
+from ..dispatch import host_results
 from ..memory import reshaping, views
 from ..memory.views import native
 from ..runtime import conversion, settings
@@ -256,7 +256,7 @@ def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> 
         backend = loader.load(name)
     value = conversion.upload(backend, values, why="unpickled")
     kind_of = backend.standard_kind if standard else backend.kind
-    return views.lay_out(wrapping.wrap(value, kind_of(backend.dtype_of(value))), values)
+    return views.lay_out(views.wrapper(value, kind_of(backend.dtype_of(value))), values)
 
 
 def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:

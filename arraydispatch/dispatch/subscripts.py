@@ -275,7 +275,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
             if events.tap is not None:
                 events.tap.host_kernel()
             there = backend.from_numpy(picked, backend.device_of(native(views.owner(a))), True)
-            return memory_order.of_index(wrapping.wrap(there, a._kind), a, key)
+            return memory_order.of_index(views.wrapper(there, a._kind), a, key)
     kind, x = views.held(a)
     if kind.backend is not backend:  # another thread has brought it to the host meanwhile
         return getitem(a, key)
@@ -295,7 +295,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
         if not views.replaced(a, x):
             raise
         return _gather(a, key, backend)
-    made = wrapping.wrap(result, kind)
+    made = views.wrapper(result, kind)
     if backend.native_is_ndarray:
         return made
     if not backend.mutable:

@@ -200,11 +200,6 @@ def device_among(values: Iterable[Any], backend: Backend) -> Any:
 # -- wrapping ----------------------------------------------------------------------------------------------------------
 
 
-def wrap(value: Native, kind: Kind) -> Any:
-    """Wrap a native value in an array."""
-    return views.wrapper(value, kind)
-
-
 def scalar(value: Native, kind: Kind) -> Any:
     """Make a scalar result: NumPy's own scalar on a CPU device, else a ``Scalar`` on the device."""
     if settings.current_rules().scalars == "numpy":

@@ -20,10 +20,11 @@ from ..api import public
 from ..backends import loader
 from ..common import callers
 from ..common.callers import shown, straight
+from ..common.names import name_of
 from ..common.process_state import process
 from ..profiling import report
 from ..profiling.line_counts import Tally
-from ..profiling.recorder import Profile, function_name
+from ..profiling.recorder import Profile
 from ..runtime import settings
 from . import exits, process_counts, uncounted_work
 from .exits import Endings
@@ -56,7 +57,7 @@ class Spoken(Profile):
         """Print a message if the call fell back."""
         if kind != "host" or not self._aloud:
             return
-        place = straight(frame.f_code.co_filename), frame.f_lineno, function_name(func)
+        place = straight(frame.f_code.co_filename), frame.f_lineno, name_of(func)
         if place not in self._said:
             self._said.add(place)
             print(f"arraydispatch: {shown(*place[:2])}: {place[2]} ran on the host: {reason}", file=sys.stderr)

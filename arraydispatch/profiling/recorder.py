@@ -47,11 +47,6 @@ _SAMPLE = 8
 _getframe = sys._getframe  # bound once, because it runs in every recorded call
 
 
-def function_name(func: Any) -> str:
-    """Return the name under which a function is reported: ``np.mean``, ``np.linalg.inv``, ``np.add``, ``__getitem__``."""
-    return name_of(func)
-
-
 class Internal(dict[str, bool]):
     """File name -> whether calls are not attributed to it, because it belongs to this package, NumPy, Python or an installed package."""
 
@@ -424,7 +419,7 @@ class Profile(events.Listener):
         for tables in list(self._threads):
             for (func, kind, _, at, backend, reason), (count, seconds, code, growth, elements) in items(tables.calls):
                 if self._only is None or backend in self._only:
-                    key = function_name(func), backend, kind, reason, *callers.place_of(code, at)
+                    key = name_of(func), backend, kind, reason, *callers.place_of(code, at)
                     found.count("calls", key, count, seconds, growth[0] if growth else 0, elements)
             for name in NOTES:
                 for (what, why, _, at), (count, amount, code) in items(getattr(tables, name)):
@@ -514,9 +509,7 @@ class Profile(events.Listener):
                 if place is None:
                     place = known[at, instruction] = callers.place_of(code, instruction)
                 start = end - seconds - self.began
-                found.append(
-                    Event(start, seconds, function_name(func), backend, kind, place[0], place[1], tables.thread)
-                )
+                found.append(Event(start, seconds, name_of(func), backend, kind, place[0], place[1], tables.thread))
         return sorted(found, key=lambda event: event.start)
 
     def moves(self) -> list[tuple[float, str, int]]:

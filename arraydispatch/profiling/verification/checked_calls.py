@@ -32,13 +32,14 @@ from ...backends import loader
 from ...common.callers import shown, straight
 from ...common.errors import ArrayDispatchError
 from ...common.members import MEMBERS, Member
+from ...common.names import name_of
 from ...common.process_state import process
 from ...common.user_warnings import FLOATING_ERRORS
 from ...dispatch import scipy_calls
 from ...dispatch.handover import handed
 from ...functions.registry import METHODS, SPECS, facts_of, spec_of
 from ...runtime import dtypes, settings
-from ..recorder import Profile, function_name
+from ..recorder import Profile
 from .comparison import Finding, compare, largest
 from .host_inputs import Hosts, Unfit, library_computes, to_host
 from .known_errors import amplified, check_for, raw, scale_for, unverified
@@ -486,7 +487,7 @@ def _heard(ear: _Heard, call: Callable[..., Any], *args: Any, **kwargs: Any) -> 
 
 
 def _name(func: Any) -> str:
-    return f"ndarray.{func}" if isinstance(func, str) and not func.startswith("__") else function_name(func)
+    return f"ndarray.{func}" if isinstance(func, str) and not func.startswith("__") else name_of(func)
 
 
 def _holds_none(owner: Any) -> bool:
