@@ -65,13 +65,13 @@ _IN_C = "C code would read memory that the library owns and moves: it gets a cop
 _OF_SUBCLASSES = "a hook of subclasses of ndarray, which an Array is not"
 
 
-def _operators(word: str, ufunc: np.ufunc, *, thin: bool = True, recorded: bool = True, inplace: bool = True, op: Any = None) -> Iterator[Member]:  # fmt: skip
+def _operators(word: str, ufunc: np.ufunc, *, recorded: bool = True, inplace: bool = True, op: Any = None) -> Iterator[Member]:  # fmt: skip
     """Yield the rows of an operator of two operands; ``inplace``: whether its third form is as short as the others."""
     for side, form in ("", "binary"), ("r", "reflected"), ("i", "inplace"):
         name, short = f"__{side}{word}__", inplace or side != "i"
         if hasattr(np.ndarray, name):
             yield Member(
-                name, form, ufunc, op or ufunc, word, thin and short, recorded and short, writes=side == "i"  # type: ignore[arg-type]
+                name, form, ufunc, op or ufunc, word, short, recorded and short, writes=side == "i"  # type: ignore[arg-type]
             )  # fmt: skip
 
 

@@ -33,13 +33,11 @@ def _pair(xp: XP, in1: Any, in2: Any) -> tuple[Any, Any]:
     return a, v
 
 
-def _swaps(mode: str, left: tuple[int, ...], right: tuple[int, ...], axes: Any = None) -> bool:
+def _swaps(mode: str, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
     """Whether the second array is the larger one, as SciPy determines it."""
     if mode != "valid" or not left:
         return False
-    axes = range(len(left)) if axes is None else axes
-    first = all(left[i] >= right[i] for i in axes)
-    second = all(right[i] >= left[i] for i in axes)
+    first, second = (all(n >= m for n, m in zip(*pair)) for pair in ((left, right), (right, left)))
     if not first and not second:
         raise ValueError("For 'valid' mode, one must be at least as large as the other in every dimension")
     return not first

@@ -41,7 +41,7 @@ def library_of(leaves: Sequence[Any]) -> Backend:
     return found.home
 
 
-def native_of(x: Any, backend: Backend, device: Any = None) -> Native:
+def native_of(x: Any, backend: Backend) -> Native:
     """Return a leaf as a native array of the backend; NumPy arrays and numbers are moved there."""
     if isinstance(x, Array):
         held = x._kind.backend
@@ -52,7 +52,7 @@ def native_of(x: Any, backend: Backend, device: Any = None) -> Native:
         return x
     host = np.asarray(x)
     precise = conversion.precise(host.dtype)
-    return conversion.upload(backend, host.astype(precise, copy=False), device, "an argument of a transform")
+    return conversion.upload(backend, host.astype(precise, copy=False), None, "an argument of a transform")
 
 
 def _own(x: Array) -> Native:
