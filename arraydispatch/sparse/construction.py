@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -248,26 +249,14 @@ def diags_array(
     Raises
     ------
     ValueError
-        If a diagonal has another length, or an offset occurs twice.
+        As SciPy's function.
     """
-    given = [diagonals] if np.ndim(offsets) == 0 and np.ndim(diagonals[0]) == 0 else list(diagonals)
-    where = [int(k) for k in np.atleast_1d(offsets)]
-    if len(given) != len(where) or len(set(where)) != len(where):
-        raise ValueError(f"{len(given)} diagonals take as many different offsets, not {where}.")
+    given = [diagonals] if np.ndim(offsets) == 0 and np.ndim(diagonals[0]) == 0 else diagonals
     values = [_values(x, None) for x in given]
-    if shape is None:
-        size = len(values[0]) + abs(where[0])
-        shape = (size, size)
-    rows, columns, data = [], [], []
-    for x, k in zip(values, where):
-        count = min(shape[0] + min(k, 0), shape[1] - max(k, 0))
-        if len(x) not in (1, count):
-            raise ValueError(f"the diagonal {k} of a matrix of shape {shape} has {count} elements, not {len(x)}.")
-        along = np.arange(count)
-        rows.append(along - min(k, 0))
-        columns.append(along + max(k, 0))
-        data.append(np.broadcast_to(x, (count,)))
-    return _of(format, shape, np.concatenate(rows), np.concatenate(columns), np.concatenate(data))
+    ends = np.cumsum([1, *map(len, values)])  # the elements are numbered from 1, because SciPy drops zeros
+    numbers = [np.arange(start, end) for start, end in pairwise(ends)]
+    made = sp.diags_array(numbers, offsets=np.atleast_1d(offsets), shape=shape, dtype=np.int64).tocoo()
+    return _of(format, made.shape, made.row, made.col, np.concatenate(values)[made.data - 1])
 
 
 def _several(blocks: Sequence[Any]) -> list[SparseArray]:
@@ -279,41 +268,33 @@ def _several(blocks: Sequence[Any]) -> list[SparseArray]:
     return made
 
 
-def _joined(blocks: Sequence[Any], format: str | None, down: bool, right: bool) -> SparseArray:
+def _joined(blocks: Sequence[Any], format: str | None, join: Any) -> SparseArray:
+    """Join matrices as a function of SciPy's joins matrices of the numbers of their elements."""
     found = _several(blocks)
     if not found:
         raise ValueError("at least one matrix is needed to join.")
-    rows, columns, data = [], [], found[0].data[..., :0]
-    at = [0, 0]
+    data, numbered = found[0].data[..., :0], []
     for x in found:
-        m, n = x._places.shape
-        rows.append(x.row + at[0])
-        columns.append(x.col + at[1])
-        a, b = together(data, x.data)
-        data = np.concatenate([a, b], axis=-1)
-        at = [at[0] + m * down, at[1] + n * right]
-    shapes = [x._places.shape for x in found]
-    for axis, moves in ((0, down), (1, right)):
-        sizes = {shape[axis] for shape in shapes}
-        if not moves and len(sizes) > 1:
-            raise ValueError(f"matrices of {sizes} {('rows', 'columns')[axis]} do not fit beside one another.")
-    shape = (at[0] if down else shapes[0][0], at[1] if right else shapes[0][1])
-    return _of(format or found[0].format, shape, np.concatenate(rows), np.concatenate(columns), data)
+        numbers = np.arange(data.shape[-1], data.shape[-1] + x.nnz)
+        numbered.append(sp.coo_array((numbers, (x.row, x.col)), x._places.shape))
+        data = np.concatenate(together(data, x.data), axis=-1)
+    made = join(numbered, format="coo")
+    return _of(format or found[0].format, made.shape, made.row, made.col, data[..., made.data])
 
 
 def vstack(blocks: Sequence[Any], format: str | None = None) -> SparseArray:
     """Stack matrices vertically, as ``scipy.sparse.vstack``."""
-    return _joined(blocks, format, True, False)
+    return _joined(blocks, format, sp.vstack)
 
 
 def hstack(blocks: Sequence[Any], format: str | None = None) -> SparseArray:
     """Stack matrices horizontally, as ``scipy.sparse.hstack``."""
-    return _joined(blocks, format, False, True)
+    return _joined(blocks, format, sp.hstack)
 
 
 def block_diag(mats: Sequence[Any], format: str | None = None) -> SparseArray:
     """Place matrices along the diagonal, as ``scipy.sparse.block_diag``."""
-    return _joined(mats, format, True, True)
+    return _joined(mats, format, sp.block_diag)
 
 
 def stack(matrices: Sequence[Any], format: str | None = None) -> SparseArray:
