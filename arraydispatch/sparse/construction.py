@@ -16,7 +16,7 @@ from ..backends import loader
 from ..transforms.flattening import is_array
 from . import native_products
 from .sparse_array import SparseArray, operand, together
-from .structure import FORMATS, Structure
+from .structure import FORMATS, Structure, union
 
 Given = Any
 Shape = tuple[int, int]
@@ -320,13 +320,7 @@ def stack(matrices: Sequence[Any], format: str | None = None) -> SparseArray:
     found = _several(matrices)
     if not found or len({x.shape for x in found}) > 1:
         raise ValueError(f"the matrices of a batch must have one shape, not {[x.shape for x in found]}.")
-    format = format or found[0].format
-    places, order, number = Structure.sorted(
-        format, found[0]._places.shape, *(np.concatenate([getattr(x, n) for x in found]) for n in ("row", "col"))
-    )
-    count = sum(x.nnz for x in found)
-    to = np.empty(count, np.int64)
-    to[np.arange(count) if order is None else order] = np.arange(count) if number is None else number
+    places, to = union(format or found[0].format, *[x._places for x in found])
     starts = np.cumsum([0, *(x.nnz for x in found)])
     data = []
     for x, start in zip(found, starts):

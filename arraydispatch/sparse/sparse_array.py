@@ -161,8 +161,7 @@ class SparseArray:
     def __len__(self) -> NoReturn:
         raise TypeError("the length of a sparse matrix is ambiguous; use its nnz or shape[0].")
 
-    # -- conversions
-    # ------------------------------------------------------------------------------------------------------
+    # -- conversions -----------------------------------------------------------------------------------------------------
 
     def asformat(self, format: str | None, copy: bool = False) -> SparseArray:
         """Convert to another format."""
@@ -234,10 +233,7 @@ class SparseArray:
         """Transposed matrix, as :meth:`transpose`."""
         return self.transpose()
 
-    @property
-    def mT(self) -> SparseArray:
-        """Transposed matrix, as :meth:`transpose`."""
-        return self.transpose()
+    mT = T  # noqa: N815 -- its name in the standard
 
     def __getitem__(self, key: Any) -> Any:
         """Index rows and columns as ``scipy.sparse.csr_array``: a matrix; one element; one row or column, dense."""
@@ -248,19 +244,18 @@ class SparseArray:
             return self._moved(found)
         if np.ndim(found) == 0:
             return self.data[int(found) - 1] if found else self.data.dtype.type(0)
-        coo = found.tocoo()
-        out = np.zeros_like(self.data, shape=found.shape)
-        out[coo.coords[0]] = self.data[coo.data - 1]
+        return self._line(found.toarray())
+
+    def _line(self, numbers: np.ndarray[Any, Any]) -> Any:
+        """Return the values at a line of :attr:`Structure.places`, 0 where it has none."""
+        there = np.flatnonzero(numbers)
+        out = np.zeros_like(self.data, shape=(*self.data.shape[:-1], len(numbers)))
+        out[..., there] = self.data[..., numbers[there] - 1]
         return out
 
     def diagonal(self, k: int = 0) -> Any:
         """Return a diagonal, dense."""
-        rows, columns = self._places.shape
-        there = np.flatnonzero(self.col - self.row == k)
-        count = max(min(rows + min(k, 0), columns - max(k, 0)), 0)
-        out = np.zeros_like(self.data, shape=(*self.data.shape[:-1], count))
-        out[..., self.row[there] + min(k, 0)] = self.data[..., there]
-        return out
+        return self._line(self._places.places.diagonal(k))
 
     def trace(self) -> Any:
         """Return the sum of the diagonal."""
@@ -317,14 +312,12 @@ class SparseArray:
             raise ValueError(f"power {n} of the elements that are not stored is not 0; use toarray().")
         return self._with(self.data**n)
 
-    def __pow__(self, n: Any) -> Any:
-        return self.power(n)
+    __pow__ = power
 
     def __add__(self, other: Any) -> Any:
         return self._sum(other, np.add)
 
-    def __radd__(self, other: Any) -> Any:
-        return self._sum(other, np.add)
+    __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
         return self._sum(other, np.subtract)
@@ -338,7 +331,7 @@ class SparseArray:
             return other
         if isinstance(other, SparseArray):
             self._check_shape(other)
-            made, to = structure.union(self._places, other._places)
+            made, to = structure.union(self.format, self._places, other._places)
             a, b = together(self.data, ufunc(np.zeros_like(other.data, shape=()), other.data))
             batch = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
             a, b = (np.broadcast_to(x, (*batch, x.shape[-1])) for x in (a, b))
@@ -465,23 +458,14 @@ def operand(x: Any, like: Any) -> Any:
     if isinstance(x, SparseArray) or is_array(x) or isinstance(x, int | float | complex):
         return x
     if sp.issparse(x):
-        coo = x.tocoo()
-        made, order, number = Structure.sorted(
-            x.format if x.format in structure.FORMATS else "csr", x.shape, *coo.coords
-        )
+        coo = x.tocoo(copy=True)
+        coo.sum_duplicates()
+        made, order, _ = Structure.sorted(x.format if x.format in structure.FORMATS else "csr", x.shape, *coo.coords)
         data = coo.data if order is None else coo.data[order]
-        if number is not None:
-            data = np.bincount(number, data, made.nnz) if data.dtype.kind == "f" else _added(data, number, made.nnz)
         return SparseArray(made, public.asarray(data, backend=like.backend))
     if isinstance(x, list | tuple):
         return np.asarray(x)
     return NotImplemented
-
-
-def _added(data: Any, number: Any, count: int) -> Any:
-    out = np.zeros(count, data.dtype)
-    np.add.at(out, number, data)
-    return out
 
 
 def together(a: Any, b: Any) -> tuple[Any, Any]:

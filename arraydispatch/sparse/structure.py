@@ -123,12 +123,11 @@ class Structure:
         return Structure, (self.format, self.shape, self.row, self.col)
 
 
-def union(a: Structure, b: Structure) -> tuple[Structure, Index]:
-    """Return the union of positions, and the index at which each element of ``a``, then of ``b``, goes."""
-    made, order, number = Structure.sorted(
-        a.format, a.shape, np.concatenate([a.row, b.row]), np.concatenate([a.col, b.col])
-    )
-    count = a.nnz + b.nnz
+def union(format: str, *several: Structure) -> tuple[Structure, Index]:
+    """Return the union of positions, and the index at which each element of the first structure, then of the others, goes."""
+    row, col = (np.concatenate([getattr(each, name) for each in several]) for name in ("row", "col"))
+    made, order, number = Structure.sorted(format, several[0].shape, row, col)
+    count = len(row)
     order = np.arange(count) if order is None else order
     number = np.arange(count) if number is None else number
     to = np.empty(count, np.int64)
