@@ -116,8 +116,7 @@ class _Problem:
             raise TypeError(f"x0 of ad.minimize must contain real floating numbers only, not an array of {made.dtype}.")
         return made if made.backend.home is self.backend else public.convert(made, self.backend)
 
-    # -- conversion between pytrees and vectors
-    # ----------------------------------------------------------------------------
+    # -- conversion between pytrees and vectors ----------------------------------------------------------------------
 
     def vector(self, tree: Any) -> np.ndarray[Any, Any]:
         """Return all numbers of a pytree as a vector, in 64 bits."""

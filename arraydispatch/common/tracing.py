@@ -143,8 +143,7 @@ def cause(error: Exception) -> Exception:
     return found
 
 
-# -- abstract evaluation
-# ---------------------------------------------------------------------------------------------------
+# -- abstract evaluation ---------------------------------------------------------------------------------------------
 
 
 class Looks:
@@ -188,8 +187,7 @@ def is_quicker_on_host() -> None:
         _watch.looks.count += 1
 
 
-# -- source lines
-# ----------------------------------------------------------------------------------------------------------
+# -- source lines ----------------------------------------------------------------------------------------------------
 
 
 def user_line(trace: TracebackType | None = None) -> str:
@@ -214,8 +212,7 @@ def user_line(trace: TracebackType | None = None) -> str:
     return found
 
 
-# -- reasons and remedies
-# --------------------------------------------------------------------------------------------------
+# -- reasons and remedies --------------------------------------------------------------------------------------------
 
 SHAPE = "the shape of a result is a value"
 """Reason of ``nonzero``, masks and similar functions."""

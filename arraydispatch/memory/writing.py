@@ -153,8 +153,7 @@ def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:
             raise
 
 
-# -- views that contain an element of their root more than once
-# ----------------------------------------------------------
+# -- views that contain an element of their root more than once ------------------------------------------------------
 
 
 def repeats(a: Handle) -> bool:

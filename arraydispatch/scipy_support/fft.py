@@ -157,8 +157,7 @@ def ifftshift(xp: XP, x: Any, axes: Any = None) -> Any:
     return numpys.ifftshift(xp, x, axes)
 
 
-# -- cosine and sine transforms: along the last axis, of real numbers, unscaled
-# ------------------------------------------
+# -- cosine and sine transforms: along the last axis, of real numbers, unscaled --------------------------------------
 
 
 def _turned(xp: XP, like: Any, angles: np.ndarray[Any, Any]) -> Any:

@@ -265,8 +265,7 @@ def uniform_filter(
     return _along_each(_mean_along, xp, input, size, output, mode, cval, origin, axes)
 
 
-# -- rank filters
-# ----------------------------------------------------------------------------------------------------------
+# -- rank filters ----------------------------------------------------------------------------------------------------
 
 
 def _extreme_along(xp: XP, x: Any, size: int, axis: int, mode: str, cval: Any, origin: int, most: bool) -> Any:

@@ -81,8 +81,7 @@ def _stacked(xp: XP, parts: list[Any]) -> Any:
     return xp.prim.concatenate([xp.prim.reshape(part, (1, *shape)) for part in parts], 0)
 
 
-# -- rank filters
-# ----------------------------------------------------------------------------------------------------------
+# -- rank filters ----------------------------------------------------------------------------------------------------
 
 
 def extremes(
@@ -149,8 +148,7 @@ def percentile_filter(
     return _ranked(xp, input, size, footprint, output, mode, cval, origin, axes, rank)
 
 
-# -- generic filters
-# ---------------------------------------------------------------------------------------------------------
+# -- generic filters -------------------------------------------------------------------------------------------------
 
 
 def _of_lines(function: Any) -> Any:

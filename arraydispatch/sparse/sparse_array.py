@@ -64,8 +64,7 @@ class SparseArray:
             raise ValueError(f"{places.nnz} places take data of shape (..., {places.nnz}), not {data.shape}.")
         self._places, self.data = places, data
 
-    # -- attributes
-    # ---------------------------------------------------------------------------------------------------------
+    # -- attributes --------------------------------------------------------------------------------------------------
 
     @property
     def format(self) -> str:

@@ -369,8 +369,7 @@ def _compare_with_any_int(run: Run, backend: Backend, ufunc: np.ufunc, keys: tup
     return compare
 
 
-# -- full reductions
-# -----------------------------------------------------------------------------------------------------
+# -- full reductions -------------------------------------------------------------------------------------------------
 
 
 class WholePlan(NamedTuple):

@@ -110,8 +110,7 @@ class Verification:
         """Number of results that NumPy computed, which are not compared."""
         self.unchecked: dict[str, int] = {}
 
-    # -- starting and stopping
-    # --------------------------------------------------------------------------------------------
+    # -- starting and stopping ---------------------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
         self.start()
@@ -166,8 +165,7 @@ class Verification:
         self._undo.append((owner, name, vars(owner).get(name) if isinstance(owner, type) else getattr(owner, name)))
         setattr(owner, name, made)
 
-    # -- the entry points
-    # --------------------------------------------------------------------------------------------------
+    # -- the entry points --------------------------------------------------------------------------------------------
 
     def _form(self, name: str, ours: Any) -> Any:
         """Make the form of a member that compares its calls; None for a member whose results are not arrays."""

@@ -88,8 +88,7 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
     def __init__(self, store: Store, places: np.ndarray[Any, Any]) -> None:
         self.store, self.places = store, places
 
-    # -- attributes
-    # --------------------------------------------------------------------------------------------------------
+    # -- attributes --------------------------------------------------------------------------------------------------
 
     shape = property(lambda self: self.places.shape)
     ndim = property(lambda self: self.places.ndim)
@@ -282,8 +281,7 @@ class _Flat(Affine):
         return self._taken(places)
 
 
-# -- rules
-# ---------------------------------------------------------------------------------------------------------------
+# -- rules -----------------------------------------------------------------------------------------------------------
 
 UFUNCS: dict[np.ufunc, Callable[..., Affine]] = {}
 """Ufunc -> ``rule(run, *operands)``."""

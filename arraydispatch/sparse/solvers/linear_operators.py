@@ -100,8 +100,7 @@ class System:
         self.count, self.size = math.prod(lead), math.prod(self.unknowns)
         self.b = np.broadcast_to(b, lead + self.unknowns).astype(self.dtype).reshape(self.count, self.size)
 
-    # -- operator
-    # ------------------------------------------------------------------------------------------------------------
+    # -- operator ----------------------------------------------------------------------------------------------------
 
     def rows(self, x: Any) -> Any:
         """Reshape an array of the shape of the result to rows of unknowns."""
@@ -196,8 +195,7 @@ def _reduced(x: Any, shape: Shape) -> Any:
     return x.sum(axis=repeated, keepdims=True) if repeated else x
 
 
-# -- preconditioners
-# -----------------------------------------------------------------------------------------------------
+# -- preconditioners -------------------------------------------------------------------------------------------------
 
 
 class Preconditioner:
