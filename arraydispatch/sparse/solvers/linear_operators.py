@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ...api import public
 from ...array import Array
 from ...backends.base import Backend
-from ...common.pytrees import tree_leaves
+from ...common.pytrees import tree_leaves, tree_map
 from ...common.signal_safety import imported
 from ...runtime import conversion, dtypes
 from ...transforms.control_flow import host_call
@@ -138,8 +138,7 @@ class System:
 
     def is_finite(self) -> bool:
         """Whether the matrix and all right-hand sides are finite."""
-        values = self.params.data if isinstance(self.params, SparseArray) else self.params
-        return all(np.isfinite(public.to_numpy(x)).all() for x in tree_leaves((values, self.b)))
+        return all(np.isfinite(public.to_numpy(x)).all() for x in tree_leaves((self.params, self.b)))
 
     def _times(self, matrix: Any, x: Any) -> Any:
         if matrix.ndim == 2:
@@ -233,12 +232,8 @@ class Preconditioner:
         from scipy.sparse.linalg import spilu
 
         system, made = self.system, []
-        matrix: Any = system.params
-        count = 1 if matrix.ndim == 2 else system.count
-        known = public.to_numpy(matrix.data if isinstance(matrix, SparseArray) else matrix)
-        host = matrix._places if isinstance(matrix, SparseArray) else None
-        params = known if host is None else _Held(matrix, known)
-        for i in range(count):
+        params = tree_map(public.to_numpy, system.params)
+        for i in range(1 if params.ndim == 2 else system.count):
             try:
                 made.append(spilu(sp.csc_array(system.one(params, i, False))))
             except RuntimeError as error:
@@ -280,10 +275,3 @@ class Preconditioner:
                 f"the preconditioner got an array of shape {shape} and returned shape {np.shape(made)}; the shapes must be equal."
             )
         return self.system.array(made).reshape(r.shape).astype(r.dtype, copy=False)
-
-
-class _Held(SparseArray):
-    """Sparse matrix with values on the host."""
-
-    def __init__(self, matrix: SparseArray, data: Any) -> None:
-        self._places, self.data = matrix._places, data

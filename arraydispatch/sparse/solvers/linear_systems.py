@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ...api import public
-from ...array import Array
 from ...backends.base import Backend
 from ...common import tracing
 from ...common.errors import ConvergenceError, ConvergenceWarning
@@ -380,7 +379,7 @@ class _Host:
                 rows = np.zeros_like(b)
                 rows[i] = r
                 with public.backend("numpy"):
-                    held = _hosted(params), _hosted(own)
+                    held = tree_map(_hosted, (params, own))
                     return public.to_numpy(self.pre.of(*held, adjoint)(public.asarray(rows)))[i]
 
             def count(_: Any, steps: list[int] = steps) -> None:
@@ -407,7 +406,4 @@ class _Host:
 
 
 def _hosted(x: Any) -> Any:
-    """Convert ndarrays to arrays of the NumPy backend."""
-    if isinstance(x, SparseArray):
-        return x.with_data(_hosted(x.data))
-    return x if x is None or isinstance(x, Array) else public.wrap(np.array(x)) if isinstance(x, np.ndarray) else x
+    return public.wrap(np.array(x)) if isinstance(x, np.ndarray) else x
