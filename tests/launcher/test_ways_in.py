@@ -349,7 +349,7 @@ def test_reports_of_cells_name_cells_and_lines(
 @pytest.mark.parametrize(
     ("source", "place"),
     [
-        ("%%time\nx = 1\n{}", "<timed exec>:2"), ("x = 1\n%timeit -n 1 -r 1 {}", "<magic-timeit>:1"), ("%%capture --no-stderr\n{}", "cell 6, line 1"),
+        ("%%time\nx = 1\n{}", "<timed exec>:2"), ("x = 1\n%timeit -n 1 -r 1 {}", "<magic-timeit>:1"),
         ("%%arraydispatch {options}\n\n\n{}", "cell 6, line 4"), ("%time late()", "cell 5, line 1"),
     ],
 )  # fmt: skip

@@ -16,6 +16,7 @@ from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
+from types import FrameType
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -211,6 +212,7 @@ def _run(shell: Any, cell: str) -> Any:
             exchanges.put(f"IPython.core.interactiveshell:InteractiveShell.{name}", _silent, shell)
         if asyncio._get_running_loop() is not None:
             stack.enter_context(_set(shell, "loop_runner", _run_beside))
+        stack.enter_context(_set(shell, "execution_count", _running(shell)))
         # Readers see the magic as the first line of the cell; another cell magic has to come first.
         above = "" if cell.lstrip().startswith("%%") else "# %%arraydispatch\n"
         return shell.run_cell(above + cell, store_history=False)
@@ -218,6 +220,16 @@ def _run(shell: Any, cell: str) -> Any:
 
 def _silent(_: Exchange) -> Any:
     return lambda *_args, **_kwargs: None
+
+
+def _running(shell: Any) -> int:
+    """Return the number of the cell that calls a magic: IPython 9 counts on before it runs one."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if (number := _number(shell, frame.f_code.co_filename)) is not None:
+            return int(number)
+        frame = frame.f_back
+    return int(shell.execution_count)
 
 
 def _number(shell: Any, file: str) -> str | None:
