@@ -149,7 +149,10 @@ with np.errstate(all="raise"):
 READS = (
     MAKES.replace("in_place.FRESH = 1  # every result at which the library computes", "")
     .replace("z = call()", "call()\n            z = call()")
-    .replace('"none": x[:0],', '"none": x[:0], "sealed": sealed(x), "swapped": x.astype(x.dtype.newbyteorder()), "field": fields(x)["f1"],')
+    .replace(
+        '"none": x[:0],',
+        '"none": x[:0], "sealed": sealed(x), "swapped": x.astype(x.dtype.newbyteorder()), "field": fields(x)["f1"],',
+    )
     .replace(
         "for dtype in (np.float64",
         """
@@ -169,7 +172,7 @@ for dtype in (np.float64""",
         1,
     )
     .replace(
-        "        told((dtype, name, \"self\")",
+        '        told((dtype, name, "self")',
         """        for func in (np.sum, np.max, np.mean, np.any, np.cumsum, np.diff, np.real, np.ravel, np.median):
             told((dtype, name, func.__name__), lambda: np.asarray(func(each)))
             told((dtype, name, func.__name__, 0), lambda: np.asarray(func(each, 0)))
