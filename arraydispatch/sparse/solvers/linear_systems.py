@@ -379,8 +379,8 @@ class _Host:
                 rows = np.zeros_like(b)
                 rows[i] = r
                 with public.backend("numpy"):
-                    held = tree_map(_hosted, (params, own))
-                    return public.to_numpy(self.pre.of(*held, adjoint)(public.asarray(rows)))[i]
+                    matrix, inverse = tree_map(_hosted, (params, own))
+                    return public.to_numpy(self.pre.of(matrix, inverse, adjoint)(public.asarray(rows)))[i]
 
             def count(_: Any, steps: list[int] = steps) -> None:
                 steps.append(1)
