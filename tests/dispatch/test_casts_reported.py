@@ -33,3 +33,16 @@ def test_values_that_do_not_fit_are_said(have: str, backend: str) -> None:
             x.astype("i4")
         said.append([str(each.message) for each in heard])
     assert said[0] == said[1] == ["invalid value encountered in cast"]
+
+
+@pytest.mark.parametrize("ufunc", [np.remainder, np.divmod, np.floor_divide, np.true_divide])
+def test_a_number_that_does_not_fit_is_said_once(ufunc: np.ufunc, backend: str) -> None:
+    values = np.ones(3, np.float16)
+    said = []
+    for x in (values, ad.asarray(values, backend=backend)):
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            ufunc(x, 2**40)
+            ufunc(2**40, x)
+        said.append([str(each.message).partition(" encountered")[0] for each in heard])
+    assert said[0] == said[1]
