@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from ..backends.base import Unsupported
+from ..common.user_warnings import warn
 from ..runtime import dtypes
 from ..ufuncs.composed import is_followed
 from . import layouts
@@ -123,14 +123,25 @@ def cholesky(xp: XP, a: Any, /, *, upper: bool = False) -> Any:
 @factorization(np.linalg.qr, layout=layouts.factors, defined="qr")
 def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
     """`numpy.linalg.qr`."""
-    if mode in ("raw", "full", "f", "economic", "e"):
-        raise Unsupported("libraries give no reflectors, and the other modes are deprecated")
-    if mode not in ("reduced", "complete", "r"):
+    if mode in ("f", "full"):
+        warn(
+            "The 'full' option is deprecated in favor of 'reduced'.\nFor backward compatibility let mode default.",
+            DeprecationWarning,
+        )
+        mode = "reduced"
+    elif mode in ("e", "economic"):
+        warn("The 'economic' option is deprecated.", DeprecationWarning)
+        mode = "economic"
+    elif mode not in ("reduced", "complete", "r", "raw"):
         raise ValueError(f"Unrecognized mode '{mode}'")
     a = xp.asarray(a)
     shape = xp.shape_of(a)
     check_stacked(shape)
     a, to = computable(xp, a)
+    if mode in ("raw", "economic"):
+        reflectors, scales = _householder(xp, a)
+        reflectors = xp.prim.astype(reflectors, to)
+        return reflectors if mode == "economic" else (swapped(xp, reflectors), xp.prim.astype(scales, to))
     m, n = shape[-2:]
     k = m if mode == "complete" else min(m, n)
     if 0 in shape:
@@ -175,6 +186,42 @@ def _completed(xp: XP, q: Any, whole: Any) -> Any:
 def _beyond(xp: XP, whole: Any, axis: int, first: Any) -> Any:
     """Return the rows or columns of a matrix after those of its first part."""
     return along(xp, whole, xp.ndim_of(whole) + axis, xp.shape_of(first)[axis], xp.shape_of(whole)[axis])
+
+
+def _householder(xp: XP, a: Any) -> tuple[Any, Any]:
+    """Compute LAPACK's ``geqrf``, which the libraries lack: R with the reflectors below it, and their scales."""
+    prim, kind = xp.prim, xp.dtype_of(a).kind
+    *stack, m, n = xp.shape_of(a)
+    rows = prim.reshape(xp.asarray(np.arange(m), like=a), (m, 1))
+    last = len(stack) + 1
+    columns, scales = [], []
+    for k in range(n):
+        column = along(xp, a, last, k, k + 1)
+        if k >= min(m, n) or 0 in stack:
+            columns.append(column)
+            continue
+        below, here = xp.greater(rows, k), xp.equal(rows, k)
+        rest = prim.where(below, column, filled(xp, (), 0, xp.dtype_of(a), a))
+        size = xp.sum(xp.square(xp.absolute(rest)), axis=-2, keepdims=True)
+        head = along(xp, column, last - 1, k, k + 1)
+        real, squares = xp.real(head), xp.square(xp.absolute(head))
+        plain = xp.equal(size, 0) if kind == "f" else xp.logical_and(xp.equal(size, 0), xp.equal(xp.imag(head), 0))
+        norm = xp.copysign(xp.sqrt(xp.add(squares, size)), real)
+        beta = prim.where(plain, head, prim.astype(xp.negative(norm), xp.dtype_of(a)))
+        safe = prim.where(plain, filled(xp, (), 1, xp.dtype_of(a), a), beta)
+        tau = xp.true_divide(xp.subtract(safe, head), safe)
+        tau = prim.where(plain, filled(xp, (), 0, xp.dtype_of(a), a), tau)
+        pivot = prim.where(plain, filled(xp, (), 1, xp.dtype_of(a), a), xp.subtract(head, beta))
+        v = xp.add(xp.true_divide(rest, pivot), prim.astype(here, xp.dtype_of(a)))
+        a = xp.subtract(a, xp.multiply(xp.conjugate(tau), xp.multiply(v, prim.matmul(adjoint(xp, v), a))))
+        column = prim.where(below, v, along(xp, a, last, k, k + 1))
+        columns.append(prim.where(here, beta, column))
+        scales.append(prim.reshape(tau, (*stack, 1)))
+    empty = filled(xp, (*stack, 0 if 0 not in stack else min(m, n)), 0, xp.dtype_of(a), a)
+    return (
+        prim.concatenate(columns, last) if columns else a,
+        prim.concatenate(scales, last - 1) if scales else empty,
+    )
 
 
 def _identity_columns(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:

@@ -212,8 +212,10 @@ def _mirrored(made: Any) -> Ghost:
 
 
 def _factor(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of the first result of ``np.linalg.qr``, which is the triangular matrix in mode "r"."""
+    """Return the order of the first result of ``np.linalg.qr``: LAPACK's matrix in mode "raw", the triangular one in mode "r"."""
     mode = args[1] if len(args) > 1 else kwargs.get("mode")
+    if mode == "raw":
+        return together(args[:1]).swapaxes(-1, -2)
     return _triangle(made, args, kwargs) if mode == "r" else None
 
 

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ..common import arguments
+from ..common.user_warnings import warn
 from ..runtime import dtypes
 from . import layouts
-from .operands import BOOL, arrays, check_broadcast, filled, first_native, to_host
+from .operands import BOOL, arrays, check_broadcast, filled, first_native, is_concrete, to_host
 from .registry import implements
 
 Native = Any
@@ -52,6 +53,7 @@ def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equ
     if not (xp.is_array(x) or xp.is_array(y)):
         x = xp.asarray(x, like=like)
     check_broadcast(xp, x, y, *(t for t in (rtol, atol) if xp.is_array(t)))
+    _check_tolerances(xp, atol, rtol)
     with np.errstate(invalid="ignore"):  # as in NumPy; infinities are compared below
         # A result of Python scalars alone stays a Python scalar, which is weak.
         size = xp.absolute(y) if xp.is_array(y) else abs(y)
@@ -66,6 +68,23 @@ def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equ
     if equal_nan:
         close = xp.logical_or(close, xp.logical_and(xp.isnan(x), xp.isnan(y)))
     return close
+
+
+def _check_tolerances(xp: Any, atol: Any, rtol: Any) -> None:
+    """Report a tolerance that is not finite as NumPy does under ``np.errstate``."""
+    for z in (atol, rtol):
+        if not np.isfinite(to_host(xp, z) if is_concrete(xp, z) else 0.0).all():
+            break
+    else:
+        return
+    said = f"One of rtol or atol is not valid, atol: {atol}, rtol: {rtol}"
+    wanted = np.geterr()["invalid"]
+    if wanted == "warn":
+        warn(said)
+    elif wanted == "raise":
+        raise FloatingPointError(said)
+    elif wanted == "print":
+        print(said)
 
 
 def _all_true(xp: Any, a: Native) -> bool:

@@ -112,6 +112,8 @@ LINALG = [
             _REBUILD.format(f="{f}", mode="reduced"),
             _REBUILD.format(f="{f}", mode="complete"),
             "np.abs({f}(a, mode='r'))",
+            "{f}(a, mode='raw')",
+            "{f}(a, mode='economic')",
         ),
         special=False,
     ),

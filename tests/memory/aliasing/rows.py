@@ -193,7 +193,7 @@ _OPTIONS = [
     Row("cross dot inner outer kron matmul tensordot vdot", ("np.kron(a, 1)", "np.kron(a, [1])", "np.outer(a, [1])", "np.outer(a, r, out=None)", "np.dot(a, 1)", "np.dot(1, a)", "np.matmul(a, np.eye(a.shape[-1]))",
         "np.tensordot(a, 1, 0)", "np.inner(a, 1)"), INEXACT, (1, 2)),
     Row("linalg.multi_dot", ("np.{f}([a, a])", "np.{f}([a, a], out=out)"), INEXACT, square=True),
-    Row("linalg.qr linalg.svd linalg.eigh linalg.inv linalg.pinv linalg.cholesky linalg.solve", ("np.linalg.qr(a)", "np.linalg.qr(a, 'r')", "np.linalg.svd(a)", "np.linalg.eigh(a)", "np.linalg.inv(a)",
+    Row("linalg.qr linalg.svd linalg.eigh linalg.inv linalg.pinv linalg.cholesky linalg.solve", ("np.linalg.qr(a)", "np.linalg.qr(a, 'r')", "np.linalg.qr(a, 'raw')", "np.linalg.svd(a)", "np.linalg.eigh(a)", "np.linalg.inv(a)",
         "np.linalg.pinv(a)", "np.linalg.cholesky(a)", "np.linalg.solve(a, a)", "np.linalg.solve(np.eye(3), a)", "np.linalg.lstsq(a, a)", "np.linalg.tensorinv(a, 1)", "np.linalg.svdvals(a)"), FLOATS, square=True, values="definite"),
     Row("lib.scimath.sqrt lib.scimath.log lib.scimath.power lib.scimath.arcsin", ("np.lib.scimath.power(a, 1)", "np.lib.scimath.sqrt(np.abs(a))", "np.lib.scimath.arcsin(a)"), FLOATS),
     Row("packbits unpackbits", ("np.{f}(a)", "np.{f}(a, axis=-1)"), "uint", (1, 2)),
