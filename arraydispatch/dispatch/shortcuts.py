@@ -126,33 +126,38 @@ def _on_memory(operands: Any) -> list[Any] | None:
     None where there is more to ask: arrays are not all of one library, which computes in host memory, none is large, one is very large
     (:func:`arraydispatch.dispatch.in_place.made`), or the library would copy one.
     """
-    home: Any = None
     held: Any = None
-    large = False
     kinds: list[Any] = []
-    natives: list[Any] = []
+    values: list[Any] = []
+    large = False
     for x in operands:
         if not isinstance(x, Handle):
             kinds.append(type(x))
-            natives.append(x)
+            values.append(x)
             continue
         a: Handle = x
         kind: Any = a._kind
         value = a._v if a._root is None else native(a)
         if held is None:
             held = kind.backend
-            if not held.hosted or not held.writes_at_home or not settings.on_cpu(held.name):
-                return None
-            home = held.home
-        if kind.backend is not held or kind.standard or type(value) is not ndarray or value.size * 16 >= FRESH:
+        if kind.backend is not held or not held.hosted or kind.standard or type(value) is not ndarray:
+            return None
+        if value.size * 16 >= FRESH:
             return None
         large = large or (value.size >= _min_size and not are_few(value, _min_size))
-        native_of = home.on_memory(value)
-        if native_of is None:
-            return None
-        kinds.append(home.kind(kind.dtype))
-        natives.append(native_of)
-    return kinds + natives if large else None
+        kinds.append(kind)
+        values.append(value)
+    # Only a large array may have the library imported, if it has not been.
+    if not large or not held.writes_at_home or not settings.on_cpu(held.name):
+        return None
+    home = held.home
+    for i, kind in enumerate(kinds):
+        if kind.__class__ is Kind:
+            native_of = home.on_memory(values[i])
+            if native_of is None:
+                return None
+            kinds[i], values[i] = home.kind(kind.dtype), native_of
+    return kinds + values
 
 
 def on_memory(args: tuple[Any, ...], backend: Any) -> tuple[Any, ...]:

@@ -29,7 +29,6 @@ OTHER_WALKS = {
     "dispatch/wrapping.py to_native",
     "scipy_support/array_api_functions.py ours",
     "scipy_support/python_functions.py _asarray",
-    "sparse/solvers/linear_systems.py _hosted",
     # nothing is replaced: they only look
     "dispatch/shortcuts.py _rest",
     "dispatch/subscripts.py _simplify",
