@@ -135,7 +135,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         home = backend.home if host_values.belongs_to_library(func, args, kwargs) else backend
         if home.hosted or _is_left(func, args, kwargs, left_to_numpy(func, home), backend):
             return host_values.call(func, args, kwargs)
-        shares = backend.writes_at_home
+        shares = backend.writes_at_home and settings.on_cpu(backend.name)
         backend = home
     else:
         shares = False
@@ -160,7 +160,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     start = 0.0 if tap is None else perf_counter()
     try:
         scope = backend.scope if backend.scoped else None
-        reads = shares and perform is _function and not spec.may_write(args, kwargs)
+        reads = shares and perform is _function and spec.keeps is None and not spec.may_write(args, kwargs)
         given = shortcuts.on_memory(args, backend) if reads else args
         if scope is None:
             result = perform(entry, spec, given, kwargs, backend)
@@ -640,7 +640,7 @@ def _output(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
     made = _function(entry, spec, args, kwargs, backend)
     if made.shape != out.shape:  # SciPy may take the shape of the output for that of the result
         raise Unsupported("output= has a different shape from the result")
-    wrapping.write_out(out, native(made), backend, "unsafe")
+    wrapping.write_out(out, wrapping.to_native(made, backend, None), backend, "unsafe")
     return out
 
 

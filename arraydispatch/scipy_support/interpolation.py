@@ -101,7 +101,7 @@ def spline_filter1d(
         output = np.complex128
     axis = normalize_axis_index(axis, xp.ndim_of(x))
     made, to = _of_parts(xp, x, output, lambda part, _: _filtered_along(xp, part, order, axis, mode))
-    return stored(xp, made, to)
+    return stored(xp, made, to, x)
 
 
 @resampling("scipy.ndimage.spline_filter")

@@ -140,7 +140,7 @@ def gaussian_filter(
     truncate: Any = 4.0, *, radius: Any = None, axes: Any = None,
 ) -> Any:  # fmt: skip
     x, to = taken(xp, input, output)
-    return stored(xp, _smoothed(xp, x, to, sigma, order, mode, cval, truncate, radius, axes), to)
+    return stored(xp, _smoothed(xp, x, to, sigma, order, mode, cval, truncate, radius, axes), to, input)
 
 
 def _edges(xp: XP, input: Any, axis: Any, output: Any, mode: Any, cval: Any, across: list[int]) -> Any:
@@ -254,7 +254,7 @@ def _along_each(
     for axis, n, o, m in zip(axes, each(xp, size, count), each(xp, origin, count), each(xp, mode, count)):
         if n > 1:
             x = through(xp, filtered(xp, x, int(n), axis, padding(m), cval, o), to)
-    return stored(xp, x, to)
+    return stored(xp, x, to, input)
 
 
 @filtering("scipy.ndimage.uniform_filter")
@@ -280,7 +280,7 @@ def _extremes(name: str, most: bool) -> None:
     ) -> Any:  # fmt: skip
         x, to = taken(xp, input, output)
         axis = normalize_axis_index(axis, xp.ndim_of(x))
-        return stored(xp, _extreme_along(xp, x, size, axis, padding(mode), cval, origin, most), to)
+        return stored(xp, _extreme_along(xp, x, size, axis, padding(mode), cval, origin, most), to, input)
 
     @filtering(f"scipy.ndimage.{name}_filter")
     def of_several(

@@ -93,7 +93,7 @@ def extremes(
     if not wanted.any():
         raise ValueError("All-zero footprint is not supported.")
     parts = _parts(xp, x, wanted, origins, mode, cval)
-    return stored(xp, functools.reduce(xp.maximum if most else xp.minimum, parts), to)
+    return stored(xp, functools.reduce(xp.maximum if most else xp.minimum, parts), to, input)
 
 
 def _ranked(
@@ -110,7 +110,7 @@ def _ranked(
         raise RuntimeError("rank not within filter footprint size")
     parts = _parts(xp, x, wanted, origins, mode, cval)
     if k in (0, count - 1):
-        return stored(xp, functools.reduce(xp.maximum if k else xp.minimum, parts), to)
+        return stored(xp, functools.reduce(xp.maximum if k else xp.minimum, parts), to, input)
     ordered = xp.prim.sort(_stacked(xp, parts), 0)
     return stored(xp, xp.prim.reshape(along(xp, ordered, 0, k, k + 1), xp.shape_of(x)), to)
 

@@ -182,6 +182,41 @@ for dtype in (np.float64""",
 )
 """Calls on large arrays in the host state, each twice: the second has a plan."""
 
+RETURNS = """
+import numpy as np
+a, p = np.arange(900.0).reshape(30, 30), np.arange(400.0)
+for x, call in (
+    (a, lambda: np.diff(a, 0)), (a, lambda: np.linalg.matrix_power(a, 1)), (p, lambda: np.polyder(p, 0)), (p, lambda: np.polyint(p, 0)),
+    (a, lambda: np.fft.fftn(a, axes=())), (p, lambda: np.histogram(a, p)[1]), (p, lambda: np.histogram_bin_edges(a, p)),
+):
+    print(call() is x, call() is x)
+"""
+"""Calls of functions that return an argument itself."""
+
+FILTERS = """
+import numpy as np
+from scipy import ndimage, signal
+
+names = ["gaussian_filter", "uniform_filter", "median_filter", "maximum_filter", "sobel"]
+for dtype in (np.float64, np.float32, np.int64):
+    for name in names:
+        for out in (0, np.zeros((30, 30)), np.zeros((30, 30), np.float32), np.zeros((30, 60))[:, ::2]):
+            x = (np.arange(900).reshape(30, 30) % 31).astype(dtype)
+            out = x if isinstance(out, int) else out
+            options = {} if name == "sobel" else {"sigma" if name[0] == "g" else "size": 3}
+            print(dtype, name, getattr(ndimage, name)(x, output=out, **options) is out, [f"{v:.4g}" for v in out.ravel()[40:60].tolist()])
+    for call in (
+        lambda x: ndimage.median_filter(x, 1), lambda x: ndimage.rank_filter(x, 0, 1), lambda x: ndimage.gaussian_filter(x, 0),
+        lambda x: ndimage.gaussian_filter(x, 1, axes=()), lambda x: ndimage.uniform_filter(x, 1), lambda x: ndimage.maximum_filter(x, 1),
+        lambda x: ndimage.minimum_filter1d(x, 1), lambda x: ndimage.spline_filter1d(x, 0), lambda x: ndimage.shift(x, 0), lambda x: signal.medfilt(x, 1),
+    ):
+        x = (np.arange(900).reshape(30, 30) % 31).astype(dtype)
+        made = call(x)
+        x[3, 3] = 99
+        print(dtype, made.dtype, np.shares_memory(made, x), f"{made[3, 3]:.4g}")
+"""
+"""Filters of large images, into arrays of several dtypes, and of windows of one element, whose results are not the image."""
+
 STEPS = """
 import numpy as np
 x, y = np.ones((30, 40)), np.full((30, 40), 2.0)
@@ -217,6 +252,13 @@ def test_very_large_results_are_as_numpys(zygotes: Zygotes, backend: str, tmp_pa
 def test_host_memory_is_read_as_by_numpy(zygotes: Zygotes, backend: str, tmp_path: Path) -> None:
     """Compute from NumPy's memory in place, by ufuncs, functions, dtypes and memory orders, and compare."""
     prints_as_plainly(zygotes, backend, READS, tmp_path, (), ("--min-size", "100"))
+
+
+@pytest.mark.parametrize("script", [RETURNS, FILTERS], ids=["returned", "filtered"])
+@pytest.mark.parametrize("backend", ["torch", "tensorflow"])
+def test_results_are_arguments_where_numpys_are(zygotes: Zygotes, backend: str, script: str, tmp_path: Path) -> None:
+    """Return an argument itself where NumPy does, write to ``output=``, and otherwise share no memory with arguments."""
+    prints_as_plainly(zygotes, backend, script, tmp_path, (), ("--min-size", "100"))
 
 
 def test_torch_computes_what_is_written(zygotes: Zygotes, tmp_path: Path) -> None:
