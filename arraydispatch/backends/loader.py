@@ -73,7 +73,7 @@ KNOWN: dict[str, _Row] = {
         {"NVIDIA GPU": "file lib/*torch_cuda.*", "AMD GPU": "file lib/*torch_hip.*"},
         # Its allocator then asks the system for large pages, as NumPy's does: a new array of 64 MB has 32 page faults for 16,000.
         # A thread of its OpenMP that has nothing to do sleeps soon; else it looks for work for milliseconds, on a processor that NumPy wants.
-        # GNU's looks 3,000 times first: a kernel with a barrier for each row takes four times as long if it sleeps at once.
+        # GNU's looks 10,000 times first: a kernel with a barrier for each row takes four times as long if it sleeps at once.
         environment=({"THP_MEM_ALLOC_ENABLE": "1"}, {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "10000"}),
         keeps={"TORCHINDUCTOR_CACHE_DIR": "{}"},
         misreads={"asarray": "as_tensor"},  # it reads Python's buffer protocol instead of DLPack

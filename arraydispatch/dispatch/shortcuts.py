@@ -120,7 +120,7 @@ def _rest(values: Any, found: list[Any], depth: Any) -> bool:
     return True
 
 
-def _on_memory(operands: Any) -> list[Any] | None:
+def _at_home(operands: Any) -> list[Any] | None:
     """Return the kinds of large arrays in the host state, and of numbers, at home, then native arrays on their memory, and the numbers.
 
     None where there is more to ask: arrays are not all of one library, which computes in host memory, none is large, one is very large
@@ -203,7 +203,7 @@ def operator(
             right, y = (b._kind, native(b)) if isinstance(b, Handle) else (type(b), b)
         plan: Plan | None = find((left, right, rules.precision))
         if plan is None and _reads_host and rules is NO_POLICY:
-            shared = _on_memory((a, b))
+            shared = _at_home((a, b))
             if shared is not None:
                 left, right, x, y = shared
                 plan = find((left, right, None))
@@ -322,7 +322,7 @@ def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
         rules = machine.value_of(context_rules) or _rules
         plan: Plan | None = find((left, rules.precision))
         if plan is None and single and _reads_host and rules is NO_POLICY:
-            shared = _on_memory((a,))
+            shared = _at_home((a,))
             if shared is not None:
                 left, x = shared
                 plan = find((left, None))
