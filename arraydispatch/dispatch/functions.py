@@ -32,6 +32,7 @@ from . import (
     host_fallback,
     host_results,
     host_values,
+    matrix_products,
     memory_order,
     parts,
     repeating_views,
@@ -131,6 +132,8 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         made = host_values.product(func, *args)
         if made is not DECLINED:
             return made
+        if backend.copies_columns and isinstance(args[0], Handle) and isinstance(args[1], Handle):
+            args = matrix_products.by_rows(*args)
     if backend.hosted:
         home = backend.home if host_values.belongs_to_library(func, args, kwargs) else backend
         if home.hosted or _is_left(func, args, kwargs, left_to_numpy(func, home), backend):

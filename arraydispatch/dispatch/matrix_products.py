@@ -34,7 +34,7 @@ def product(a: Any, b: Any) -> Any:
         if made is not DECLINED:
             return made
         if kind.backend.copies_columns and b._kind is kind:
-            a, b = _by_rows(a, b)
+            a, b = by_rows(a, b)
         run = kind.product
         rules = context_rules.get() or _defaults.rules
         if run is not None and b._kind is kind and rules.precision is None and in_force() is UNTOUCHED:
@@ -47,7 +47,7 @@ def product(a: Any, b: Any) -> Any:
     return ufuncs._slow(np.matmul, "__call__", (a, b), {})
 
 
-def _by_rows(a: Any, b: Any) -> tuple[Any, Any]:
+def by_rows(a: Any, b: Any) -> tuple[Any, Any]:
     """Return the operands of the product of a matrix and a vector: with a matrix by columns, ``A.T @ v``, those of ``v @ A``."""
     shapes = a.shape, b.shape
     cores = len(shapes[0]), len(shapes[1])

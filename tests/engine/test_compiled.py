@@ -553,7 +553,7 @@ def test_a_small_dead_operand_is_worth_no_other_program(library: str) -> None:
     [
         lambda a, v, w: a.T @ v, lambda a, v, w: w @ a.T, lambda a, v, w: np.matmul(a.T, v), lambda a, v, w: a.T[1:] @ v,
         lambda a, v, w: np.asfortranarray(a) @ w, lambda a, v, w: a.T @ np.stack([v, v], 1), lambda a, v, w: a.T[::-1] @ v,
-        lambda a, v, w: a @ w, lambda a, v, w: v @ a,
+        lambda a, v, w: a @ w, lambda a, v, w: v @ a, lambda a, v, w: a.T.dot(v), lambda a, v, w: np.dot(w, a.T), lambda a, v, w: np.dot(a.T, 2),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("dtype", [float, np.float32, complex, int])
@@ -569,9 +569,13 @@ def test_a_transposed_matrix_times_a_vector_is_no_copy_of_the_matrix() -> None:
         a, v = ad.asarray(np.ones((300, 200))), ad.asarray(np.arange(300.0))
         np.asarray(a.T @ v)
         np.asarray(ad.asarray(np.ones(200)) @ a.T)
-    assert [str(form.unit.name) for block in programs.programs() for form in block.forms] == ["matmul", "matmul"]
+        np.asarray(a.T.dot(v))
+    names = [form.unit.name for block in programs.programs() for form in block.forms]
+    assert names == ["matmul", "matmul", np.dot]
     with pytest.raises(ValueError, match="mismatch in its core dimension"):
         a.T @ v[1:]
+    with pytest.raises(ValueError, match=r"shapes \(200,300\) and \(299,\) not aligned"):
+        a.T.dot(v[1:])
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 7])
