@@ -90,7 +90,7 @@ def continue_run() -> None:
         from .options import Choices
 
         if waiting:
-            Choices(**json.loads(waiting.pop())).apply()
+            Choices(**json.loads(waiting.pop())).apply(alone=False)
             activation.begin(users, opened)
             tracebacks.hide_ours(exchanges)
             tracebacks.hide_ours_at_the_end(exchanges)
