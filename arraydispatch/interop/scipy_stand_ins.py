@@ -107,14 +107,14 @@ def _giving(made: Any) -> Callable[[Exchange], Any]:
 def _classes(module: ModuleType) -> list[type]:
     """Return the public classes of a module, the classes of its public objects, and their bases."""
     found: dict[type, None] = {}
-    for name in getattr(module, "__all__", ()):
-        value = getattr(module, name, None)
+    own = vars(module)  # `getattr` would import modules that SciPy imports when they are asked for
+    for value in map(own.get, own.get("__all__", ())):
         if type(value) is scipy_support.Front:
             continue
         cls = value if isinstance(value, type) else type(value)
         for each in cls.__mro__:
-            own = each.__module__.startswith("scipy.") and not issubclass(each, BaseException | tuple)
-            if own and each.__module__.startswith(f"{module.__name__}."):
+            scipys = each.__module__.startswith("scipy.") and not issubclass(each, BaseException | tuple)
+            if scipys and each.__module__.startswith(f"{module.__name__}."):
                 found[each] = None
     return list(found)
 

@@ -381,8 +381,12 @@ class Function(Stand):
     def __init__(self, real: Any, module: str, name: str) -> None:
         super().__init__(real, module, name)
         self.target = self._calling()
-        at = position_of(real, "out")
-        self._out_at = sys.maxsize if at is None else at
+        self._out_at = self._place_of_out()
+
+    def _place_of_out(self) -> int:
+        """Return the position of ``out`` among the arguments, which is beyond all where there is none."""
+        at = position_of(self.real, "out")
+        return sys.maxsize if at is None else at
 
     def _calling(self) -> Callable[..., Any]:
         """Return the function that calls of this stand-in run."""
@@ -584,7 +588,16 @@ class _OfAnyUfunc(MethodStandIn):
         return method._call(args, kwargs)  # so this frame is in the place of the method's own
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        return self if instance is None else getattr(instance.real, self.__name__)
+        name = self.__name__
+        if instance is None:
+            return self
+        if name not in _UFUNC_METHODS:
+            return getattr(instance.real, name)
+        made = _UfuncMethod(instance, name, _UFUNC_METHODS[name])
+        setattr(
+            instance, name, made
+        )  # where it is found from now on: of most ufuncs, such as SciPy's 350, nobody asks for it
+        return made
 
 
 class UfuncType(StandInType, type):
@@ -628,10 +641,10 @@ class Ufunc(Function, metaclass=UfuncType):
 
     def __init__(self, real: np.ufunc, module: str, name: str) -> None:
         super().__init__(real, module, name)
-        self._out_at = self._collects = real.nin
-        self._most = real.nargs
-        for method, out_at in _UFUNC_METHODS.items():
-            setattr(self, method, _UfuncMethod(self, method, out_at))
+        self._collects, self._most = real.nin, real.nargs
+
+    def _place_of_out(self) -> int:
+        return self.real.nin  # to ask for the signature would take 0.1 ms for each of SciPy's 350
 
     @classmethod
     def of(cls, real: np.ufunc, module: str, name: str) -> Ufunc:

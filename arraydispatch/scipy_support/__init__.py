@@ -54,15 +54,14 @@ _HOLD_NONE = PLAIN | {np.ndarray, FunctionType}
 
 _PARTS: dict[str, tuple[str, ...]] = {
     "fft": ("fft",),
-    "integrate": ("integrate", "array_api_functions"),
+    "integrate": ("integrate",),
     "linalg": ("linalg", "structured_systems"),
     "ndimage": ("ndimage", "interpolation", "neighbourhoods"),
-    "signal": ("signal", "filters", "array_api_functions", "spectra"),
+    "signal": ("signal", "filters", "spectra"),
     "spatial": ("spatial",),
-    "special": ("array_api_functions",),
-    "stats": ("distributions", "array_api_functions"),
+    "stats": ("distributions",),
 }
-"""Topic -> modules here that register its functions."""
+"""Topic -> modules here that register its functions; :mod:`.array_api_functions` registers more."""
 
 _loaded: set[str] = set()
 _loading = threading.RLock()
@@ -119,6 +118,7 @@ def _load(topic: str) -> None:
         if topic not in _loaded:
             for part in _PARTS.get(topic, ()):
                 importlib.import_module(f"{__name__}.{part}")
+            importlib.import_module(f"{__name__}.array_api_functions").register(topic)
             _loaded.add(topic)
 
 
@@ -181,10 +181,11 @@ def method_stand_in(real: Any, module: str, cls: type, name: str) -> Any:
 
 def public(module: ModuleType) -> list[str]:
     """Return the names of a module's public functions that are written in Python or Cython."""
-    own = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    held = vars(module)  # `getattr` would import modules that SciPy imports when they are asked for
+    own = held.get("__all__") or [name for name in held if not name.startswith("_")]
     only = _OF_ARRAYS.get(module.__name__)
     found = [name for name in own if name not in _NOT_OF_ARRAYS and (only is None or name in only)]
-    return sorted(name for name in found if is_function(real_of(getattr(module, name, None))))
+    return sorted(name for name in found if is_function(real_of(held.get(name))))
 
 
 def is_function(value: Any) -> bool:

@@ -122,17 +122,22 @@ def _enter(full: str) -> None:
         raise Unsupported(why)
 
 
-_STATS = (
-    "bartlett boxcox_llf chisquare circmean circstd circvar combine_pvalues describe differential_entropy directional_stats entropy"
-    " f_oneway false_discovery_control gmean gstd gzscore hmean iqr jarque_bera kruskal kurtosis kurtosistest levene moment"
-    " normaltest pmean power_divergence rankdata sem sigmaclip skew skewtest tmax tmean tmin trim_mean tsem tstd"
-    " tvar variation zmap zscore quantile expectile median_abs_deviation"
-).split()
-_INTEGRATE = "cumulative_simpson cumulative_trapezoid trapezoid".split()
-_SPECIAL = "log_softmax logsumexp softmax softplus".split()
-_SIGNAL = "freqz freqz_sos resample vectorstrength".split()
+_NAMES = {
+    "integrate": "cumulative_simpson cumulative_trapezoid trapezoid",
+    "signal": "freqz freqz_sos resample vectorstrength",
+    "special": "log_softmax logsumexp softmax softplus",
+    "stats": (
+        "bartlett boxcox_llf chisquare circmean circstd circvar combine_pvalues describe differential_entropy directional_stats entropy"
+        " f_oneway false_discovery_control gmean gstd gzscore hmean iqr jarque_bera kruskal kurtosis kurtosistest levene moment"
+        " normaltest pmean power_divergence rankdata sem sigmaclip skew skewtest tmax tmean tmin trim_mean tsem tstd"
+        " tvar variation zmap zscore quantile expectile median_abs_deviation"
+    ),
+}
+"""Module of SciPy -> its functions that run so."""
+_is_switched = _prepare()
 
-if _prepare():
-    for _module, _names in (("stats", _STATS), ("integrate", _INTEGRATE), ("special", _SPECIAL), ("signal", _SIGNAL)):
-        for _name in _names:
-            _enter(f"scipy.{_module}.{_name}")
+
+def register(module: str) -> None:
+    """Register the functions of one module of SciPy: to import another takes longer than most programs (``scipy.stats`` half a second)."""
+    for name in _NAMES.get(module, "").split() if _is_switched else ():
+        _enter(f"scipy.{module}.{name}")
