@@ -495,6 +495,11 @@ def _is_within_begun(name: str) -> bool:
     return bool(above) and ((above in sys.modules and _is_begun(sys.modules[above])) or _is_within_begun(above))
 
 
+def _is_unfinished(name: str, module: ModuleType) -> bool:
+    """Whether a module is to be patched later: its own import has not ended, or one that takes functions from it."""
+    return _is_begun(module) or (name in _RETURN_ARRAYS and _is_within_begun(name))
+
+
 _PATIENCE = 0.05
 """Seconds after which a thread that waits for the lock of the doors asks whether a handler interrupts the thread that holds it."""
 
@@ -579,7 +584,7 @@ class Doors:
         except RuntimeError:  # another thread has imported meanwhile
             return True
         return not _LOOKED_FOR.isdisjoint(new) or any(
-            name not in sys.modules or not _is_begun(sys.modules[name])
+            (module := sys.modules.get(name)) is None or not _is_unfinished(name, module)
             for name in tuple(self._awaited)  # in which the handler of a signal may open doors
         )
 
@@ -595,7 +600,7 @@ class Doors:
         """Return the modules of an imported library that have been imported since the last call."""
         for name in (library, *names):
             module = sys.modules.get(name)
-            if module is None or _is_begun(module) or (name in _RETURN_ARRAYS and _is_within_begun(name)):
+            if module is None or _is_unfinished(name, module):
                 if module is not None:
                     self._awaited.add(name)
                 if name == library:

@@ -37,6 +37,18 @@ def _installed_places() -> tuple[str, ...]:
     return tuple(os.path.realpath(place) for place in places)
 
 
+_real_folder = cache(os.path.realpath)
+
+
+def _real(file: str) -> str:
+    """Return the real path of a file. That of a folder is asked for once: an import of a large library asks for a thousand files."""
+    folder, name = os.path.split(file)
+    if not os.path.isabs(folder):
+        return os.path.realpath(file)
+    path = os.path.join(_real_folder(folder), name)
+    return os.path.realpath(path) if name in ("", ".", "..") or os.path.islink(path) else path
+
+
 def _inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
 
@@ -74,7 +86,7 @@ class UserFiles:
 
     def is_installed(self, file: str) -> bool:
         """Whether a file belongs to the interpreter, this package or an environment's packages."""
-        path = os.path.realpath(file)
+        path = _real(file)
         return any(_inside(path, place) for place in self._places) or not INSTALLED.isdisjoint(path.split(os.sep))
 
     def add_namespace(self, namespace: dict[str, Any]) -> None:
@@ -92,7 +104,7 @@ class UserFiles:
         # A compiled module takes real arrays through C; handing it the facade would gain nothing and may break it.
         if file.startswith("<") or file.endswith(_EXTENSIONS):
             return False
-        path = os.path.realpath(file)
+        path = _real(file)
         return any(self._belongs(path, root) for root in self._roots if _inside(path, root))
 
     def _belongs(self, path: str, root: str) -> bool:

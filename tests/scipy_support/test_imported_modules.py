@@ -45,3 +45,27 @@ def test_no_other_module_is_imported(name: str, tmp_path: Path) -> None:
         found.append(set(json.loads(done.stdout)))
     plain, launched = found
     assert launched <= plain
+
+
+LOOKS = """
+from arraydispatch.launcher.package_patches import Doors
+count, real = [0], Doors._open_news
+def counted(self):
+    count[0] += 1
+    real(self)
+Doors._open_news = counted
+import sys
+before = len(sys.modules)
+import scipy.signal
+print(count[0], len(sys.modules) - before)
+"""
+
+
+def test_tables_are_looked_through_for_few_of_the_imports(tmp_path: Path) -> None:
+    path = tmp_path / "script.py"
+    path.write_text(LOOKS, encoding="utf-8")
+    command = [sys.executable, "-m", "arraydispatch", "run", str(path)]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
+    looks, modules = map(int, done.stdout.split())
+    assert 0 < looks < modules / 2
