@@ -98,8 +98,9 @@ def _rounded(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
     return _fortran(made, args, kwargs) if decimals else _walked(made, args, kwargs)
 
 
-def _broadcast(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    return together(x for x in (*args, *kwargs.values()) if isinstance(x, np.ndarray))
+def _broadcast(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    arrays = [x for x in (*args, *kwargs.values()) if isinstance(x, np.ndarray)]
+    return together(arrays) if arrays else None
 
 
 def _triangular(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
@@ -121,7 +122,7 @@ def ranked(g: Ghost, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """Return a small array whose strides are the ranks of an array's strides: 0 for a stride of 0, 1 for the smallest other, and so on."""
     ranks = {s: i for i, s in enumerate(sorted({0, *map(abs, g.strides)}))}
     strides = tuple(ranks[abs(s)] for s in g.strides)
-    memory = np.zeros(1 + sum(strides), bool)  # enough memory for two items along each axis
+    memory = np.zeros(1 + sum(s * max(n - 1, 0) for s, n in zip(strides, shape)), bool)
     return np.lib.stride_tricks.as_strided(memory, shape, strides, writeable=False)
 
 
@@ -197,6 +198,14 @@ def in_c_order(made: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
     """Return None, which means C order, whatever the order of the operands."""
 
 
+def _multiplied(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
+    """Return the order of ``np.dot`` and ``np.inner``: a number times an array that BLAS has no routine for is ``np.multiply``."""
+    arrays = [x for x in args if isinstance(x, np.ndarray) and x.ndim]
+    if len(arrays) != 1 or arrays[0].ndim != made.ndim or (made.ndim == 2 and made.dtype.char in "fdFD"):
+        return None
+    return together(arrays)
+
+
 def _normed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
     """Return the order of ``np.linalg.norm`` and ``vector_norm``: that of a reduction for one axis, otherwise that of a C-order copy."""
     axis = args[2] if len(args) > 2 else kwargs.get("axis")
@@ -244,39 +253,46 @@ def _crossed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None
     return np.moveaxis(ghosts.stand_in(tuple(shape), bool), -1, axis) if shape[-1] == 3 else None
 
 
-def _small(x: Any) -> Ghost:
-    """Return an operand cut to at most two items per axis."""
-    shape = tuple(min(n, 2) for n in np.shape(x))
+def _small(x: Any, lengths: dict[int, int] | None = None) -> Ghost:
+    """Return an operand cut to at most two items per axis, or to other ``lengths`` of axes."""
+    shape = tuple((lengths or {}).get(n, min(n, 2)) for n in np.shape(x))
     return ranked(x, shape) if isinstance(x, np.ndarray) else np.empty(shape, bool)
 
 
 def _summed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Call ``np.einsum`` itself on arrays of at most two items per axis; return None if it takes axes from an array, whose ghost has none."""
+    """Call ``np.einsum`` itself on arrays of few items per axis; return None if it takes axes from an array, whose ghost has none."""
     # Otherwise each operand is followed by its axes, and the result's axes may come last.
     by_word = isinstance(args[0], str)
     if not by_word and any(isinstance(x, np.ndarray) for x in (*args[1::2], *args[len(args) - len(args) % 2 :])):
         return None
-    small = [_small(x) if (i > 0 if by_word else i % 2 == 0 and i + 1 < len(args)) else x for i, x in enumerate(args)]
-    told = np.einsum(*small, optimize=kwargs.get("optimize", False), order=kwargs.get("order", "K"))
+    optimize, lengths = kwargs.get("optimize", False), {}
+    operands = [i for i in range(len(args)) if (i > 0 if by_word else i % 2 == 0 and i + 1 < len(args))]
+    if optimize:  # it looks at the lengths of axes, and at which of two is longer
+        optimize = np.einsum_path(*args, optimize=optimize)[0]
+        longer = {n for i in operands for n in np.shape(args[i]) if n > 1}
+        lengths = {n: 2 + rank for rank, n in enumerate(sorted(longer))}
+    small = [_small(x, lengths) if i in operands else x for i, x in enumerate(args)]
+    told = np.einsum(*small, optimize=optimize, order=kwargs.get("order", "K"))
     return ghosts.stand_in_like(told, shape=made.shape)
 
 
 reduced = Layout((_reduced,))
 first = Layout((_first,))
-broadcast = Layout((_broadcast,))
+broadcast = Layout((_broadcast,), without_first=True)
 joined = Layout((_joined,))
 appended = Layout((_appended,))
 triangular = Layout((_triangular,))
 rounded = Layout((_rounded,))
 fortran = Layout((_fortran,))
 c = Layout((in_c_order,), differs=True)
+multiplied = Layout((_multiplied,), without_first=True)
 spectrum = Layout((_first,), differs=True)
 normed = Layout((_normed,), differs=True)
 factors = Layout((_factor, _triangle), differs=True, from_c_order=True)
 singular = Layout((in_c_order, in_c_order, _adjoint), differs=True, from_c_order=True)
 power = Layout((_power,), differs=True)
 crossed = Layout((_crossed,), differs=True, from_c_order=True)
-summed = Layout((_summed,), from_c_order=True)
+summed = Layout((_summed,), differs=True, from_c_order=True)
 walked = Layout((_walked,))
 copied = Layout((_copied,))
 rolled = Layout((_rolled,))

@@ -195,7 +195,7 @@ def roots(xp: XP, p: Any) -> Native:
 # -- least squares -------------------------------------------------------------------------------------------------------
 
 
-@implements(np.polyfit, pure=False, min_bits=32, defined="conditioned", returns="scalar")
+@implements(np.polyfit, pure=False, min_bits=32, defined="conditioned", layout=layouts.c, returns="scalar")
 def polyfit(
     xp: XP, x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
 ) -> Any:

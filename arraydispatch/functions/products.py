@@ -39,7 +39,7 @@ def _transpose(xp: XP, a: Any, perm: Shape) -> Any:
 # -- dot and its relatives -------------------------------------------------------------------------------------------
 
 
-@product(np.dot, into=("exact",))
+@product(np.dot, into=("exact",), layout=layouts.multiplied)
 def dot(xp: XP, a: Any, b: Any) -> Any:
     """`numpy.dot`."""
     a, b = common_operands(xp, a, b)
@@ -69,7 +69,7 @@ def vdot(xp: XP, a: Any, b: Any, /) -> Any:
     return xp.prim.matmul(conjugate(xp, _reshape(xp, a, (n,))), _reshape(xp, b, (n,)))
 
 
-@product(np.inner)
+@product(np.inner, layout=layouts.multiplied)
 def inner(xp: XP, a: Any, b: Any, /) -> Any:
     """`numpy.inner`."""
     a, b = common_operands(xp, a, b)

@@ -47,6 +47,14 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "cross": lambda a: np.cross(a[..., :3, :], a[..., 1:, :], axis=-2),
     "einsum": lambda a: np.einsum("...ij,...jk->...ki", a, a),
     "einsum of three": lambda a: np.einsum("...ij,...jk,...kl->...li", a, a, a, optimize=True),
+    "dot of a number": lambda a: np.dot(a, 2),
+    "dot of an array of one": lambda a: np.dot(np.array(2.0), a),
+    "dot of integers": lambda a: np.dot(a.real.astype("i4"), 2),
+    "inner of a number": lambda a: np.inner(1, a),
+    "where of a number": lambda a: np.where(True, a, a),
+    "where of numbers": lambda a: np.where(np.False_, 1.0, a),
+    "polyfit": lambda a: np.polyfit(np.arange(4.0), a.reshape(-1, 4)[:4].real, 1, cov=True),
+    "polyfit of a line": lambda a: np.polyfit(np.arange(4.0), a.reshape(-1)[:4].real, 1, cov=True),
     "fft": lambda a: np.fft.fft(a, axis=0),
     "ifft": lambda a: np.fft.ifft(a, 7, axis=1),
     "fft2": np.fft.fft2,
@@ -78,6 +86,20 @@ def order(made: Any) -> list[Any]:
 def test_results_lie_as_numpys(backend: str, call: str, operand: str) -> None:
     a = OPERANDS[operand].copy("K")
     assert order(CALLS[call](ad.asarray(a, backend=backend))) == order(CALLS[call](a))
+
+
+@each("optimize", [False, True])
+@each(
+    "subscripts", ["lkj,jkl,lij->kij", "ik,j,lk->ilk", "kj,kjl,i->ljk", "ikl,kj,kj->jlk", "j,jil,lkj->ijl", "ij,kj->ki"]
+)
+def test_large_contractions_lie_as_numpys(backend: str, subscripts: str, optimize: bool) -> None:
+    sizes = dict(zip("ijkl", (20, 30, 24, 25)))
+    shapes = [[sizes[letter] for letter in term] for term in subscripts.partition("->")[0].split(",")]
+    for kept in "CF":
+        operands = [np.ones(shape, order=kept if i == 1 else "C") for i, shape in enumerate(shapes)]  # type: ignore[call-overload]
+        given = [ad.asarray(x, backend=backend) for x in operands]
+        made = np.einsum(subscripts, *given, optimize=optimize)
+        assert order(made) == order(np.einsum(subscripts, *operands, optimize=optimize))
 
 
 @each("name", ["add", "where", "sqrt", "copy"])
