@@ -202,9 +202,8 @@ def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any
         if not known.any():
             return
         picked = [x[known] if isinstance(x, np.ndarray) else x for x in picked]
-    if not told.strict:  # of a number that the loop's dtype cannot hold, the conversion has warned
-        with np.errstate(all="ignore"):
-            picked = [x if isinstance(x, np.ndarray) else np.asarray(x).astype(t) for x, t in zip(picked, plan.loops)]
+    with np.errstate(all="ignore"):  # of a number that the loop's dtype cannot hold, the conversion has told
+        picked = [x if isinstance(x, np.ndarray) else np.asarray(x).astype(t) for x, t in zip(picked, plan.loops)]
     reporting(lambda: ufunc(*picked, signature=plan.loops, casting="unsafe"), ufunc.__name__)
 
 

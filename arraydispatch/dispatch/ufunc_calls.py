@@ -12,6 +12,7 @@ from ..backends.base import Backend, LeftToNumPy, Unsupported
 from ..backends.kinds import Kind
 from ..common import buffers, events, tracing
 from ..common.user_warnings import reporting
+from ..engine.recording.call_nodes import fits
 from ..functions.indexing import ufunc_at
 from ..functions.registry import GUFUNCS, load
 from ..memory import writing
@@ -98,6 +99,7 @@ def elementwise(
             raise casting_error(ufunc, k.dtype, out.dtype, casting)
     try:
         if plan.run is ufunc:  # which warns of the line that calls it
+            natives = [_converted(x, dtype) for x, dtype in zip(natives, plan.loops)]
             result = reporting(lambda: ufunc(*natives), ufunc.__name__)
         else:
             result = plan.run(*natives)
@@ -117,6 +119,13 @@ def elementwise(
             wrapping.check_operands(tuple(natives), backend, *_other_shapes(outs, where))
             raise
     return result, plan.kind
+
+
+def _converted(x: Any, dtype: np.dtype[Any]) -> Any:
+    """Return an operand; if it is a number that the loop's dtype cannot hold, converted, of which NumPy warns under another name."""
+    if type(x) not in (int, float) or dtype.char not in "ef" or fits(x, dtype):
+        return x
+    return reporting(lambda: np.asarray(float(x)).astype(dtype), "cast")
 
 
 def _other_shapes(outs: tuple[Any, ...], where: Any) -> list[tuple[int, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,14 +36,25 @@ def test_values_that_do_not_fit_are_said(have: str, backend: str) -> None:
     assert said[0] == said[1] == ["invalid value encountered in cast"]
 
 
-@pytest.mark.parametrize("ufunc", [np.remainder, np.divmod, np.floor_divide, np.true_divide])
-def test_a_number_that_does_not_fit_is_said_once(ufunc: np.ufunc, backend: str) -> None:
+@pytest.mark.parametrize("rule", ["warn", "raise", "call"])
+@pytest.mark.parametrize("number", [2**40, 1e6, -1e39, 2**200])
+@pytest.mark.parametrize(
+    "ufunc", [np.remainder, np.divmod, np.floor_divide, np.true_divide, np.add, np.maximum, np.less]
+)
+def test_a_number_that_does_not_fit_is_said_once(ufunc: np.ufunc, number: Any, rule: str, backend: str) -> None:
     values = np.ones(3, np.float16)
     said = []
     for x in (values, ad.asarray(values, backend=backend)):
-        with warnings.catch_warnings(record=True) as heard:
+        heard: list[Any] = []
+        with (
+            warnings.catch_warnings(record=True) as warned,
+            np.errstate(all=rule, call=lambda *told: heard.append(told)),  # type: ignore[call-overload]  # noqa: B023
+        ):
             warnings.simplefilter("always")
-            ufunc(x, 2**40)
-            ufunc(2**40, x)
-        said.append([str(each.message).partition(" encountered")[0] for each in heard])
+            for operands in ((x, number), (number, x)):
+                try:
+                    ufunc(*operands)
+                except FloatingPointError as error:
+                    heard.append(str(error))
+        said.append([*heard, *(str(each.message) for each in warned)])
     assert said[0] == said[1]
