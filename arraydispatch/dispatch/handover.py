@@ -151,8 +151,13 @@ class Handover:
 
     def lend(self, a: Any) -> np.ndarray[Any, Any]:
         """Return an ndarray that may be overwritten, in the strides of NumPy's own array: views of one array overlap as these do."""
-        if id(a) in self._shared or not views.writeable(a):  # LAPACK may write to that all the same
+        if id(a) in self._shared:
             return self.share(a)
+        if not views.writeable(a):  # whoever asks is refused; LAPACK, which does not ask, writes to a copy
+            host = self.share(a).view()
+            host.flags.writeable = False
+            self._shared[id(a)] = a, host
+            return host
         values = self._values(a)
         if views.native(a) is values:  # NumPy's own array
             host = values

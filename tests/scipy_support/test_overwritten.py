@@ -215,3 +215,25 @@ def test_every_function_that_may_overwrite_arguments_does() -> None:
     may = {spec.func.__name__ for spec in specs if any(each.name.startswith("overwrite_") for each in spec.written)}
     assert {"solve", "lu_factor", "detrend"} <= may
     assert {spec.func.__name__ for spec in specs if spec.in_place and spec.written} == may
+
+
+@each("name", list(CALLS))
+@each("order", ["C", "F"])
+def test_what_is_read_only_is_refused_as_scipy_does(name: str, order: Any, backend: str) -> None:
+    outcomes: list[Any] = []
+    for take in (lambda x: x.copy(order), lambda x: ad.asarray(x.copy(order), backend=backend, copy=True)):
+        given = {key: take(x) for key, x in GIVEN.items()}
+        for x in given.values():
+            x.setflags(write=False)
+        try:
+            with ad.fallback("silent"):
+                outcomes.append(parts(CALLS[name](**given)))
+        except ValueError as error:
+            outcomes.append(str(error))
+    wanted, made = outcomes
+    assert isinstance(made, str) == isinstance(wanted, str)
+    if isinstance(wanted, str):
+        assert made == wanted
+        return
+    for x, y in zip(made, wanted):
+        np.testing.assert_allclose(ad.to_numpy(x) if np.ndim(x) else x, y, rtol=1e-9, atol=1e-9)
