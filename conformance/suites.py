@@ -18,10 +18,11 @@ EXECUTIONS = {
     "eager": ("--min-size", "0"),
     "fused": ("--execution", "fused", "--min-size", "1"),
     "compiled": ("--execution", "compiled", "--min-size", "0"),
+    "home": ("--min-size", "1"),
     "default": (),
 }
 """Execution -> the launcher's options: every call is the library's; every call that can be is recorded, and computed by NumPy, or by
-the library's compiler; or as a run without options."""
+the library's compiler; every call of an array in NumPy's memory is the library's; or as a run without options."""
 
 
 class Usage(Exception):
