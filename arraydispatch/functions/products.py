@@ -285,7 +285,8 @@ def _arranged(
     a = _core_last(xp, a, normalize_axis_tuple(entries[0], xp.ndim_of(a)))
     b = _core_last(xp, b, normalize_axis_tuple(entries[1], xp.ndim_of(b)))
     batch = max(xp.ndim_of(a) - cores[0], xp.ndim_of(b) - cores[1])
-    return a, b, normalize_axis_tuple(entries[2], batch + cores[2]) if cores[2] else None
+    placed = cores[2] and len(entries) > 2  # one axis that keepdims= has kept may have no entry
+    return a, b, normalize_axis_tuple(entries[2], batch + cores[2]) if placed else None
 
 
 def _core_last(xp: XP, a: Any, core: Shape) -> Any:

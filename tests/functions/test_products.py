@@ -153,6 +153,8 @@ CASES: dict[Any, list[str]] = {
         "np.vecdot(f34, f34, axes=[0, 0])",
         "np.vecdot(f34, f34, axes=[0, 0, ()])",
         "np.vecdot(f34, f34, axes=[0, 0, 0], keepdims=True)",
+        "np.vecdot(f34, f34, axes=[0, 0], keepdims=True)",
+        "np.vecdot(f234, f234, axes=[1, (1,)], keepdims=True)",
         "np.vecdot(f34, f34, axis=0, axes=[0, 0])",
         "np.vecdot(f34, f34, axis=2)",
         "np.vecdot(f5, f5, keepdims=True)",
