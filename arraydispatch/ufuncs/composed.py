@@ -379,8 +379,37 @@ def _same(xp: Any, a: Any) -> Any:
     return xp.bitwise_or(a, a)
 
 
+def _ordered(strict: np.ufunc, last: np.ufunc) -> Callable[..., Any]:
+    """Compare complex numbers as NumPy's ``CLT`` and related macros: by real part, then by imaginary part; NaN is unordered."""
+
+    def compare(xp: Any, a: Any, b: Any) -> Any:
+        (ar, ai), (br, bi) = ((xp.prim.real(z), xp.prim.imag(z)) for z in (a, b))
+        known = xp.logical_and(xp.equal(ai, ai), xp.equal(bi, bi))
+        first = xp.logical_and(xp.call(strict, ar, br), known)
+        return xp.logical_or(first, xp.logical_and(xp.equal(ar, br), xp.call(last, ai, bi)))
+
+    return compare
+
+
+def _chosen(at_least: np.ufunc, skips_nan: bool) -> Callable[..., Any]:
+    """Choose one of two complex numbers; of two NaN the first."""
+
+    def choose(xp: Any, a: Any, b: Any) -> Any:
+        return xp.prim.where(xp.logical_or(xp.isnan(b if skips_nan else a), xp.call(at_least, a, b)), a, b)
+
+    return choose
+
+
 BY_KIND: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
     **{(ufunc, kind): _same for ufunc in (np.floor, np.ceil, np.trunc) for kind in "biu"},
+    (np.less, "c"): _ordered(np.less, np.less),
+    (np.less_equal, "c"): _ordered(np.less, np.less_equal),
+    (np.greater, "c"): _ordered(np.greater, np.greater),
+    (np.greater_equal, "c"): _ordered(np.greater, np.greater_equal),
+    (np.maximum, "c"): _chosen(np.greater_equal, False),
+    (np.minimum, "c"): _chosen(np.less_equal, False),
+    (np.fmax, "c"): _chosen(np.greater_equal, True),
+    (np.fmin, "c"): _chosen(np.less_equal, True),
     (np.sign, "c"): _complex_sign,
     (np.reciprocal, "c"): _complex_reciprocal,
     (np.reciprocal, "i"): _integer_reciprocal,

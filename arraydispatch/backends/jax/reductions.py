@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..base import Unsupported
 from . import host_kernels
 from .jitted_kernels import is_float16, kernel
 from .staged_reductions import FEW, neighbours, of_integers
-from .ufuncs import maximum, minimum
 
 Array = Any
 Kernel = Callable[..., Any]
@@ -67,28 +67,23 @@ def _with_nan(real: Kernel, operator: Kernel) -> Kernel:
     return reduce
 
 
-def _extremum_of(
-    real: Kernel, operator: Kernel, place: Kernel, choose: Kernel
-) -> Callable[[Array, tuple[int, ...], bool], Array]:
+def _extremum_of(real: Kernel, operator: Kernel, place: Kernel) -> Callable[[Array, tuple[int, ...], bool], Array]:
     real = _with_nan(real, operator)
 
     def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
+        _check_ordered(a)
         if not axes or not jnp.issubdtype(a.dtype, np.inexact):
             if a.dtype.itemsize > 1:
                 a = of_integers(a, axes, operator, FEW)
             return real(a, axes, keepdims=keepdims)
-        if not jnp.issubdtype(a.dtype, np.complexfloating):
-            return _derived_by_place(real, place, axes, keepdims)(a)
-        # The lexicographic order is not one XLA reduces by: fold neighbours, the first of two NaN staying, halving the axis.
-        kept = [axis for axis in range(a.ndim) if axis not in axes]
-        shape = [1 if axis in axes else n for axis, n in enumerate(a.shape)]
-        out = jnp.transpose(a, (*axes, *kept)).reshape(-1, *[a.shape[axis] for axis in kept])
-        while (n := out.shape[0]) > 1:
-            even = n - n % 2
-            out = jnp.concatenate([choose(out[:even:2], out[1:even:2]), out[even:]])
-        return out[0].reshape(shape if keepdims else [a.shape[axis] for axis in kept])
+        return _derived_by_place(real, place, axes, keepdims)(a)
 
     return reduce
+
+
+def _check_ordered(a: Array) -> None:
+    if a.dtype.kind == "c":
+        raise Unsupported("XLA does not reduce by the order of complex numbers")
 
 
 def _derived_by_place(real: Kernel, place: Kernel, axes: tuple[int, ...], keepdims: bool) -> Kernel:
@@ -131,8 +126,8 @@ def _bitwise(operator: Kernel, identity: int) -> Callable[[Array, tuple[int, ...
 REDUCE: dict[Any, Kernel] = {
     np.add: _reduction(_sum),
     np.multiply: _reduction(_product),
-    np.maximum: _reduction(_extremum_of(jnp.max, lax.max, jnp.argmax, maximum)),
-    np.minimum: _reduction(_extremum_of(jnp.min, lax.min, jnp.argmin, minimum)),
+    np.maximum: _reduction(_extremum_of(jnp.max, lax.max, jnp.argmax)),
+    np.minimum: _reduction(_extremum_of(jnp.min, lax.min, jnp.argmin)),
     np.logical_and: _reduction(_all),
     np.logical_or: _reduction(_any),
     np.bitwise_and: _reduction(_bitwise(lax.bitwise_and, -1)),
@@ -170,12 +165,11 @@ def _running(ufunc: np.ufunc, numeric: Kernel, boolean: Kernel, operator: Kernel
     return host_kernels.or_numpy(host_kernels.accumulating(ufunc), compiled, host_kernels.are_added_one_by_one)
 
 
-def _running_extremum(ufunc: np.ufunc, numeric: Kernel, choose: Kernel) -> Kernel:
+def _running_extremum(ufunc: np.ufunc, numeric: Kernel) -> Kernel:
     def accumulate(a: Array, axis: int) -> Array:
+        _check_ordered(a)
         if a.dtype == np.bool_:
             return numeric(a.astype(np.uint8), axis).astype(bool)
-        if jnp.issubdtype(a.dtype, np.complexfloating):
-            return lax.associative_scan(choose, a, axis=axis)
         if is_float16(a.dtype):
             return numeric(a.astype(jnp.float32), axis).astype(a.dtype)
         return numeric(a, axis)
@@ -187,6 +181,6 @@ def _running_extremum(ufunc: np.ufunc, numeric: Kernel, choose: Kernel) -> Kerne
 ACCUMULATE: dict[Any, Kernel] = {
     np.add: _running(np.add, lax.cumsum, lax.cummax, lax.add, -0.0),
     np.multiply: _running(np.multiply, lax.cumprod, lax.cummin, lax.mul, 1.0),
-    np.maximum: _running_extremum(np.maximum, lax.cummax, maximum),
-    np.minimum: _running_extremum(np.minimum, lax.cummin, minimum),
+    np.maximum: _running_extremum(np.maximum, lax.cummax),
+    np.minimum: _running_extremum(np.minimum, lax.cummin),
 }

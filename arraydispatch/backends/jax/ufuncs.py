@@ -298,24 +298,6 @@ _log1p = _for_doubles(jnp.log1p, xla_formulas.log1p)
 # -- comparison ------------------------------------------------------------------------------------------------------
 
 
-def _lexicographic(first: Kernel, last: Kernel) -> Kernel:
-    """Compare complex numbers as NumPy's ``CLT`` and related macros: by real part, then by imaginary part; NaN is unordered."""
-
-    def compare(a: Array, b: Array) -> Array:
-        if not _is(a, np.complexfloating):
-            return last(a, b)
-        ar, ai, br, bi = lax.real(a), lax.imag(a), lax.real(b), lax.imag(b)
-        return first(ar, br) & ~jnp.isnan(ai) & ~jnp.isnan(bi) | (ar == br) & last(ai, bi)
-
-    return compare
-
-
-_less = _lexicographic(lax.lt, lax.lt)
-_less_equal = _lexicographic(lax.lt, lax.le)
-_greater = _lexicographic(lax.gt, lax.gt)
-_greater_equal = _lexicographic(lax.gt, lax.ge)
-
-
 def _isnan(a: Array) -> Array:
     return jnp.zeros(a.shape, bool) if _integral(a) else jnp.isnan(a)
 
@@ -330,25 +312,15 @@ def _with_nan(plain: Kernel) -> Kernel:
     return lambda a, b: plain(a, b) if _integral(a) else derived(a, b)
 
 
-def _extremum(order: Kernel, real: Kernel, skip_nan: bool) -> Kernel:
-    real = _with_nan(real)
-
+def _without_nan(real: Kernel) -> Kernel:
     def choose(a: Array, b: Array) -> Array:
-        if _integral(a):
-            return real(a, b)
-        if _is(a, np.complexfloating):
-            return jnp.where(jnp.isnan(b if skip_nan else a) | order(a, b), a, b)
-        if skip_nan:
-            return jnp.where(jnp.isnan(a), b, jnp.where(jnp.isnan(b), a, real(a, b)))
-        return real(a, b)
+        found = real(a, b)
+        return found if _integral(a) else jnp.where(jnp.isnan(a), b, jnp.where(jnp.isnan(b), a, found))
 
     return choose
 
 
-maximum = _extremum(_greater_equal, lax.max, False)
-minimum = _extremum(_less_equal, lax.min, False)
-_fmax = _extremum(_greater_equal, lax.max, True)
-_fmin = _extremum(_less_equal, lax.min, True)
+_maximum, _minimum = _with_nan(lax.max), _with_nan(lax.min)
 
 
 # -- signs, parts, rounding ------------------------------------------------------------------------------------------
@@ -523,16 +495,16 @@ _BINARY: dict[np.ufunc, Kernel] = {
     np.hypot: wide(_hypot),
     np.copysign: _copysign,
     np.nextafter: _nextafter,
-    np.maximum: maximum,
-    np.minimum: minimum,
-    np.fmax: _fmax,
-    np.fmin: _fmin,
+    np.maximum: _maximum,
+    np.minimum: _minimum,
+    np.fmax: _without_nan(_maximum),
+    np.fmin: _without_nan(_minimum),
     np.equal: lax.eq,
     np.not_equal: lax.ne,
-    np.less: _less,
-    np.less_equal: _less_equal,
-    np.greater: _greater,
-    np.greater_equal: _greater_equal,
+    np.less: lax.lt,
+    np.less_equal: lax.le,
+    np.greater: lax.gt,
+    np.greater_equal: lax.ge,
     np.logical_and: jnp.logical_and,
     np.logical_or: jnp.logical_or,
     np.logical_xor: jnp.logical_xor,

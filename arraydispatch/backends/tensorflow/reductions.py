@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from ..base import Unsupported
 from . import host_kernels, primitives
 from .core import (
     BITS,
@@ -65,14 +66,16 @@ def _with_nan(op: Kernel) -> Kernel:
     return kernel
 
 
+_UNORDERED = "TensorFlow does not order complex numbers"
+
+
 def _extremum(op: Kernel, of_bool: Kernel, find: Kernel) -> Kernel:
-    """Make a maximum or minimum; complex numbers in lexicographic order."""
     op = _with_nan(op)
 
     def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
         dtype = a.dtype
         if dtype in COMPLEX:
-            return _complex_extremum(a, axes, keepdims, find) if axes else fresh(a)
+            raise Unsupported(_UNORDERED)
         if axes and dtype in BITS and derived():
             return _derived_by_place(op, a, axes, keepdims, find)
         return _apart((of_bool if dtype is BOOL else op)(a, axes_of(axes), keepdims), a, axes)
@@ -99,16 +102,6 @@ def _derived_by_place(op: Kernel, a: Tensor, axes: Axes, keepdims: bool, find: K
         return op(a, axes_of(axes), keepdims), back
 
     return run(a)
-
-
-def _complex_extremum(a: Tensor, axes: Axes, keepdims: bool, find: Kernel) -> Tensor:
-    shape = dims(a)
-    kept = tuple(axis for axis in range(len(shape)) if axis not in axes)
-    lead = tuple(shape[axis] for axis in kept)
-    rows = primitives.reshape(primitives.transpose(a, kept + axes), (*lead, -1))
-    where = primitives.reshape(find(rows, len(lead)), (*lead, 1))
-    out = primitives.take_along_axis(rows, where, len(lead))
-    return primitives.reshape(out, tuple(1 if i in axes else n for i, n in enumerate(shape)) if keepdims else lead)
 
 
 def _truth(op: Kernel) -> Kernel:
@@ -209,6 +202,8 @@ def running_extremum(ufunc: np.ufunc, choose: Kernel) -> Kernel:
     def kernel(a: Tensor, axis: int) -> Tensor:
         if a.dtype is BOOL:
             return _cast(kernel(_cast(a, tf.uint8), axis), tf.bool)
+        if a.dtype in COMPLEX:
+            raise Unsupported(_UNORDERED)
         made = host_kernels.if_large(ufunc.accumulate, a, axis)
         return _doubled(choose, a, axis) if made is None else made
 

@@ -94,29 +94,6 @@ _is_inf, _is_finite, _select, _bitcast, _fill, _shape_of, _conj = map(
 # -- order -------------------------------------------------------------------------------------------------------------
 
 
-def _lexicographic(plain: Kernel, strict: Kernel, a: Any, b: Any) -> Tensor:
-    """Compare complex numbers as NumPy's ``CLT`` and related macros: by real part, then by imaginary part; NaN is unordered."""
-    a, b = tensors(a, b)
-    (ar, ai), (br, bi) = parts(a), parts(b)
-    known = _and(_equal(ai, ai), _equal(bi, bi))
-    return _or(_and(strict(ar, br), known), _and(_equal(ar, br), plain(ai, bi)))
-
-
-def _comparison(plain: Kernel, strict: Kernel) -> Kernel:
-    def kernel(a: Any, b: Any) -> Tensor:
-        if type(a) in PYTHON:
-            if type(b) is not EagerTensor or not tf.executing_eagerly():
-                a = scalar(a, b)
-            dtype = b.dtype
-        else:
-            dtype = a.dtype
-        if dtype is tf.complex128 or dtype is tf.complex64:
-            return _lexicographic(plain, strict, a, b)
-        return plain(a, b)
-
-    return kernel
-
-
 def _halved(plain: Kernel) -> Kernel:
     """Share the derivative between equal numbers, and give it to the first of two NaN; TensorFlow gives all of it to the
     first of equal numbers.
@@ -146,32 +123,14 @@ def _arctan2(a: Tensor, b: Tensor) -> Tensor:
     return _select(nothing, _atan2(held, other), _atan2(_select(nothing, one, a), _select(nothing, one, b)))
 
 
-def _extremum(plain: Kernel, at_least: Kernel, strict: Kernel) -> Kernel:
-    """Make maximum or minimum: TensorFlow's propagates NaN as NumPy's does; complex numbers are compared in lexicographic order."""
-    plain = _halved(plain)
-    signed = binary(plain)
-
-    def kernel(a: Any, b: Any) -> Tensor:
-        dtype = (b if type(a) in PYTHON else a).dtype
-        if dtype is tf.complex128 or dtype is tf.complex64:
-            a, b = tensors(a, b)
-            return _select(_or(_not_equal(a, a), _lexicographic(at_least, strict, a, b)), a, b)
-        return signed(a, b)
-
-    return kernel
-
-
-def _extremum_without_nan(plain: Kernel, at_least: Kernel, strict: Kernel) -> Kernel:
+def _without_nan(plain: Kernel) -> Kernel:
     """Make fmax or fmin."""
     plain = _halved(plain)
 
     def kernel(a: Tensor, b: Tensor) -> Tensor:
-        dtype = a.dtype
-        if dtype in BITS:
-            return _select(_not_equal(a, a), b, _select(_not_equal(b, b), a, plain(a, b)))
-        if dtype in COMPLEX:
-            return _select(_or(_not_equal(b, b), _lexicographic(at_least, strict, a, b)), a, b)
-        return plain(a, b)
+        if a.dtype not in BITS:
+            return plain(a, b)
+        return _select(_not_equal(a, a), b, _select(_not_equal(b, b), a, plain(a, b)))
 
     return kernel
 
@@ -343,8 +302,6 @@ def bitwise_count(a: Tensor) -> Tensor:
 # -- tables --------------------------------------------------------------------------------------------------------------------
 
 
-_greater_kernel, _less_kernel = _comparison(_greater, _greater), _comparison(_less, _less)
-
 UFUNCS: dict[Any, Kernel] = {
     # arithmetic
     np.add: binary(_add),
@@ -397,14 +354,14 @@ UFUNCS: dict[Any, Kernel] = {
     # order
     np.equal: binary(_equal),
     np.not_equal: binary(_not_equal),
-    np.less: _less_kernel,
-    np.less_equal: _comparison(_less_equal, _less),
-    np.greater: _greater_kernel,
-    np.greater_equal: _comparison(_greater_equal, _greater),
-    np.maximum: _extremum(_maximum, _greater_equal, _greater),
-    np.minimum: _extremum(_minimum, _less_equal, _less),
-    np.fmax: _extremum_without_nan(_maximum, _greater_equal, _greater),
-    np.fmin: _extremum_without_nan(_minimum, _less_equal, _less),
+    np.less: binary(_less),
+    np.less_equal: binary(_less_equal),
+    np.greater: binary(_greater),
+    np.greater_equal: binary(_greater_equal),
+    np.maximum: binary(_halved(_maximum)),  # TensorFlow's propagates NaN as NumPy's does
+    np.minimum: binary(_halved(_minimum)),
+    np.fmax: _without_nan(_maximum),
+    np.fmin: _without_nan(_minimum),
     # logic and bits
     np.logical_and: logical_and,
     np.logical_or: logical_or,

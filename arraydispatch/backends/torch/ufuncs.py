@@ -26,23 +26,14 @@ __all__ = ["ACCUMULATE", "INPLACE", "REDUCE", "RING", "SCALARS", "UFUNCS", "kern
 
 Kernel = Callable[..., Any]
 
-_ODD = frozenset({torch.uint64, torch.complex64, torch.complex128})
-"""Types whose order torch does not compute."""
-
 
 # -- order ---------------------------------------------------------------------------------------------------------
 
 
-def _odd_order(plain: Kernel, a: Any, b: Any) -> Tensor:
-    """Compare uint64 (by shifted values) or complex numbers (lexicographic, NumPy's NaN rules)."""
-    ref = a if isinstance(a, Tensor) else b
-    a, b = (torch.as_tensor(x, dtype=ref.dtype, device=ref.device) for x in (a, b))
-    if ref.dtype is torch.uint64:
-        return plain(ordered(a), ordered(b))
-    ar, ai, br, bi = a.real, a.imag, b.real, b.imag
-    strict = torch.lt if plain in (torch.lt, torch.le) else torch.gt
-    first = strict(ar, br) & (ai == ai) & (bi == bi)
-    return first | ((ar == br) & plain(ai, bi))
+def _order_of_uint64(plain: Kernel, a: Any, b: Any) -> Tensor:
+    """Compare uint64, whose order torch does not compute, by shifted values."""
+    device = (a if isinstance(a, Tensor) else b).device
+    return plain(*(ordered(torch.as_tensor(x, dtype=torch.uint64, device=device)) for x in (a, b)))
 
 
 def _into(out: Tensor | None, result: Tensor) -> Tensor:
@@ -54,11 +45,11 @@ def _comparison(plain: Kernel, mirrored: Kernel) -> Kernel:
 
     def kernel(a: Any, b: Any, out: Tensor | None = None) -> Tensor:
         if not isinstance(a, Tensor):
-            if b.dtype in _ODD:
-                return _into(out, _odd_order(plain, a, b))
+            if b.dtype is torch.uint64:
+                return _into(out, _order_of_uint64(plain, a, b))
             return mirrored(b, a, out=out)
-        if a.dtype in _ODD:
-            return _into(out, _odd_order(plain, a, b))
+        if a.dtype is torch.uint64:
+            return _into(out, _order_of_uint64(plain, a, b))
         return plain(a, b, out=out)
 
     return kernel
@@ -94,30 +85,15 @@ _ROW = 256
 """Length of a row from which a comparison row by row takes no longer."""
 
 
-def _extremum(plain: Kernel, at_least: Kernel, first_if: Kernel) -> Kernel:
-    """Make maximum, minimum, fmax or fmin, with uint64 and complex.
-
-    ``first_if(nan_a, nan_b, a_wins)`` is NumPy's rule for complex numbers: whether the first operand is the result.
-    """
+def _extremum(plain: Kernel, at_least: Kernel) -> Kernel:
+    """Make maximum, minimum, fmax or fmin, with uint64."""
 
     def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
-        if a.dtype in _ODD:
-            if a.dtype is torch.uint64:
-                first = at_least(ordered(a), ordered(b))
-            else:
-                first = first_if(torch.isnan(a), torch.isnan(b), _odd_order(at_least, a, b))
-            return _into(out, torch.where(first, a, b))
+        if a.dtype is torch.uint64:
+            return _into(out, torch.where(_order_of_uint64(at_least, a, b), a, b))
         return plain(a, b, out=out)
 
     return kernel
-
-
-def _propagate(nan_a: Tensor, nan_b: Tensor, wins: Tensor) -> Tensor:
-    return nan_a | wins
-
-
-def _ignore(nan_a: Tensor, nan_b: Tensor, wins: Tensor) -> Tensor:
-    return nan_b | wins
 
 
 # -- hyperbolic functions, which overflow at 710.4758; torch's overflow at 709.78 on the CPU, as exp does ---------------
@@ -513,10 +489,10 @@ UFUNCS: dict[Any, Kernel] = {
     np.less_equal: comparing(np.less_equal, _comparison(torch.le, torch.ge)),
     np.greater: comparing(np.greater, _comparison(torch.gt, torch.lt)),
     np.greater_equal: comparing(np.greater_equal, _comparison(torch.ge, torch.le)),
-    np.maximum: _extremum(_maximum, torch.ge, _propagate),
-    np.minimum: _extremum(_minimum, torch.le, _propagate),
-    np.fmax: _extremum(_fmax, torch.ge, _ignore),
-    np.fmin: _extremum(_fmin, torch.le, _ignore),
+    np.maximum: _extremum(_maximum, torch.ge),
+    np.minimum: _extremum(_minimum, torch.le),
+    np.fmax: _extremum(_fmax, torch.ge),
+    np.fmin: _extremum(_fmin, torch.le),
     # logic and bits
     np.logical_and: comparing(np.logical_and, torch.logical_and),
     np.logical_or: comparing(np.logical_or, torch.logical_or),
