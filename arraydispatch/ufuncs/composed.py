@@ -375,8 +375,22 @@ def _integer_reciprocal(xp: Any, a: Any) -> Any:
 
 
 def _same(xp: Any, a: Any) -> Any:
-    """Round integers and booleans: a copy, in the same memory order."""
+    """Round integers and booleans, or return absolute values of those without a sign: a copy, in the same memory order."""
     return xp.bitwise_or(a, a)
+
+
+def _everywhere(value: bool) -> Callable[..., Any]:
+    """Answer a question about floats for integers and booleans."""
+    return lambda xp, a: xp.prim.full(xp.shape_of(a), value, dtypes.BOOL, xp.backend.device_of(a))
+
+
+def _of_parts(ufunc: np.ufunc, join: np.ufunc) -> Callable[..., Any]:
+    """Answer a question about complex numbers by the answers for their parts."""
+    return lambda xp, z: xp.call(join, *(xp.call(ufunc, part) for part in (xp.prim.real(z), xp.prim.imag(z))))
+
+
+def _rounded_parts(xp: Any, z: Any) -> Any:
+    return xp.prim.complex(xp.rint(xp.prim.real(z)), xp.rint(xp.prim.imag(z)))
 
 
 def _ordered(strict: np.ufunc, last: np.ufunc) -> Callable[..., Any]:
@@ -402,6 +416,15 @@ def _chosen(at_least: np.ufunc, skips_nan: bool) -> Callable[..., Any]:
 
 BY_KIND: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
     **{(ufunc, kind): _same for ufunc in (np.floor, np.ceil, np.trunc) for kind in "biu"},
+    **{(np.absolute, kind): _same for kind in "bu"},
+    **{
+        (ufunc, kind): _everywhere(ufunc is np.isfinite)
+        for ufunc in (np.isnan, np.isinf, np.isfinite)
+        for kind in "biu"
+    },
+    **{(ufunc, "c"): _of_parts(ufunc, np.logical_or) for ufunc in (np.isnan, np.isinf)},
+    (np.isfinite, "c"): _of_parts(np.isfinite, np.logical_and),
+    (np.rint, "c"): _rounded_parts,
     (np.less, "c"): _ordered(np.less, np.less),
     (np.less_equal, "c"): _ordered(np.less, np.less_equal),
     (np.greater, "c"): _ordered(np.greater, np.greater),

@@ -298,10 +298,6 @@ _log1p = _for_doubles(jnp.log1p, xla_formulas.log1p)
 # -- comparison ------------------------------------------------------------------------------------------------------
 
 
-def _isnan(a: Array) -> Array:
-    return jnp.zeros(a.shape, bool) if _integral(a) else jnp.isnan(a)
-
-
 def _with_nan(plain: Kernel) -> Kernel:
     """Give a NaN result the derivative of the operand that is NaN, which JAX does not."""
 
@@ -336,14 +332,6 @@ def _sign(a: Array) -> Array:
 
 
 @followed
-def _rint(a: Array) -> Array:
-    def nearest(x: Array) -> Array:
-        return lax.round(x, lax.RoundingMethod.TO_NEAREST_EVEN)
-
-    return lax.complex(nearest(lax.real(a)), nearest(lax.imag(a))) if _is(a, np.complexfloating) else nearest(a)
-
-
-@followed
 def _trunc(a: Array) -> Array:
     return jnp.copysign(lax.floor(lax.abs(a)), a)
 
@@ -364,8 +352,6 @@ _copysign = derived_from(lambda a, sign: _magnitude(a) * jnp.where(jnp.signbit(s
 
 
 def _absolute(a: Array) -> Array:
-    if a.dtype == np.bool_ or _is(a, np.unsignedinteger):
-        return a
     if not _is(a, np.complexfloating):
         return _magnitude(a) if _is(a, np.floating) else lax.abs(a)
     size = lax.abs(a)
@@ -448,13 +434,13 @@ _UNARY: dict[np.ufunc, Kernel] = {
     np.logical_not: jnp.logical_not,
     np.square: lambda a: a * a,
     np.reciprocal: wide(_reciprocal),
-    np.rint: _rint,
+    np.rint: followed(lambda a: lax.round(a, lax.RoundingMethod.TO_NEAREST_EVEN)),
     np.floor: followed(lax.floor),
     np.ceil: followed(lax.ceil),
     np.trunc: _trunc,
-    np.isnan: _isnan,
-    np.isinf: lambda a: jnp.zeros(a.shape, bool) if _integral(a) else jnp.isinf(a),
-    np.isfinite: lambda a: jnp.ones(a.shape, bool) if _integral(a) else jnp.isfinite(a),
+    np.isnan: jnp.isnan,
+    np.isinf: jnp.isinf,
+    np.isfinite: jnp.isfinite,
     np.bitwise_count: jnp.bitwise_count,
     np.sqrt: wide(jnp.sqrt),
     np.cbrt: wide(jnp.cbrt),

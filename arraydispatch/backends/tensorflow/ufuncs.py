@@ -25,7 +25,6 @@ from .arithmetic import (
     log,
     log1p,
     modulus,
-    parts,
     power,
     reciprocal,
     remainder,
@@ -59,11 +58,8 @@ from .core import (
     PYTHON,
     UNSIGNED,
     UNSIGNED_TWIN,
-    EagerTensor,
     derived,
     fresh,
-    host,
-    join,
     raw,
     scalar,
     truth,
@@ -143,12 +139,7 @@ def negative(a: Tensor) -> Tensor:
 
 
 def absolute(a: Tensor) -> Tensor:
-    dtype = a.dtype
-    if dtype is tf.float64 or dtype is tf.float32:
-        return _abs(a)
-    if dtype in COMPLEX:
-        return modulus(a)
-    return fresh(a) if dtype is BOOL or dtype in UNSIGNED else _abs(a)
+    return modulus(a) if a.dtype in COMPLEX else _abs(a)
 
 
 def sign(a: Tensor) -> Tensor:
@@ -194,47 +185,6 @@ def conjugate(a: Tensor) -> Tensor:
 
 def _trunc(a: Tensor) -> Tensor:
     return _select(_less(a, 0.0), _ceil(a), _floor(a))
-
-
-def rint(a: Tensor) -> Tensor:
-    if a.dtype in COMPLEX:
-        re, im = parts(a)
-        return join(_rint(re), _rint(im))
-    return _rint(a)
-
-
-# -- tests -------------------------------------------------------------------------------------------------------------------
-
-
-def _everywhere(value: bool, a: Tensor) -> Tensor:
-    return _fill(_shape_of(a, tf.int64), EagerTensor(value, host(), BOOL.as_datatype_enum))
-
-
-def isnan(a: Tensor) -> Tensor:
-    dtype = a.dtype
-    if dtype is tf.float64 or dtype in BITS:
-        return _is_nan(a)
-    return _not_equal(a, a) if dtype in COMPLEX else _everywhere(False, a)
-
-
-def isinf(a: Tensor) -> Tensor:
-    dtype = a.dtype
-    if dtype is tf.float64 or dtype in BITS:
-        return _is_inf(a)
-    if dtype not in COMPLEX:
-        return _everywhere(False, a)
-    re, im = parts(a)
-    return _or(_is_inf(re), _is_inf(im))
-
-
-def isfinite(a: Tensor) -> Tensor:
-    dtype = a.dtype
-    if dtype is tf.float64 or dtype in BITS:
-        return _is_finite(a)
-    if dtype not in COMPLEX:
-        return _everywhere(True, a)
-    re, im = parts(a)
-    return _and(_is_finite(re), _is_finite(im))
 
 
 # -- logic and bits ------------------------------------------------------------------------------------------------------------
@@ -327,7 +277,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.conjugate: conjugate,
     np.hypot: hypot,
     # rounding
-    np.rint: rint,
+    np.rint: _rint,
     np.floor: _floor,
     np.ceil: _ceil,
     np.trunc: _trunc,
@@ -374,9 +324,9 @@ UFUNCS: dict[Any, Kernel] = {
     np.left_shift: left_shift,
     np.right_shift: right_shift,
     np.bitwise_count: bitwise_count,
-    np.isnan: isnan,
-    np.isinf: isinf,
-    np.isfinite: isfinite,
+    np.isnan: _is_nan,
+    np.isinf: _is_inf,
+    np.isfinite: _is_finite,
 }
 UFUNCS.update({ufunc: of_reals(ufunc, UFUNCS[ufunc]) for ufunc in (*SCALAR_CODE, np.exp2) if ufunc in UFUNCS})
 

@@ -40,9 +40,8 @@ _FLOAT16, _FLOAT32 = np.dtype(np.float16), np.dtype(np.float32)
 
 _ANY_UNSIGNED = frozenset(
     {
-        np.multiply, np.equal, np.not_equal, np.positive, np.absolute, np.conjugate, np.signbit,
-        np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.isnan, np.isinf, np.isfinite,
-        np.floor, np.ceil, np.trunc,
+        np.multiply, np.equal, np.not_equal, np.positive, np.conjugate, np.signbit,
+        np.bitwise_and, np.bitwise_or, np.bitwise_xor,
     }
 )  # fmt: skip
 """Ufuncs whose kernel accepts uint16, uint32 and uint64 unconverted."""

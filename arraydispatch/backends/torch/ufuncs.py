@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from . import host_kernels
-from .dtype_tables import UNSIGNED, concrete, derived, innermost_transform, ordered, out_of_transforms
+from .dtype_tables import concrete, derived, innermost_transform, ordered, out_of_transforms
 from .host_kernels import comparing, finding, sqrt
 from .powers import float_power, power, real_power
 from .reductions import ACCUMULATE, REDUCE
@@ -367,17 +367,6 @@ def conjugate(a: Tensor) -> Tensor:
     return torch.conj_physical(a)
 
 
-def absolute(a: Tensor) -> Tensor:
-    """Compute the absolute value, also of booleans and unsigned integers, which torch lacks."""
-    return a.clone() if a.dtype is torch.bool or a.dtype in UNSIGNED else host_kernels.absolute(a)
-
-
-def rint(a: Tensor) -> Tensor:
-    if a.dtype.is_complex:
-        return torch.view_as_complex(torch.round(torch.view_as_real(a.resolve_conj())))
-    return torch.round(a)
-
-
 # -- complex numbers, part by part -------------------------------------------------------------------------------------
 
 
@@ -438,7 +427,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.float_power: float_power,
     np.negative: torch.neg,
     np.positive: torch.clone,
-    np.absolute: absolute,
+    np.absolute: host_kernels.absolute,
     np.fabs: torch.abs,
     np.square: torch.square,
     np.reciprocal: torch.reciprocal,
@@ -455,7 +444,7 @@ UFUNCS: dict[Any, Kernel] = {
     np.conjugate: conjugate,
     np.hypot: hypot,
     # rounding
-    np.rint: rint,
+    np.rint: torch.round,
     np.floor: torch.floor,
     np.ceil: torch.ceil,
     np.trunc: torch.trunc,
@@ -530,7 +519,6 @@ _ORDER: dict[Any, Kernel] = {
 
 _FLOAT: dict[Any, Kernel] = {
     np.absolute: torch.abs, np.floor_divide: _floor_quotient, np.fmod: torch.fmod, np.power: real_power,
-    np.rint: torch.round,
 }  # fmt: skip
 
 _BYTES: dict[Any, Kernel] = {
