@@ -120,6 +120,13 @@ def _rest(values: Any, found: list[Any], depth: Any) -> bool:
     return True
 
 
+def _in_host_state(a: Handle) -> Any:
+    """Return the ndarray of an array of a library in the host state; None for any other."""
+    value = a._v if a._root is None else native(a)
+    kind: Any = a._kind
+    return value if kind.backend.hosted and not kind.standard and type(value) is ndarray else None
+
+
 def _at_home(operands: Any) -> list[Any] | None:
     """Return the kinds of large arrays in the host state, and of numbers, at home, then native arrays on their memory, and the numbers.
 
@@ -137,12 +144,10 @@ def _at_home(operands: Any) -> list[Any] | None:
             continue
         a: Handle = x
         kind: Any = a._kind
-        value = a._v if a._root is None else native(a)
+        value = _in_host_state(a)
         if held is None:
             held = kind.backend
-        if kind.backend is not held or not held.hosted or kind.standard or type(value) is not ndarray:
-            return None
-        if value.size * 16 >= FRESH:
+        if value is None or kind.backend is not held or value.size * 16 >= FRESH:
             return None
         large = large or (value.size >= _min_size and not are_few(value, _min_size))
         kinds.append(kind)
@@ -165,14 +170,11 @@ def on_memory(args: tuple[Any, ...], backend: Any) -> tuple[Any, ...]:
     made: list[Any] = []
     for x in args:
         if isinstance(x, Handle):
-            a: Handle = x
-            kind: Any = a._kind
-            value = a._v if a._root is None else native(a)
-            if kind.backend.hosted and not kind.standard and type(value) is ndarray:
-                native_of = backend.on_memory(value)
-                if native_of is not None:
-                    made.append(_make(native_of, backend.kind(kind.dtype)))
-                    continue
+            value = _in_host_state(x)
+            native_of = None if value is None else backend.on_memory(value)
+            if native_of is not None:
+                made.append(_make(native_of, backend.kind(x._kind.dtype)))
+                continue
         made.append(x)
     return tuple(made)
 

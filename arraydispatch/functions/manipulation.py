@@ -86,6 +86,7 @@ def copyto(xp: Any, dst: Native, src: Any, casting: Any = "same_kind", where: An
 _func: Any
 for _func in (
     np.broadcast_to, np.diagonal, np.expand_dims, np.flip, np.fliplr, np.flipud, np.matrix_transpose, np.moveaxis, np.rollaxis, np.rot90,
+    np.lib.stride_tricks.sliding_window_view,
 ):  # fmt: skip
     viewing(_func)(viewed(_func))
 for _func in (np.squeeze, np.swapaxes, np.transpose):

@@ -18,6 +18,7 @@ TOPICS = {
         concatenate copy copyto delete diag diagflat diagonal dsplit dstack expand_dims flip fliplr flipud hsplit hstack insert iscomplexobj
         isrealobj matrix_transpose may_share_memory min_scalar_type moveaxis ndim ravel repeat reshape resize result_type roll rollaxis rot90
         row_stack shape shares_memory size split squeeze stack swapaxes tile transpose tril trim_zeros triu unstack vander vsplit vstack
+        lib.stride_tricks.sliding_window_view
     """,
     "indexing": """
         choose compress diag_indices_from extract fill_diagonal ix_ place put put_along_axis putmask ravel_multi_index take take_along_axis
@@ -70,9 +71,6 @@ TOPICS = {
     """,
     "bits": """
         packbits unpackbits
-    """,
-    "stride_tricks": """
-        lib.stride_tricks.sliding_window_view
     """,
     "host_only": """
         array2string array_repr array_str busday_count busday_offset datetime_as_string empty frombuffer fromfile fromiter fromregex fromstring

@@ -22,7 +22,6 @@ from typing import Any
 from .. import scipy_support
 from ..common import callers
 from ..common.patching import Exchange, Exchanges
-from ..common.signal_safety import imported
 from . import packages, scipy_compiled
 
 EXCHANGES = Exchanges()
@@ -54,13 +53,26 @@ def open_module(module: ModuleType) -> None:
                 *(_exchanges(module) if name in scipy_support.MODULES and not scipy_support.by_scipy_itself() else ()),
             ]
             if name == "scipy.fft":
-                imported("arraydispatch.scipy_support")
-                from ..scipy_support import fft_backend
-
-                fft_backend.register()
+                module.register_backend(_Transforms)
         for each in _opened[module]:
             EXCHANGES.add(each)
         _tell_programs({each.real: each for each in _opened[module] if isinstance(each.holder, ModuleType)})
+
+
+class _Transforms:
+    """Backend that ``scipy.fft`` asks, by its own dispatch (uarray), before SciPy's functions; it declines calls without an `Array`."""
+
+    __ua_domain__ = "numpy.scipy.fft"
+
+    @staticmethod
+    def __ua_function__(method: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        found: list[Any] = []
+        scipy_support.arrays_among((*args, *kwargs.values()), found)
+        if not found:
+            return NotImplemented
+        scipy_support.load("fft")
+        func = scipy_support.stand_in(f"scipy.fft.{method.__name__}")
+        return found[0].__array_function__(func, (), args, kwargs)
 
 
 def close() -> None:

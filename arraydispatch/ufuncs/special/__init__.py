@@ -27,7 +27,7 @@ from .formula import BODIES, OF_COMPLEX, UFUNCS
 __all__ = ["BODIES", "NAMES", "UFUNCS", "is_composed", "kernel", "learn", "name_of", "reason_of", "refusal"]
 
 _MODULE = "scipy.special._ufuncs"
-_TOPICS = ("exponentials", "gammas", "error_functions", "bessel", "incomplete")
+_TOPICS = ("exponentials", "gammas", "bessel", "incomplete")
 
 NAMES: dict[np.ufunc, str] = {}
 """SciPy ufunc -> its name."""
