@@ -82,18 +82,10 @@ class MethodStandIn:
 
 
 class StandIn(Called):  # type: ignore[misc]
-    """Stand-in for a function: comparison, hashing, pickling, ``functools.wraps`` and ``inspect`` treat it as the function itself.
+    """Stand-in for a function, which comparison, hashing, pickling (by a public module and name), ``functools.wraps`` and ``inspect`` take for it.
 
-    Neither this class nor one that inherits from it annotates a name: its ``__annotations__`` would be found in place of the function's.
-
-    Parameters
-    ----------
-    real : callable
-        The function.
-    module, name : str
-        Public module and name, for pickles.
-    target : callable, optional
-        What calls are forwarded to, if not to the function itself.
+    Calls go to ``target``, or to the function itself. Neither this class nor one that inherits from it annotates a name: its
+    ``__annotations__`` would be found in place of the function's.
     """
 
     def __init__(self, real: Any, module: str, name: str, target: Any = None) -> None:

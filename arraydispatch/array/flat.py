@@ -42,15 +42,7 @@ def _compared(how: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 class Flat:
-    """``Array.flat``: a flat iterator over the elements in C order, which may be indexed as well.
-
-    Attributes
-    ----------
-    base : Array
-        What is iterated over.
-    index : int
-        Position of the next element; indexing begins anew, as in NumPy.
-    """
+    """``Array.flat``: a flat iterator over the elements in C order, which may be indexed as well; that begins it anew, as in NumPy."""
 
     __slots__ = ("_base", "_index", "_rest")
 

@@ -77,17 +77,8 @@ class Info:
 
 
 class Functions(ModuleType):
-    """Functions for one backend; names that the standard lacks are NumPy's functions, as other libraries also offer
+    """Functions for the arrays of one backend; names that the standard lacks are those of the module ``numpys``, as other libraries also offer
     more.
-
-    Parameters
-    ----------
-    name : str
-        Name of the module.
-    backend : Backend
-        Backend whose arrays the functions accept and return.
-    numpys : module
-        NumPy module with functions of the same names.
     """
 
     def __init__(self, name: str, backend: Backend, numpys: ModuleType) -> None:

@@ -79,15 +79,7 @@ class Sharding(NamedTuple):
 
 
 class NamedDevice(Device):
-    """Device known by its name; the library is imported only when another attribute is read.
-
-    Parameters
-    ----------
-    backend, name, kind : str
-        As of :class:`Device`.
-    load : callable
-        Gives the backend, by name.
-    """
+    """Device known by its name; ``load`` gives the backend, whose library is imported only when another attribute is read."""
 
     def __init__(self, backend: str, name: str, kind: str, load: Callable[[str], Any]) -> None:
         vars(self).update(backend=backend, name=name, kind=kind, load=load)

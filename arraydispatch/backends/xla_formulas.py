@@ -21,18 +21,8 @@ class _Function(Protocol):
 
 
 class Operations(NamedTuple):
-    """Operations of a library that are no operators.
-
-    Attributes
-    ----------
-    where : callable
-        Choose by a mask.
-    bits, floats : callable
-        The bits of doubles, as 64-bit integers, and back.
-    exponents : callable
-        Shift integers by 52 bits to the right, with their sign.
-    rounded : callable
-        Convert integers to doubles.
+    """Operations of a library that are no operators: the bits of doubles as 64-bit integers, and back; a shift of integers by 52 bits to the right,
+    with their sign; integers as doubles.
     """
 
     where: _Function

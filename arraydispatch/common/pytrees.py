@@ -125,16 +125,9 @@ _NODES = _Nodes({type(None): _NOTHING, list: _LIST, tuple: _TUPLE, dict: _DICT})
 
 
 def register(cls: type, apart: Callable[[Any], tuple[Sequence[Any], Any]], together: Callable[..., Any]) -> None:
-    """Register a class as a container.
+    """Register a class, without its subclasses, as a container.
 
-    Parameters
-    ----------
-    cls : type
-        The class; its subclasses are not included.
-    apart : callable
-        ``apart(x) -> (children, about)``; ``about`` is hashable and distinguishes structures.
-    together : callable
-        ``together(about, children)``; children may be any objects.
+    ``apart(x)`` returns children and ``about``, which is hashable and distinguishes structures; ``together(about, children)`` takes any objects.
     """
     _NODES[cls] = Node(apart, together, _places)
 

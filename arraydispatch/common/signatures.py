@@ -7,16 +7,8 @@ from typing import Any, NamedTuple
 
 
 class Parameters(NamedTuple):
-    """Parameters of a function, in the order of its signature.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Names, without those of ``*args`` and ``**kwargs``.
-    only : int
-        Number of those that are positional only.
-    positional : int
-        Number of those that may be positional.
+    """Parameters of a function, in the order of its signature, without ``*args`` and ``**kwargs``; ``only`` of them are positional only, and
+    ``positional`` may be positional.
     """
 
     names: tuple[str, ...]

@@ -29,19 +29,9 @@ _epochs = count(1)
 
 
 class Trace:
-    """One run of a user's function inside a transform.
+    """One run of a user's function inside a transform, whose name is ``what``, on the library of a backend.
 
-    Parameters
-    ----------
-    what : str
-        Name of the transform: ``"ad.jit"``.
-    fun : callable
-        The user's function.
-    backend : Backend
-        Backend whose library traces.
-    staged : bool
-        Whether values are unknown (computed later, or many at once). Otherwise they are known, and recorded for a
-        derivative.
+    ``staged``: values are unknown (computed later, or many at once). Otherwise they are known, and recorded for a derivative.
     """
 
     __slots__ = ("backend", "born", "epoch", "fun", "inner", "known", "refused", "staged", "what")
@@ -253,16 +243,10 @@ _STOP = "take it from ad.stop_gradient(x), as a constant"
 
 
 def refusal(why: str, where: str | None = None) -> TraceError:
-    """Build the error for a value that is unknown, or that is not available without cutting a derivative.
+    """Build the error for a value that is unknown, or that is not available without cutting a derivative: the message names the cause, the user's
+    line and the remedy.
 
-    The message names the cause, the user's line and the remedy.
-
-    Parameters
-    ----------
-    why : str
-        Operation that needs the value: ``"bool()"``, ``"np.median runs on the host"``.
-    where : str, optional
-        The user's line, if the program in which it occurs was made from another one.
+    ``why`` is the operation that needs the value, such as ``"bool()"``; ``where`` the user's line, if its program was made from another one.
     """
     traces = entered()
     where = user_line() if where is None else where

@@ -41,18 +41,8 @@ from . import host_results, wrapping
 
 
 def handed(x: Any, array: Callable[[Any], Any], other: Callable[[Any], Any] | None = None, dicts: bool = True) -> Any:
-    """Replace each array within an argument.
-
-    Parameters
-    ----------
-    x : object
-        The argument.
-    array : callable
-        The policy: ``array(a)`` gives what takes the place of an array.
-    other : callable, optional
-        Likewise for everything else that is no list, tuple or dict.
-    dicts : bool
-        Whether dicts are searched: not where NumPy takes one for an element.
+    """Replace each array within an argument by what the policy ``array`` makes of it, and everything else that is no list, tuple or dict by what
+    ``other`` makes of it. Dicts are not searched where NumPy takes one for an element (``dicts=False``).
     """
     cls = type(x)
     if issubclass(cls, Handle):
@@ -75,15 +65,9 @@ def peek(a: Any) -> np.ndarray[Any, Any]:
 
 
 class Handover:
-    """Arrays of one call as ndarrays, and those of them that are written back.
+    """Arrays of one call as ndarrays, and those of them that are written back; ``why`` they move, for the report.
 
-    Parameters
-    ----------
-    why : str
-        Reason for the transfers, for the report.
-    wide : bool
-        Whether values of 16 bits are handed over in 32 while the precision in force has 16: NumPy has no linear algebra for
-        them.
+    ``wide``: values of 16 bits are handed over in 32 while the precision in force has 16, since NumPy has no linear algebra for them.
     """
 
     __slots__ = ("_filled", "_lent", "_memory", "_numpys", "_shared", "_shown", "wide", "why")

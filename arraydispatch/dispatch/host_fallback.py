@@ -130,18 +130,11 @@ OF_THE_PROGRAM = "_arraydispatch_of_the_program"
 
 
 def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], types: Collection[Any] = ()) -> Any:
-    """Run a call with objects that implement NumPy's protocols themselves, such as dask arrays.
+    """Run a call of a function, or of a method of a ufunc, with objects that implement NumPy's protocols themselves, such as dask arrays.
 
     They are asked first, with arrays as they are; if they decline, NumPy runs with ndarrays in their place. Classes of a launched
     program know arrays as ndarrays, so NumPy asks them itself; subclasses of ndarray pass on what they get to ndarray's own method,
-    so it is ndarrays.
-
-    Parameters
-    ----------
-    func : callable
-        A ufunc, or a function.
-    method : str
-        Of the ufunc; empty for a function, whose ``types`` are those that NumPy names.
+    so it is ndarrays. ``types`` are those that NumPy names.
     """
     protocol = "__array_ufunc__" if method else "__array_function__"
     leaves = tree_leaves((args, kwargs))

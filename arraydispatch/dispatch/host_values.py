@@ -67,17 +67,10 @@ def large(values: Any) -> bool:
 
 
 def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
-    """Whether a call repeats small arrays along axes of one another and makes a large one of them, as ``x[:, None] - x`` does.
+    """Whether a call repeats small arrays along axes of one another and makes a large one of them, as ``x[:, None] - x`` and ``outer`` do.
 
     It is the library's, as other large results are: under compiled execution the block that reads it need not make it. So is a result that is
     split over a mesh.
-
-    Parameters
-    ----------
-    inputs : tuple
-        Operands of a ufunc, or of its ``outer``.
-    outer : bool
-        Whether the result has the axes of all of them.
     """
     least = settings.default.min_size
     computes = bool(least) and not call_nodes.are_of_any_size()

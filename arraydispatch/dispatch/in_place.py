@@ -34,17 +34,8 @@ FRESH = 1 << 24
 
 
 def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backend) -> bool:
-    """Have a library write a ufunc's result into ``out``, and say whether it did; if not, nothing was written.
-
-    Parameters
-    ----------
-    ufunc : ufunc
-    inputs : tuple
-        Operands in the host state, and numbers.
-    out : Array
-        Where to write; its shape and dtype must be the result's.
-    backend : Backend
-        The library.
+    """Have a library write a ufunc's result into ``out``, an array of the result's shape and dtype, and say whether it did; if not, nothing was
+    written. The inputs are arrays in the host state, and numbers.
     """
     if ufunc not in backend.INPLACE or not isinstance(out, Handle) or type(out._v) is not ndarray:
         return False
@@ -72,18 +63,7 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backen
 def made(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> Any:
     """Have a library compute a ufunc of arrays in the host state, whose result is very large, into new memory of NumPy's.
 
-    Parameters
-    ----------
-    ufunc : ufunc
-    inputs : tuple
-        Operands in the host state, and numbers.
-    backend : Backend
-        The library.
-
-    Returns
-    -------
-    Array
-        In the host state, in C order; :data:`DECLINED` where the result is smaller or in another order, or the library cannot write it.
+    The result is in the host state, in C order; :data:`DECLINED` where it is smaller or in another order, or the library cannot write it.
     """
     if ufunc not in backend.INPLACE or process.admit is not None or not settings.on_cpu(backend.name):
         return DECLINED

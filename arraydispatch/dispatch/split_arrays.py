@@ -40,20 +40,10 @@ def read(
     together: int = 1,
     by_columns: bool = False,
 ) -> Any:
-    """Return an array of which each part is read by itself; DECLINED where an array of this shape and dtype is not split.
+    """Return an array of which each part is read by itself, by ``values(place)``; DECLINED where an array of this shape and dtype is not split.
 
-    Parameters
-    ----------
-    shape, dtype
-        Of the whole.
-    values : callable
-        It returns the values at a place.
-    what : str
-        Name of the call, for the report.
-    together : int
-        Number of slices along the first axis that lie in the same chunks of a file.
-    by_columns : bool
-        Whether what is read lies in Fortran's order.
+    ``what`` is the name of the call, for the report; ``together`` slices along the first axis lie in the same chunks of a file; ``by_columns``: what
+    is read lies in Fortran's order.
     """
 
     def fill(parts: _Parts) -> None:
@@ -94,18 +84,8 @@ def streamed(
 ) -> Any:
     """Return an array of values that come in order; DECLINED where an array of this shape and dtype is not split.
 
-    Parameters
-    ----------
-    shape, dtype
-        Of the whole.
-    draw : callable
-        It returns the next values, so many.
-    skip : callable
-        It passes over the next values, so many.
-    what : str
-        Name of the call, for the report.
-    around : callable
-        It runs the function that reads the stream.
+    ``draw(n)`` returns the next values, ``skip(n)`` passes over them, and ``around`` runs the function that reads the stream. ``what`` is the name
+    of the call, for the report.
     """
 
     def fill(parts: _Parts) -> None:

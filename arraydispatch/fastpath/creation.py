@@ -406,20 +406,10 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
 
 
 def drawn_at_once(draw: Any, general: Any, moved: Any, least: int, method: bool) -> Any:
-    """Make a method or function that draws: NumPy's own draws a few numbers.
+    """Make a method (its first argument is the generator) or function that draws: NumPy's own draws a few numbers.
 
-    Parameters
-    ----------
-    draw : callable
-        NumPy's own.
-    general : callable
-        It makes the calls that the thin path does not.
-    moved : callable
-        It moves an ndarray that the thin path cannot wrap.
-    least : int
-        Integer from which on an argument may ask for a large draw.
-    method : bool
-        Whether the first argument is the generator.
+    ``general`` makes the calls that the thin path does not, those with an integer from ``least`` on among them, which may ask for a large
+    draw; ``moved`` moves an ndarray that the thin path cannot wrap.
     """
     if not _compiled:
         return general

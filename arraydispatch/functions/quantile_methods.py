@@ -15,14 +15,8 @@ from typing import Any, NamedTuple
 
 
 class Method(NamedTuple):
-    """Quantile method: its virtual index, and its weight if that is not the fraction itself.
-
-    Attributes
-    ----------
-    place : callable
-        ``place(m, n, q)`` -> the virtual index; the element itself for a discrete method.
-    weight : callable or None
-        ``weight(m, fraction, index)``; None for a discrete method.
+    """Quantile method: the virtual index ``place(m, n, q)``, for a discrete method the element itself, and ``weight(m, fraction, index)``, if that
+    is not the fraction itself; None for a discrete method.
     """
 
     place: Callable[[Any, Any, Any], Any]

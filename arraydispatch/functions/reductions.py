@@ -33,15 +33,8 @@ accumulation = family(into=("accumulates",), layout=layouts.walked)
 def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
     """Whether an element of a condition is known to be true (under a trace nothing is known).
 
-    Parameters
-    ----------
-    xp : XP
-        The resolver.
-    condition : native array, ndarray or bool
-        Booleans.
-    wait : bool
-        Whether the answer is worth waiting for an accelerator, or for a block to run: for an error it is, for a warning only
-        while the program listens to warnings.
+    ``wait``: the answer is worth waiting for an accelerator, or for a block to run. For an error it is, for a warning only while the program
+    listens to warnings.
     """
     backend = xp.backend
     if not backend.is_native(condition):

@@ -275,15 +275,7 @@ class Spec(Facts):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OnHost(Facts):
-    """Function that NumPy runs on the host on every backend.
-
-    Attributes
-    ----------
-    reason : str
-        Reason for the host.
-    writes : tuple of int
-        Positions of the arguments that it writes into.
-    """
+    """Function that NumPy runs on the host on every backend, and the reason; it writes into the arguments at the positions ``writes``."""
 
     reason: OnlyOnHost
     writes: tuple[int, ...] = ()

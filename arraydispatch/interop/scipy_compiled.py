@@ -26,17 +26,7 @@ _FORTRAN = "fortran"
 
 
 class Compiled:
-    """Stand-in for a compiled SciPy function or object, which accepts arrays.
-
-    Parameters
-    ----------
-    real : object
-        Function or object of SciPy.
-    name : str
-        Public name.
-    methods : tuple of str
-        Methods of an object that accept arrays.
-    """
+    """Stand-in for a compiled SciPy function, or for an object with methods, which accept arrays."""
 
     __slots__ = ("_methods", "_name", "_real")
 

@@ -39,16 +39,10 @@ _importing = AllUsers()
 
 
 class Activation:
-    """Request to have the stand-ins in place from :meth:`begin` to :meth:`end`.
+    """Request to have the stand-ins in place from :meth:`begin` to :meth:`end`, for the code that ``users`` takes for the user's.
 
-    Parameters
-    ----------
-    users : UserFiles
-        Rule that says which code is user code.
-    observer : callable, optional
-        Called with each ndarray that is moved to the backend; the activation opened last that has one is asked.
-    imports : bool
-        Whether ``import numpy`` in user code gives the stand-in; else only those who import ``arraydispatch.numpy`` have it.
+    ``observer`` is called with each ndarray that is moved to the backend (of several, that of the activation opened last). ``imports``: ``import
+    numpy`` in user code gives the stand-in; else only those who import ``arraydispatch.numpy`` have it.
     """
 
     def __init__(self, users: UserFiles, observer: Any = None, *, imports: bool = True) -> None:

@@ -172,20 +172,11 @@ def move(result: Any, what: str) -> Any:
 
 
 def received(made: Sequence[Any], what: str, given: tuple[Any, ...] = (), others: bool = False) -> list[Any]:
-    """Return results of a function that knows nothing of arrays, with arrays in place of the ndarrays in them.
+    """Return results of a function that knows nothing of arrays (``what``, called with ``given``, which it may return), with arrays in place of the
+    ndarrays in them.
 
-    One that nothing else refers to is moved as any new result; one that others hold too is shared with them.
-
-    Parameters
-    ----------
-    made : sequence
-        Results. The caller holds nothing but this container, so references can be counted.
-    what : str
-        Name of the function.
-    given : tuple
-        Its arguments, which it may return.
-    others : bool
-        Whether others hold the container.
+    One that nothing else refers to is moved as any new result; one that others hold too is shared with them. The caller holds nothing but the
+    container, so references can be counted; ``others``: it is held by others as well.
     """
     return [_received(made, at, what, given, others) for at in range(len(made))]
 
@@ -348,15 +339,7 @@ _REFUSED = "__array__ method not producing an array"
 
 
 class Stand(StandIn):
-    """Stand-in for a NumPy function in user files.
-
-    Parameters
-    ----------
-    real : callable
-        The NumPy function.
-    module, name : str
-        Public module and name of the function.
-    """
+    """Stand-in for a NumPy function in user files, under its public module and name."""
 
     def __init__(self, real: Any, module: str, name: str) -> None:
         super().__init__(real, module, name)

@@ -319,14 +319,8 @@ def _is_written_in(names: dict[str, Any], method: FunctionType) -> bool:
 
 
 def give_back(names: dict[str, Any], imported: bool = True) -> None:
-    """Undo one call of :func:`take` for a module; the last one puts NumPy's own back.
-
-    Parameters
-    ----------
-    names : dict
-        Globals of the module.
-    imported : bool
-        Whether what the module has imported of the facade since becomes NumPy's own too.
+    """Undo one call of :func:`take` for the module with these globals; the last one puts NumPy's own back. ``imported``: what the module has
+    imported of the facade since becomes NumPy's own too.
     """
     with _taking:
         count, _, exchanged = _taken.pop(id(names), (1, names, {}))

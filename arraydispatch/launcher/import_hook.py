@@ -55,20 +55,9 @@ def _resolves(namespace: Mapping[str, object] | None) -> bool:
 class ImportHook:
     """Replacement for ``builtins.__import__`` and for its uses in :mod:`importlib` while it is installed.
 
-    Parameters
-    ----------
-    users : UserFiles
-        Rule that tells user files from others.
-    substitute : callable
-        Returns the module that a user file sees in place of a real one (the same module if there is none).
-    tell, told : callable, set of str
-        Function to call when one of these modules has been imported, with its name and whether a user file imports it.
-    importing : UserFiles, optional
-        Rule for the files in which ``import numpy`` returns the facade; default: ``users``.
-    named : callable, optional
-        Function to call with the globals of code that imports :data:`STAND_IN` by its name.
-    compiled : callable, optional
-        Function to call with each extension module of the user's that has been loaded.
+    User files (by ``users``) see ``substitute(module)`` in place of a module, the facade of NumPy only those of ``importing``. ``tell(name,
+    by_user)`` is called when one of the modules ``told`` has been imported, ``named(globals)`` when code imports :data:`STAND_IN` by its
+    name, and ``compiled(module)`` when an extension module of the user's has been loaded.
     """
 
     def __init__(

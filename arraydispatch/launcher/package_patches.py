@@ -533,15 +533,7 @@ class Doors:
         self._opening = threading.RLock()
 
     def open_all(self, imported: str = "", by_user: bool = False) -> None:
-        """Open the doors of all modules that have been imported so far.
-
-        Parameters
-        ----------
-        imported : str
-            Module that has just been imported.
-        by_user : bool
-            Whether a user file imported it.
-        """
+        """Open the doors of all modules that have been imported so far, of which ``imported`` has just been, by a user file or not."""
         if by_user:
             import_notices.catch_up()
         if not self._may_open():

@@ -32,18 +32,9 @@ _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 
 
 def inherit(choices: Any, roots: list[str], counts: str | None = None, each: bool = False) -> None:
-    """Make every Python process that this one starts run as it does.
+    """Make every Python process that this one starts run as it does, with these options of the run and roots of user code.
 
-    Parameters
-    ----------
-    choices : Choices
-        Options of the run.
-    roots : list of str
-        Files and folders of user code.
-    counts : str, optional
-        Folder in which processes write their counts, if they are wanted.
-    each : bool
-        Whether they count each call by its line.
+    ``counts`` is the folder in which processes write their counts, if they are wanted; ``each``: of each call by its line.
     """
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", _FOLDER)]
     os.environ["PYTHONPATH"] = os.pathsep.join([_FOLDER, *paths])

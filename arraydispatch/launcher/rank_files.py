@@ -32,14 +32,8 @@ _ABSENT = 20
 
 
 class RankFiles(Files):
-    """The files as another rank sees them.
-
-    Parameters
-    ----------
-    folder : str or None
-        Where the rank's own folder is made; None: where the system has its temporary files.
-    turns : Turns or None
-        Changes of all ranks; None if they share no folder.
+    """The files as another rank sees them; its own folder is made in ``folder``, or where the system has its temporary files. ``turns`` are
+    the changes of all ranks, None if they share no folder.
     """
 
     def __init__(self, folder: str | None, turns: Turns | None) -> None:

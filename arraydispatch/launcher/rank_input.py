@@ -26,18 +26,10 @@ _PLACES = (0, "/dev/stdin")
 
 
 def keep(folder: str, *, first: bool, terminal: bool, reads: Callable[[str], None]) -> None:
-    """Read standard input with the other ranks, for the rest of the process.
+    """Read standard input with the other ranks, by way of a folder that all share, for the rest of the process; ``reads`` is called before
+    each read.
 
-    Parameters
-    ----------
-    folder : str
-        Folder that all ranks share.
-    first : bool
-        Whether this is rank 0.
-    terminal : bool
-        Whether rank 0 has a terminal there.
-    reads : callable
-        Called before each read.
+    ``first``: this is rank 0. ``terminal``: rank 0 has a terminal there.
     """
     stdin: Any = sys.stdin
     if stdin is None:

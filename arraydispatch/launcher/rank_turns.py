@@ -54,16 +54,8 @@ _END = 0
 
 
 class Turns:
-    """Changes that this rank and the others have made.
-
-    Parameters
-    ----------
-    folder : str
-        Folder that all ranks share.
-    number, count : int
-        Number of this rank, and of ranks.
-    begun : callable
-        Returns the number of programs that this rank has begun.
+    """Changes that this rank and the others have made, in a folder that all share; ``begun`` returns the number of programs that this one has
+    begun.
     """
 
     def __init__(self, folder: str, number: int, count: int, begun: Callable[[], int]) -> None:

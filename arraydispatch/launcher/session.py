@@ -301,15 +301,10 @@ _SAVE, _RESTORE, _ERASE = "\x1b7", "\x1b8", "\x1b[2K"
 
 
 class Progress:
-    """Progress line at the bottom of the terminal for long runs; :meth:`show` redraws it, :meth:`end` removes it.
+    """Progress line at the bottom of the terminal for long runs, of a profile's figures; :meth:`show` redraws it, :meth:`end` removes it.
 
     The line is outside the scrolling region of the screen (as apt's is), so the output of the program, from
     Python or from C, continues above it unchanged.
-
-    Parameters
-    ----------
-    profile : Profile
-        Source of the figures.
     """
 
     def __init__(self, profile: Profile) -> None:

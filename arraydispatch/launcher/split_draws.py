@@ -37,18 +37,8 @@ _INTEGERS = frozenset({"integers", "randint"})
 
 
 def call(generator: Any, owner: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
-    """Run a method of a NumPy generator for an array that is split over a mesh; return DECLINED for any other draw.
-
-    Parameters
-    ----------
-    generator : numpy.random.Generator or numpy.random.RandomState
-        Which draws.
-    owner : type
-        NumPy's class of the generator, whose method is called.
-    name, args, kwargs
-        The method, and what it is called with.
-    what : str
-        Name of the call, for the report.
+    """Run a method ``name`` of a NumPy generator, of the class ``owner``, for an array that is split over a mesh; return DECLINED for any
+    other draw. ``what`` is the name of the call, for the report.
     """
     if name in _OF_SHAPE and not kwargs:
         name, args, kwargs = _OF_SHAPE[name], (), {"size": args}

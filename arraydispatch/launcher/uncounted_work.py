@@ -54,14 +54,8 @@ def _could_be_held(dtype: np.dtype[Any]) -> bool:
 
 
 def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]], bool]) -> list[Note]:
-    """Return the lines of a module where an operator or a method of an ndarray does work that the backend could do.
-
-    Parameters
-    ----------
-    module : module
-        The program.
-    stayed : callable
-        Tells whether an ndarray is large enough to mention and never came to the backend.
+    """Return the lines of a module where an operator or a method of an ndarray does work that the backend could do: of one that is large enough to
+    mention and never came to the backend, which ``stayed`` tells.
     """
     values = vars(module).copy().items()
     # A writable view of another object's memory is not converted by np.asarray either.

@@ -20,15 +20,7 @@ _TABLES = ("calls", *NOTES, "compilations", "blocks", "parts", "starts")
 
 
 class Tally:
-    """Tables of (name, …, file, line, scope) -> figures, which add up.
-
-    Attributes
-    ----------
-    processes : int
-        Number of processes that counted.
-    counted : int
-        Number of calls that were counted without their lines.
-    """
+    """Tables of (name, …, file, line, scope) -> figures, which add up, of so many processes; ``counted`` calls were counted without their lines."""
 
     def __init__(self, processes: int = 0) -> None:
         self.processes = processes

@@ -133,21 +133,8 @@ def loop_dtypes(
 ) -> tuple[DType, ...]:
     """Return the dtypes of the loop that NumPy would run: one for each input, then one for each output.
 
-    Parameters
-    ----------
-    ufunc : np.ufunc
-        The ufunc.
-    operands : tuple
-        A dtype for each array or NumPy scalar, the type ``int``, ``float`` or ``complex`` for a Python scalar.
-    signature : tuple of dtype or None, optional
-        As NumPy's ``signature=``, one for each input and output.
-    casting : str
-        As NumPy's ``casting=``.
-
-    Raises
-    ------
-    TypeError
-        ``UFuncTypeError``, exactly as NumPy raises it, if no loop fits.
+    Operands are a dtype for each array or NumPy scalar, the type ``int``, ``float`` or ``complex`` for a Python scalar. If no loop fits, NumPy's own
+    ``UFuncTypeError`` is raised.
     """
     keywords: dict[str, Any] = {} if signature is None else {"signature": signature}
     if any(isinstance(t, np.dtype) and is_bfloat16(t) for t in operands):
@@ -161,14 +148,9 @@ def loop_dtypes(
 
 @lru_cache(maxsize=1024)
 def reduction_dtypes(ufunc: np.ufunc, operand: DType, dtype: DType | None) -> tuple[DType, DType]:
-    """Return the dtype that NumPy accumulates a reduction in, and the dtype it casts the operand to.
+    """Return the dtype that NumPy accumulates a reduction in, and the dtype it casts the operand to; raise NumPy's TypeError if no loop fits.
 
     ``dtype`` is the argument of that name, None if it was not given.
-
-    Raises
-    ------
-    TypeError
-        As NumPy raises it, if no loop fits.
     """
     if is_bfloat16(operand) or (dtype is not None and is_bfloat16(dtype)):
         to = operand if dtype is None else dtype

@@ -53,46 +53,12 @@ def coo_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, back
 
 
 def csr_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, backend: Any = None) -> SparseArray:
-    """Create a sparse matrix in compressed row format.
-
-    Parameters
-    ----------
-    obj : object
-        As for :func:`coo_array`; or ``(data, indices, indptr)``.
-    shape, dtype, backend
-        As for :func:`coo_array`.
-
-    Returns
-    -------
-    SparseArray
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`coo_array`.
-    """
+    """Create a sparse matrix in compressed row format: as :func:`coo_array`, and from ``(data, indices, indptr)``."""
     return _made("csr", obj, shape, dtype, backend)
 
 
 def csc_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, backend: Any = None) -> SparseArray:
-    """Create a sparse matrix in compressed column format.
-
-    Parameters
-    ----------
-    obj : object
-        As for :func:`coo_array`; or ``(data, indices, indptr)``.
-    shape, dtype, backend
-        As for :func:`coo_array`.
-
-    Returns
-    -------
-    SparseArray
-
-    Raises
-    ------
-    ValueError, TypeError
-        As :func:`coo_array`.
-    """
+    """Create a sparse matrix in compressed column format; see :func:`csr_array`."""
     return _made("csc", obj, shape, dtype, backend)
 
 

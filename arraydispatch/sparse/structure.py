@@ -17,16 +17,8 @@ _SCIPY: dict[str, Any] = {"coo": sp.coo_array, "csr": sp.csr_array, "csc": sp.cs
 
 
 class Structure:
-    """Positions of the elements of a matrix: sorted in the order of the format, each once.
-
-    Parameters
-    ----------
-    format : {"coo", "csr", "csc"}
-        Elements are stored row by row, for ``"csc"`` column by column.
-    shape : tuple of int
-        Shape of the matrix.
-    row, col : ndarray of int64
-        Sorted positions; :meth:`sorted` sorts them.
+    """Positions of the elements of a matrix, each once, sorted by :meth:`sorted` in the order of the format: row by row, for ``"csc"`` column
+    by column.
     """
 
     def __init__(self, format: str, shape: tuple[int, int], row: Index, col: Index) -> None:

@@ -111,26 +111,11 @@ class Fixed(NamedTuple):
 class Body:
     """User's function as a function of native arrays.
 
-    Parameters
-    ----------
-    fun : callable
-        The user's function.
-    what : str
-        Public name of the transform: ``"ad.grad"``.
-    structure : Structure
-        Structure of ``(args, kwargs)``.
-    slots : sequence
-        For each leaf an :class:`Input`, a :class:`Same`, or the leaf itself, which the function gets as it is.
-    backend : Backend
-        Backend whose library transforms.
-    staged : bool
-        See :class:`arraydispatch.common.tracing.Trace`.
-    parts : int
-        Number of parts in the tuple that the function returns, of which the first is the main one; 1: the result itself is that.
-    among : sequence of int
-        Leaves of the arguments whose arrays are results as others are where the function returns them: there is a derivative.
-    inputs : list of int, optional
-        Where the slots are inputs, if that is known.
+    ``what`` is the public name of the transform; ``structure`` is that of ``(args, kwargs)``; ``slots`` has for each leaf an :class:`Input`,
+    a :class:`Same`, or the leaf itself, which the function gets as it is; ``inputs`` says where the slots are inputs, if that is known.
+    ``staged`` is as of :class:`arraydispatch.common.tracing.Trace`. The function returns a tuple of ``parts`` parts, of which the first is
+    the main one (1: the result itself is that). ``among`` are leaves of the arguments whose arrays are results as others are where the
+    function returns them: there is a derivative.
     """
 
     def __init__(

@@ -37,18 +37,8 @@ def add(x: ndarray[Any, Any], out: ndarray[Any, Any], **keywords: Any) -> None:
 
 
 def of_axes(name: str, x: ndarray[Any, Any], axis: Any, keepdims: bool) -> Any:
-    """Return what the method ``sum`` or ``mean`` gives for an array of :data:`DTYPES`; None where NumPy has to compute it.
-
-    Parameters
-    ----------
-    name : str
-        ``"sum"`` or ``"mean"``.
-    x : ndarray
-        The array.
-    axis : object
-        What was given as the axis. All axes, the first few and the last few are computed here.
-    keepdims : bool
-        As of the method.
+    """Return what the method ``sum`` or ``mean`` gives for an array of :data:`DTYPES` and what was given as the axis; None where NumPy has to
+    compute it. All axes, the first few and the last few are computed here.
     """
     ndim = x.ndim
     run = run_of(axis, ndim)

@@ -144,22 +144,10 @@ def columns(ufunc: np.ufunc, dtype: np.dtype[Any], n: int) -> Callable[[Any, Any
 
 
 def reduced(name: str, x: ndarray[Any, Any], axis: Any, keepdims: Any = False, ddof: Any = 0) -> Any:
-    """Return what the method of an array gives for an axis; None where NumPy takes less time, or there may be an error.
+    """Return what the method of an array (``"sum"``, ``"max"``, …) gives for an axis; None where NumPy takes less time, or there may be an error.
 
-    Arrays of :data:`SMALL` integers are summed along all axes too.
-
-    Parameters
-    ----------
-    name : str
-        Name of the method: ``"sum"``, ``"max"``, …
-    x : ndarray
-        Array of two or more dimensions, or of small integers.
-    axis : object
-        What was given as the axis.
-    keepdims : object
-        What was given for ``keepdims``.
-    ddof : object
-        What was given for ``ddof``, of a variance or standard deviation.
+    The array has two or more dimensions, or is of :data:`SMALL` integers, which are summed along all axes too. The other arguments are what
+    was given.
     """
     if name == "count_nonzero" and axis is not None and x.dtype == np.bool_:
         name = "sum"

@@ -36,25 +36,9 @@ def join(
 ) -> None:  # fmt: skip
     """Make this process one of several, before JAX starts; its devices are then those of all of them.
 
-    Parameters
-    ----------
-    rank, count : int
-        Number of this process, and of all.
-    address : str or None
-        Host and port where rank 0 listens; None: JAX finds it by the cluster's variables.
-    local : bool
-        Whether all are on this machine: nothing then listens but on the loopback interface.
-    device : int or None
-        Number of the GPU that this process takes, on a machine with GPUs.
-    facts : mapping
-        What has to be the same in all of them.
-    seconds : int
-        Time in which all have to come.
-
-    Raises
-    ------
-    ArrayDispatchError
-        If the address is taken, a process does not come, or a fact differs.
+    ``address`` is where rank 0 listens; None: JAX finds it by the cluster's variables. ``local``: all are on this machine, where nothing listens
+    but on the loopback interface. ``device`` is the number of the GPU that this process takes. ``facts`` have to be the same in all of them, which
+    have to come within so many seconds, or it is an error.
     """
     facts = {**facts, "JAX": jax.__version__}
     if rank == 0 and address is not None:

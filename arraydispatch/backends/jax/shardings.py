@@ -32,18 +32,9 @@ Array = Any
 
 @dataclass(frozen=True)
 class Spread:
-    """Placement of new arrays on the devices of a mesh.
+    """Placement of new arrays on the devices of a mesh; those of fewer than ``least`` elements are replicated.
 
-    Parameters
-    ----------
-    mesh : Mesh
-        JAX's own, of axes that its partitioner may use as it likes.
-    least : int
-        Arrays of fewer elements are replicated.
-    like : PartitionSpec, optional
-        What is tried before the rule; two spreads that differ in it alone are the same place.
-    memory_kind : str, optional
-        JAX's name of the memory on each device.
+    ``like`` is what is tried before the rule; two spreads that differ in it alone are the same place.
     """
 
     mesh: Mesh

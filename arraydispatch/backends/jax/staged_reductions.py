@@ -52,16 +52,8 @@ def largest(jaxpr: Any) -> int:
 def choice(
     compiled: Any, examples: Sequence[Any], jitted: Callable[[Callable[..., Any]], Any]
 ) -> Callable[[Sequence[Any]], Any] | None:
-    """Return a function that chooses between a jitted function and one whose reductions are in steps; None where there is no choice.
-
-    Parameters
-    ----------
-    compiled : callable
-        Function that JAX has jitted.
-    examples : sequence
-        Shapes and dtypes of its arguments.
-    jitted : callable
-        Jits a function as the first one was.
+    """Return a function that chooses between a jitted function and one whose reductions are in steps, which ``jitted`` jits as the first one was;
+    None where there is no choice.
     """
     if jax.default_backend() != "cpu":
         return None
@@ -156,20 +148,10 @@ def of_integers(
 def neighbours(
     a: Array, axes: Sequence[int], operator: Callable[[Array, Array], Array], count: int, among: Sequence[int] = _WIDTHS
 ) -> Array:
-    """Reduce neighbours along one of the axes by a function that the library does not know, and NaN as NumPy does.
+    """Reduce neighbours along one of the axes that are reduced in the end, by a function of `jax.lax` that the library does not know, and NaN as
+    NumPy does: a maximum or a minimum is of real floats.
 
-    Parameters
-    ----------
-    a : Array
-        Of real floats, if the operator is a maximum or a minimum.
-    axes : sequence of int
-        What is reduced in the end.
-    operator : callable
-        One of `jax.lax`.
-    count : int
-        Number of devices over which the axis may be split: each has its neighbours.
-    among : sequence of int
-        Numbers of neighbours, the preferred one first.
+    ``count`` devices may have the axis split over them: each has its neighbours. ``among`` are numbers of neighbours, the preferred one first.
     """
     identity = _identity(operator, a.dtype)
     widths = {axis: _width(a.shape[axis], count, among) for axis in axes}

@@ -193,15 +193,8 @@ class NumpyBackend(Backend):
 class HostState(NumpyBackend):
     """Host state of a library: ndarrays that hold the values of its arrays, in memory that NumPy can read and write directly.
 
-    It holds arrays until the library is needed, which is imported only then. It computes with NumPy, but users see the library as the
-    backend (:attr:`Backend.home`).
-
-    Parameters
-    ----------
-    name : str
-        Name of the library's backend.
-    at_hand : callable
-        Function that returns a backend by its name, or this host state while its library must not be imported.
+    It holds arrays until the library is needed, which is imported only then: ``at_hand`` returns a backend by its name, or this host state while
+    its library must not be imported. It computes with NumPy, but users see the library as the backend (:attr:`Backend.home`).
     """
 
     hosted = True

@@ -37,17 +37,7 @@ _BUILDER = "torch._dynamo.variables.builder"
 
 
 def receive(cls: Any, own: Callable[[Any], Any], exchanges: Exchanges) -> None:
-    """Patch the functions that compile functions.
-
-    Parameters
-    ----------
-    cls : type
-        The class of arrays under the launcher.
-    own : callable
-        Function that returns NumPy's own object for one of the launcher's.
-    exchanges : Exchanges
-        The exchanges of the run.
-    """
+    """Patch the functions that compile functions, for the class of arrays under the launcher; ``own`` returns NumPy's own object for one of its."""
 
     def handing(compiled: Any) -> Any:
         if not isinstance(compiled, FunctionType):  # a module: it takes tensors

@@ -44,16 +44,8 @@ Answer = tuple[str, str]
 
 @dataclass(frozen=True)
 class Row:
-    """Row of the table: a function or member of NumPy or SciPy.
-
-    Attributes
-    ----------
-    kind : str
-        One of :data:`KINDS`.
-    name : str
-        As a user writes it, with ``np.`` in front.
-    answers : dict
-        Backend name -> (class, reason).
+    """Row of the table: a function or member of NumPy or SciPy (``kind`` is one of :data:`KINDS`), by the name that a user writes, and the
+    class and the reason on each backend.
     """
 
     kind: str

@@ -40,18 +40,9 @@ _TAIL = 30
 def run(count: int, options: Sequence[str], program: Sequence[str], *, everywhere: bool, threads: bool) -> int:
     """Run a program in so many processes and return its exit code.
 
-    Parameters
-    ----------
-    count : int
-        Number of processes.
-    options : sequence of str
-        Options of ``arraydispatch run`` for each of them.
-    program : sequence of str
-        The script and its arguments, or what follows ``-m MODULE``.
-    everywhere : bool
-        Whether each prints and writes files, or rank 0 alone.
-    threads : bool
-        Whether the options say how many threads each has; else the processors here are shared out.
+    ``options`` are those of ``arraydispatch run`` for each of them; ``program`` is the script and its arguments, or what follows ``-m MODULE``.
+    ``everywhere``: each prints and writes files, not rank 0 alone. ``threads``: the options say how many threads each has; else the
+    processors here are shared out.
     """
     folder = tempfile.mkdtemp(prefix="arraydispatch-ranks-")
     address = f"127.0.0.1:{_free_port()}"

@@ -31,15 +31,7 @@ _LOOK = frozenset({"bool()", "int()", "float()", "complex()", "an index", "item(
 
 @dataclass(eq=False)
 class Advice:
-    """One pattern at one line.
-
-    Attributes
-    ----------
-    kind : {"element loop", "scalar reads", "growing array", "ping-pong", "repeated uploads", "compilation", "host", "ndarray"}
-        The pattern.
-    text : str
-        The finding, and the remedy.
-    """
+    """One pattern at one line, an ``"element loop"``, ``"growing array"``, …, and a text of the finding and its remedy."""
 
     kind: str
     text: str

@@ -19,14 +19,8 @@ def number(count: int, noun: str) -> str:
 
 
 def computed(calls: Iterable[Call], counted: int) -> list[dict[str, Any]]:
-    """Return for each engine and way of execution the number of calls and elements, most elements first.
-
-    Parameters
-    ----------
-    calls : iterable of Call
-        Calls by line.
-    counted : int
-        Number of calls on small arrays that have no lines; their elements are not known.
+    """Return for each engine and way of execution the number of calls and elements, most elements first. ``counted`` calls on small arrays
+    have no lines; their elements are not known.
     """
     found: dict[tuple[str, str], dict[str, Any]] = {}
 

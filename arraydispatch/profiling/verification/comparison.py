@@ -58,15 +58,7 @@ def _wide(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def compare(ours: np.ndarray[Any, Any], reference: np.ndarray[Any, Any], scale: Any = None) -> Finding:
-    """Return the largest difference.
-
-    Parameters
-    ----------
-    ours, reference : ndarray
-        The results.
-    scale : array_like, optional
-        Value to which the error is relative, if it is larger than the reference itself.
-    """
+    """Return the largest difference of two results; the error is relative to ``scale``, where that is larger than the reference itself."""
     if ours.shape != reference.shape:
         says = f"shape {ours.shape} where NumPy has {reference.shape}"
         return Finding(np.inf, 0.0, (), ours.shape, reference.shape, says)

@@ -47,13 +47,8 @@ def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
 class Hosts:
     """Host side of the arguments of one call.
 
-    Parameters
-    ----------
-    written : bool
-        Whether the call may write into its arguments: NumPy then gets copies.
-    widen : bool
-        Whether floating values become float64 and complex128: under a precision policy NumPy computes as if there was
-        none.
+    ``written``: the call may write into them, so NumPy gets copies. ``widen``: floating values become float64 and complex128, because under a
+    precision policy NumPy computes as if there was none.
     """
 
     def __init__(self, written: bool, widen: bool) -> None:
@@ -122,16 +117,8 @@ class Hosts:
 
 
 class _Copy:
-    """Values of a whole array, in its memory layout, from which views can be taken.
-
-    Parameters
-    ----------
-    whole : ndarray
-        The array, or its ghost: it provides addresses and strides; its values are not read.
-    values : ndarray
-        Its values, perhaps in a wider dtype.
-    apart : bool
-        Whether the memory must differ from that of ``values``.
+    """Values of a whole array, perhaps in a wider dtype, in the addresses and strides of ``whole`` (the array or its ghost, whose values are
+    not read), from which views can be taken. ``apart``: the memory must differ from that of ``values``.
     """
 
     def __init__(self, whole: np.ndarray[Any, Any], values: np.ndarray[Any, Any], apart: bool) -> None:
@@ -172,20 +159,10 @@ def _address(x: np.ndarray[Any, Any]) -> int:
 
 
 def library_computes(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], writes: bool, made: bool) -> bool:
-    """Whether a library computes a call, as far as that is known before it runs.
+    """Whether a library computes a call of a function, or of a method by its name, as far as that is known before it runs.
 
-    Only these need a comparison: the results of other calls are NumPy's own. If values are on the host, NumPy computes calls on small arrays, and moves, views and writes values of any size.
-
-    Parameters
-    ----------
-    func : callable or str
-        The function, or the name of a method.
-    args, kwargs
-        Its arguments.
-    writes : bool
-        Whether it writes to an argument.
-    made : bool
-        Whether it creates an array.
+    Only these need a comparison: the results of other calls are NumPy's own. If values are on the host, NumPy computes calls on small arrays, and
+    moves, views and writes values of any size. ``writes``: it writes to an argument; ``made``: it creates an array.
     """
     if not process.min_size:
         return True

@@ -72,15 +72,7 @@ class Store:
 
 
 class Affine(np.lib.mixins.NDArrayOperatorsMixin):
-    """Array whose elements are affine functions of the arguments; a view where NumPy's would be one.
-
-    Parameters
-    ----------
-    store : Store
-        The memory.
-    places : ndarray of int
-        Position of each element in it.
-    """
+    """Array whose elements are affine functions of the arguments, at places of a store; a view where NumPy's would be one."""
 
     __slots__ = ("places", "store")
     __array_priority__ = 200.0

@@ -59,16 +59,8 @@ def _scaled(k: Any, v: Any) -> Any:
 class Method:
     """Method applied to one system; base class with the common parts.
 
-    Parameters
-    ----------
-    apply, precondition : callable
-        The matrix and an approximation of its inverse, both applied to rows.
-    b : array
-        Right-hand sides, as rows.
-    tolerance : array
-        Largest residual norm of each row.
-    most : int
-        Largest number of steps.
+    ``apply`` and ``precondition`` are the matrix and an approximation of its inverse, both applied to rows, as right-hand sides are given. Each row
+    has a tolerance, its largest residual norm; there are at most ``most`` steps.
     """
 
     each = 1

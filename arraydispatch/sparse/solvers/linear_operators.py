@@ -28,16 +28,8 @@ Shape = tuple[int, ...]
 class System:
     """System of one call: its parameters, the conversion between unknowns and rows, and the operator.
 
-    Parameters
-    ----------
-    A : array, SparseArray, scipy.sparse array, callable
-        The matrix.
-    b : array
-        Right-hand sides.
-    args : tuple
-        Further arguments of a function.
-    batch_dims : int, optional
-        Number of leading axes of ``b`` that count systems.
+    ``A`` is an array, a sparse one of ours or SciPy's, or a function, which ``args`` are given to; ``batch_dims`` leading axes of ``b`` count
+    systems.
     """
 
     def __init__(self, A: Any, b: Any, args: tuple[Any, ...], batch_dims: int | None) -> None:
@@ -198,14 +190,8 @@ def _reduced(x: Any, shape: Shape) -> Any:
 
 
 class Preconditioner:
-    """Approximate inverse, applied to rows of residuals.
-
-    Parameters
-    ----------
-    kind : {None, "jacobi", "ilu"}, array, SparseArray, callable
-        The user's choice.
-    system : System
-        The system whose matrix it approximates the inverse of.
+    """Approximate inverse of a system's matrix, applied to rows of residuals: the user's choice of ``"jacobi"``, ``"ilu"``, a matrix or a
+    function.
     """
 
     def __init__(self, kind: Any, system: System) -> None:
