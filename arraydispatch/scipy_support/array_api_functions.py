@@ -62,12 +62,16 @@ def restore_switch() -> None:
 
 
 def _prepare() -> bool:
-    """Whether this SciPy has the switch."""
-    for name in _HOLDERS:
-        module = imported(name)
-        if not hasattr(module, _NAME):
-            return False
-        _exchanges.append(Exchange(module, _NAME, lambda exchange: _Switch(exchange.real), "switch of SciPy"))
+    """Whether this SciPy has the switch, as those from 1.17 on have."""
+    try:
+        modules = [imported(name) for name in _HOLDERS]
+    except ModuleNotFoundError:
+        return False
+    if not all(hasattr(module, _NAME) for module in modules):
+        return False
+    _exchanges.extend(
+        Exchange(module, _NAME, lambda exchange: _Switch(exchange.real), "switch of SciPy") for module in modules
+    )
     return True
 
 

@@ -67,6 +67,19 @@ def test_the_switch_of_scipy_is_there() -> None:
         assert isinstance(getattr(importlib.import_module(name), standard._NAME), bool | standard._Switch)
 
 
+@pytest.mark.parametrize("name", ["scipy._lib._array_api_override", "scipy._lib._array_api"])
+def test_a_scipy_without_the_switch_is_left_as_it_is(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those before 1.17 have no such module, or not the name in it."""
+    standard = importlib.import_module("arraydispatch.scipy_support.array_api_functions")
+    monkeypatch.setattr(standard, "_exchanges", [])
+    with monkeypatch.context() as context:
+        context.setitem(sys.modules, name, None)
+        assert not standard._prepare()
+    monkeypatch.delattr(f"{name}.{standard._NAME}")
+    assert not standard._prepare()
+    assert not standard._exchanges
+
+
 @pytest.mark.parametrize("library", package_patches._SURFACES)
 def test_the_modules_with_doors_are_there(library: str) -> None:
     pytest.importorskip(library)
