@@ -49,7 +49,9 @@ def each(names: str, rows: Iterable[Any] | Mapping[Any, Iterable[Any]]) -> Calla
             return _collected(body, test, tables, lambda _: tables)
         by_label = {_label(key): [table(values), *inner] for key, values in rows.items()}
         assert len(by_label) == len(rows)
-        collected = _collected(body, test, next(iter(by_label.values())), lambda label: by_label[label], "rows_of")
+        collected = _collected(
+            body, test, next(iter(by_label.values()), [[dict.fromkeys(keys)]]), lambda label: by_label[label], "rows_of"
+        )
         return pytest.mark.parametrize("rows_of", by_label)(collected)
 
     return decorate

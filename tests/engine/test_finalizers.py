@@ -16,6 +16,7 @@ import pytest
 
 import arraydispatch as ad
 from arraydispatch._core import handles
+from arraydispatch.backends import loader
 from arraydispatch.engine.nodes import Collector, collector
 
 ROOT = Path(__file__).parents[2]
@@ -66,6 +67,7 @@ def _run(path: Path, *options: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.skipif(not handles.compiled, reason="inapplicable: where nothing is compiled, the collector knows arrays")
 @pytest.mark.parametrize("options", [("--backend", "numpy"), ("--backend", "jax"), ("--backend", "torch")])
 def test_finalizers_compute_as_plainly(options: tuple[str, ...], tmp_path: Path) -> None:
+    loader.check(options[1])  # conftest.py skips the test
     script = tmp_path / "script.py"
     script.write_text(PROGRAM)
     plain, ours = _run(script), _run(script, *options)
