@@ -50,7 +50,7 @@ LEFT_ON_CPUS: dict[Any, str] = {
         "in host memory SciPy needs half of a library's time",
     ),
     **dict.fromkeys(
-        [f"scipy.special.{name}" for name in ("betainc", "chdtr")],
+        [f"scipy.special.{name}" for name in "betainc chdtr gdtr pdtr pdtrc stdtr".split()],
         "in host memory SciPy chooses a formula for each element, where libraries compute all of them",
     ),
 }

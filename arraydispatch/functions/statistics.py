@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from ..backends.base import Native, Unsupported
+from ..backends.base import Native
 from ..common import tracing
 from ..runtime import dtypes
 from . import layouts
-from .averages import average, mean, nanmean, report, warn_all_nan, warn_if
+from .averages import average, checked_weights, mean, nanmean, report, warn_all_nan, warn_if
 from .joining import concatenate
 from .operands import element, warn_of_nan
 from .quantile_methods import Method, method_named
@@ -171,8 +171,6 @@ def _quantiles(
     xp: XP, a: Any, q: Any, axis: Any, method: Any, keepdims: Any, weights: Any, percent: bool, skip_nans: bool
 ) -> Native:
     """Implement quantile, percentile, nanquantile and nanpercentile."""
-    if weights is not None:
-        raise Unsupported("no library has quantiles of weighted elements")
     a = xp.asarray(a)
     dtype = xp.dtype_of(a)
     if dtype.kind == "c":
@@ -184,6 +182,14 @@ def _quantiles(
     _check_quantiles(
         q, "Percentiles must be in the range [0, 100]" if percent else "Quantiles must be in the range [0, 1]"
     )
+    if weights is not None:
+        if method != "inverted_cdf":
+            raise ValueError(f"Only method 'inverted_cdf' supports weights. Got: {method}.")
+        if axis is not None:
+            axis = normalize_axis_tuple(axis, xp.ndim_of(a), argname="axis")
+        weights = checked_weights(xp, weights, a, axis)
+        if known_any(xp, xp.less(weights, 0)):
+            raise ValueError("Weights must be non-negative.")
     if 0 in xp.shape_of(a):
         if skip_nans:
             return nanmean(xp, a, axis, keepdims=keepdims)
@@ -197,7 +203,10 @@ def _quantiles(
     size = (math.prod(asked),)
     flat = q.reshape(size) if isinstance(q, np.ndarray) else xp.prim.reshape(q, size)
     skip_nans = skip_nans and dtypes.is_floating(dtype)
-    if skip_nans:
+    if weights is not None:
+        weights, _ = _lanes(xp, xp.prim.broadcast_to(weights, xp.shape_of(a)), axis, keepdims)
+        result = _weighted(xp, lanes, weights, flat, skip_nans)
+    elif skip_nans:
         lanes, count = _without_nans(xp, lanes)
         result = _interpolated(
             xp, lanes, count, xp.asarray(flat, like=a), method_named(method), weak, method == "linear"
@@ -292,6 +301,47 @@ def _along(xp: XP, lanes: Native, index: Native, last: Any) -> Native:
     if xp.ndim_of(index) == 1 and len(shape) > 1:
         return xp.prim.take(lanes, index, len(shape) - 1)
     return xp.prim.take_along_axis(lanes, index, len(shape) - 1)
+
+
+def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -> Native:
+    """Invert the weighted distribution function, for each lane and quantile."""
+    prim = xp.prim
+    axis = xp.ndim_of(lanes) - 1
+    n = xp.shape_of(lanes)[-1]
+    order = prim.argsort(lanes, axis)
+    lanes, weights = prim.take_along_axis(lanes, order, axis), prim.take_along_axis(weights, order, axis)
+    last: Any = n - 1
+    weights = prim.astype(weights, dtypes.FLOAT64)
+    lost: Any = None
+    if skip_nans:
+        nans = xp.isnan(lanes)
+        count = xp.add.reduce(xp.logical_not(nans), axis=-1, dtype=dtypes.INTP, keepdims=True)
+        lost = xp.equal(count, 0)
+        warn_all_nan(xp, lost)
+        weights = prim.where(nans, prim.full((), 0.0, dtypes.FLOAT64, xp.backend.device_of(lanes)), weights)
+        last = xp.maximum(xp.subtract(count, 1), 0)
+    cdf = xp.add.accumulate(weights, axis=axis)
+    total = prim.reshape(element(xp, cdf, n - 1), (*xp.shape_of(lanes)[:-1], 1))
+    undefined = xp.logical_not(xp.logical_and(xp.isfinite(total), xp.not_equal(total, 0)))
+    if known_any(xp, undefined if lost is None else xp.logical_and(undefined, xp.logical_not(lost))):
+        raise ValueError("Weights included NaN, inf or were all zero.")
+    with np.errstate(invalid="ignore"):  # a lane without any weight gives 0/0
+        cdf = xp.true_divide(cdf, total)
+    kind = q.dtype if isinstance(q, np.ndarray) else xp.dtype_of(q)
+    if kind.kind == "f":
+        cdf = prim.astype(cdf, kind)
+    # The quantile 0 is the first element with a weight, not the first element.
+    cdf = prim.where(xp.equal(cdf, 0), prim.full((), -1, xp.dtype_of(cdf), xp.backend.device_of(cdf)), cdf)
+    columns = []
+    for i in range(q.shape[0] if isinstance(q, np.ndarray) else xp.shape_of(q)[0]):
+        level = q[i] if isinstance(q, np.ndarray) else element(xp, q, i)
+        below = xp.add.reduce(xp.less(cdf, level), axis=-1, dtype=dtypes.INTP, keepdims=True)
+        columns.append(xp.minimum(below, last))
+    if not columns:
+        return prim.full((*xp.shape_of(lanes)[:-1], 0), 0, xp.dtype_of(lanes), xp.backend.device_of(lanes))
+    result = prim.take_along_axis(lanes, prim.concatenate(columns, axis), axis)
+    greatest = prim.reshape(element(xp, lanes, n - 1), xp.shape_of(total))
+    return result if skip_nans else _or_nan(xp, greatest, result)
 
 
 @implements(np.quantile, into=("fills",), writer=np.add, apart=True, layout=layouts.c, returns="scalar")

@@ -12,7 +12,7 @@ from ..common.signal_safety import imported
 from ..common.user_warnings import warn
 from ..functions import factorizations, linalg as numpys
 from ..functions.factorizations import adjoint, identity, real_of
-from ..functions.operands import filled, swapped
+from ..functions.operands import along, filled, swapped
 from ..functions.registry import XP, family
 from ..runtime import dtypes
 from . import implements
@@ -156,6 +156,21 @@ def pinv(
 ) -> Any:
     a = matrix(xp, a, check_finite, batches=False)
     u, s, vh = xp.prim.svd(a, False)
+    return _pseudo_inverse(xp, a, u, s, vh, atol, rtol, return_rank)
+
+
+@linear_algebra("scipy.linalg.pinvh", pure=False, returns="scalar")
+def pinvh(
+    xp: XP, a: Any, atol: Any = None, rtol: Any = None, lower: Any = True, return_rank: Any = False,
+    check_finite: Any = True,
+) -> Any:  # fmt: skip
+    a = matrix(xp, _square(xp, a, check_finite), False, batches=False)
+    w, v = xp.prim.eigh(a, bool(lower))
+    signs = xp.prim.astype(xp.sign(w), xp.dtype_of(v))
+    return _pseudo_inverse(xp, a, xp.multiply(v, signs), xp.absolute(w), adjoint(xp, v), atol, rtol, return_rank)
+
+
+def _pseudo_inverse(xp: XP, a: Any, u: Any, s: Any, vh: Any, atol: Any, rtol: Any, return_rank: Any) -> Any:
     atol = 0.0 if atol is None else atol
     rtol = max(xp.shape_of(a)) * np.finfo(xp.dtype_of(a)).eps if rtol is None else rtol
     if atol < 0 or rtol < 0:
@@ -298,6 +313,42 @@ def polar(xp: XP, a: Any, side: Any = "right") -> Any:
     row = xp.prim.reshape(s, (*xp.shape_of(s)[:-1], 1, xp.shape_of(s)[-1]))
     side_of = adjoint(xp, vh) if side == "right" else w
     return xp.prim.matmul(w, vh), xp.prim.matmul(xp.multiply(side_of, row), adjoint(xp, side_of))
+
+
+@linear_algebra("scipy.linalg.orthogonal_procrustes", defined="conditioned", returns="scalar")
+def orthogonal_procrustes(xp: XP, A: Any, B: Any, check_finite: Any = True) -> Any:
+    a, b = lapack(xp, checked(xp, A, check_finite, B), checked(xp, B, check_finite, A))
+    only(max(xp.ndim_of(a), xp.ndim_of(b)) < 3, "a batch of this function")
+    if xp.ndim_of(a) != 2:
+        raise ValueError(f"expected ndim to be 2, but observed {xp.ndim_of(a)}")
+    if xp.shape_of(a) != xp.shape_of(b):
+        raise ValueError(f"the shapes of A and B differ ({xp.shape_of(a)} vs {xp.shape_of(b)})")
+    only(0 not in xp.shape_of(a) and xp.dtype_of(a).kind == "f", "complex or empty matrices")
+    u, s, vh = xp.prim.svd(xp.prim.matmul(swapped(xp, a), b), False)
+    return xp.prim.matmul(u, vh), xp.add.reduce(s, axis=None)
+
+
+def _rank(xp: XP, a: Any, s: Any, rcond: Any) -> int:
+    rcond = np.finfo(xp.dtype_of(s)).eps * max(xp.shape_of(a)) if rcond is None else rcond
+    host = xp.backend.to_numpy(s)
+    return int(np.sum(host > np.max(host, initial=0.0) * rcond, dtype=int))
+
+
+@linear_algebra("scipy.linalg.orth", pure=False, defined="basis")
+def orth(xp: XP, A: Any, rcond: Any = None) -> Any:
+    a = matrix(xp, A, batches=False)
+    u, s, _ = xp.prim.svd(a, False)
+    return along(xp, u, 1, 0, _rank(xp, a, s, rcond))
+
+
+@linear_algebra("scipy.linalg.null_space", pure=False, defined="basis")
+def null_space(
+    xp: XP, A: Any, rcond: Any = None, *, overwrite_a: Any = False, check_finite: Any = True,
+    lapack_driver: Any = "gesdd",
+) -> Any:  # fmt: skip
+    a = matrix(xp, A, check_finite, batches=False)
+    _, s, vh = xp.prim.svd(a, True)
+    return adjoint(xp, along(xp, vh, 0, _rank(xp, a, s, rcond), xp.shape_of(vh)[0]))
 
 
 @linear_algebra("scipy.linalg.norm", returns="scalar")

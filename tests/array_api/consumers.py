@@ -204,6 +204,7 @@ SCIPY = {
     "rel_entr": lambda c: special.rel_entr(c(P), c(P) + 1),
     "gammainc": lambda c: special.gammainc(c(P), c(P)),
     "betainc": lambda c: special.betainc(c(P), c(P), c(P / 4)),
+    "stdtr": lambda c: special.stdtr(c(P), c(P)),
     "chdtrc": lambda c: special.chdtrc(c(P), c(P)),
     "logsumexp": lambda c: special.logsumexp(c(M), axis=0),
     "softmax": lambda c: special.softmax(c(M), axis=1),
@@ -226,6 +227,7 @@ SCIPY = {
     "cumtrap": lambda c: integrate.cumulative_trapezoid(c(a)),
     "block_diag": lambda c: linalg.block_diag(c(M), c(M)),
     "fiedler": lambda c: linalg.fiedler(c(a)),
+    "procrustes": lambda c: linalg.orthogonal_procrustes(c(M), c(M[::-1].copy())),
 }
 
 # -- array-api-extra -----------------------------------------------------------------------------------------------------

@@ -260,6 +260,8 @@ POLYNOMIALS = [
     Row("np.polyder np.polyint", ("{f}(a)", "{f}(a, 2)", "{f}(a, 0)"), ndim=(0, 1), special=False),
     Row("np.polyint", ("{f}(a, 1, 3)", "{f}(a, 2, [1, 2])"), ndim=(0, 1), special=False),
     Row("np.polyfit", ("{f}(np.arange(a.shape[0]), a, 1)", "{f}(np.arange(a.shape[0]), a, 2, w=np.ones(a.shape[0]))", "{f}(np.arange(a.shape[0]), a, 1, full=True)[0]", "{f}(np.arange(a.shape[0]), a, 1, cov=True)"), ndim=(1, 2), special=False),
+    Row("np.polynomial.polynomial.polyval2d", ("{f}(a, b, [[1, 2], [3, 4]])",), special=False),
+    Row("np.polynomial.polynomial.polygrid2d", ("{f}(a, b, [[1, 2], [3, 4]])",), ndim=(1, 2), special=False),
     Row("np.lib.scimath.sqrt np.lib.scimath.log np.lib.scimath.log2 np.lib.scimath.log10 np.lib.scimath.arccos"
         " np.lib.scimath.arcsin np.lib.scimath.arctanh", ("{f}(a)", "{f}(-2)", "{f}(np.abs(a))")),
     Row("np.lib.scimath.power", ("{f}(a, 2)", "{f}(a, b)", "{f}(a, 0.5)")),

@@ -175,7 +175,7 @@ def test_nan_and_nat_are_the_same_in_records_and_times_too(backend: str, monkeyp
     assert verification.checked == 8
 
 
-_OF_TWO = ("solve", "lstsq")
+_OF_TWO = ("solve", "lstsq", "orthogonal_procrustes")
 _HILBERT = 1 / (np.arange(10.0)[:, None] + np.arange(1.0, 11.0))
 _R = np.outer(np.arange(1.0, 7), np.arange(1.0, 5))
 
@@ -183,6 +183,10 @@ _R = np.outer(np.arange(1.0, 7), np.arange(1.0, 5))
 @pytest.mark.parametrize(
     ("name", "args", "options"),
     [
+        ("null_space", (_R,), {}),
+        ("null_space", (_R.T,), {}),
+        ("null_space", (_R[:, :3] * (1 + 2j),), {}),
+        ("orth", (np.ones((4, 4)) + 2 * np.eye(4),), {}),
         ("svd", (_R,), {}),
         ("svd", (), {"a": _R, "full_matrices": False}),
         ("eigh", (np.ones((5, 5)),), {}),
@@ -192,6 +196,7 @@ _R = np.outer(np.arange(1.0, 7), np.arange(1.0, 5))
         ("qr", (_R,), {"mode": "economic"}),
         ("polar", (_R,), {}),
         ("polar", (_R.T,), {"side": "left"}),
+        ("orthogonal_procrustes", (_R, 2 * _R), {}),
         ("solve", (_HILBERT, np.ones(10)), {}),
         ("solve", (_HILBERT[:9, 1:], np.ones((9, 2))), {"transposed": True}),
         ("inv", (_HILBERT,), {}),
@@ -213,13 +218,15 @@ def test_factors_that_are_not_unique_are_held_against_what_defines_them(
     assert verification.checked == 1
 
 
-@pytest.mark.parametrize("name", ["svd", "eigh", "eig", "qr", "polar", "inv", "pinv", "det", *_OF_TWO])
+@pytest.mark.parametrize(
+    "name", ["null_space", "orth", "svd", "eigh", "eig", "qr", "polar", "inv", "pinv", "det", *_OF_TWO]
+)
 def test_wrong_factors_of_scipys_are_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from arraydispatch.dispatch import functions
 
     linalg = pytest.importorskip("scipy.linalg")
     real = functions.call
-    a = ad.asarray(SQUARE)
+    a = ad.asarray(SQUARE - SQUARE[:, :1] if name == "null_space" else SQUARE)
 
     def call(func: Any, args: Any, kwargs: Any) -> Any:
         made = real(func, args, kwargs)

@@ -9,7 +9,7 @@ linalg.solve_triangular(sq33,f34) linalg.solve_triangular(sq33,f34,lower=True) l
 linalg.solve_triangular(cs33,f5[:3],trans=2,lower=True) linalg.solve_triangular(sq33,f5[:3],unit_diagonal=True)
 linalg.det(sq33) linalg.det(sq233) linalg.det(sq33.astype('f4')).astype('f4') linalg.det(cs33) linalg.det(i5[:4].reshape(2,2))
 linalg.lstsq(f34.T,f234[0,0])[0] linalg.lstsq(f34.T,f234[0,0]) linalg.lstsq(f34.T,f34.T[:,:2])[3] linalg.lstsq(f34,f5[:3])[0]
-linalg.pinv(f34) linalg.pinv(c34) linalg.pinv(f34,return_rank=True) linalg.pinv(f34,rtol=0.5)
+linalg.pinv(f34) linalg.pinv(c34) linalg.pinv(f34,return_rank=True) linalg.pinv(f34,rtol=0.5) linalg.pinvh(spd33)
 linalg.cholesky(spd33) linalg.cholesky(spd33,lower=True) linalg.cho_factor(spd33)[0] linalg.cho_factor(spd33,lower=True)[0]
 linalg.cho_solve(linalg.cho_factor(spd33),f5[:3]) linalg.cho_solve(linalg.cho_factor(spd33,True),f34)
 np.abs(linalg.qr(f34)[1]) np.abs(linalg.qr(f34.T,mode='economic')[0]) (lambda.q,r:q@r)(*linalg.qr(f34)) np.abs(linalg.qr(f34,mode='r')[0])
@@ -17,6 +17,7 @@ linalg.svdvals(f34) linalg.svdvals(c34) linalg.svd(f34)[1] linalg.svd(f34,comput
 linalg.eigvalsh(spd33) linalg.eigvalsh(spd33.astype('f4')) linalg.eigh(spd33)[0] linalg.eigh(spd33,eigvals_only=True) np.abs(linalg.eigh(spd33)[1])
 np.sort(np.abs(linalg.eigvals(sq33))) np.sort(np.abs(linalg.eig(sq33)[0])) linalg.eig(spd33)[0].dtype
 linalg.polar(f34)[0] linalg.polar(f34)[1] linalg.polar(c34,side='left')[1] linalg.polar(sq33,'left')
+np.abs(linalg.orth(f34)) linalg.orth(f34).shape linalg.null_space(f34).shape np.abs(linalg.null_space(f34))
 linalg.norm(f34) linalg.norm(f5,1) linalg.norm(f34,2) linalg.norm(f34,axis=0) linalg.norm(c34,-np.inf) linalg.norm(i34) linalg.norm(f34,1) linalg.norm(c34,np.inf) linalg.norm(f34,'nuc',keepdims=True)
 linalg.expm(sq33) linalg.expm(sq233) linalg.expm(cs33) linalg.expm(sq33*20) linalg.expm(sq33*1e-8) linalg.expm(sq33.astype('f4')) linalg.expm(i5[:4].reshape(2,2))
 linalg.toeplitz(f5) linalg.toeplitz(c5) linalg.toeplitz(f5,f6) linalg.toeplitz(i5,f6)
@@ -29,7 +30,7 @@ linalg.lstsq(f34,f5) linalg.eigvalsh(f34) linalg.polar(f34,'up') linalg.qr(f34,m
 
 SYSTEMS = """
 linalg.lu_factor(sq33) linalg.lu_factor(cs33) linalg.lu_factor(nan34[:3,:3]) linalg.lu_solve(linalg.lu_factor(sq33),f34) linalg.lu_solve(linalg.lu_factor(sq33),f5[:3]) linalg.lu_solve(linalg.lu_factor(cs33),f34,trans=2) linalg.lu_solve(linalg.lu_factor(sq33),f34,trans=1) linalg.lu_solve(linalg.lu_factor(sq33),f5) linalg.lu_solve(linalg.lu_factor(sq33.astype('f4')),g34)
-linalg.lu(sq33) linalg.lu(cs33) linalg.lu(sq33,permute_l=True) linalg.lu(sq33,p_indices=True)
+linalg.lu(sq33) linalg.lu(cs33) linalg.lu(sq33,permute_l=True) linalg.lu(sq33,p_indices=True) linalg.orthogonal_procrustes(f34.T,g34.T) linalg.orthogonal_procrustes(f34,f5) linalg.orthogonal_procrustes(f34,sq33)
 linalg.solve_triangular(sq233,f34) linalg.solve_triangular(sq33,f234) linalg.solve_triangular(sq233,f34,lower=True,trans=1,unit_diagonal=True) linalg.cho_solve(linalg.cho_factor(spd33),f234)
 linalg.cho_factor(np.stack([spd33,spd33*2])) linalg.cho_factor(np.stack([spd33,spd33*2]),1)[1] linalg.cho_solve(linalg.cho_factor(np.stack([spd33,spd33*2])),f5[:3]) linalg.cho_solve(linalg.cho_factor(np.stack([spd33,spd33*2]),True),f234[:,:3,:2])
 """

@@ -94,6 +94,17 @@ def test_values_dtypes_shapes_and_exceptions_are_scipys(
     assert wrong(library, drawn) == []
 
 
+def test_batches_that_scipy_takes(library: str) -> None:
+    stack = np.arange(18.0).reshape(2, 3, 3) % 7 + np.eye(3)
+    ours = ad.asarray(stack, backend=library)
+    with ad.fallback("silent"):
+        made = linalg.orthogonal_procrustes(ours, ours)
+    for got, wanted in zip(made, linalg.orthogonal_procrustes(stack, stack), strict=True):
+        np.testing.assert_allclose(
+            np.asarray(got), wanted, rtol=1e-12, atol=1e-14
+        )  # a rotation: ones, and zeros but for rounding
+
+
 def test_values_on_numpy_are_scipys_own() -> None:
     x = ad.wrap(np.arange(9.0).reshape(3, 3) + np.eye(3))
     for made, wanted in ((linalg.expm(x), linalg.expm(np.asarray(x))), (fft.fft(x), fft.fft(np.asarray(x)))):
@@ -133,7 +144,7 @@ def test_a_singular_matrix_has_factors(library: str) -> None:
 
 _OF_A_MATRIX: dict[str, Callable[[Any], Any]] = {
     **{name: getattr(linalg, name) for name in (
-        "inv det svdvals eigvalsh lu_factor lu pinv cholesky expm norm polar".split()
+        "inv det svdvals eigvalsh lu_factor lu pinv pinvh cholesky expm norm null_space polar".split()
     )},
     "eigh": lambda a: linalg.eigh(a, eigvals_only=True), "eigvals": lambda a: np.sort(linalg.eigvals(a)), "solve": lambda a: linalg.solve(a, a[0]),
     "lstsq": lambda a: linalg.lstsq(a, a[0]), "solve_triangular": lambda a: linalg.solve_triangular(a, a[0]),

@@ -67,8 +67,7 @@ OVERRIDES: dict[Any, Callable[..., Any]] = _Overrides({
     func: _numpys_own(func)
     for func in (
         np.average, np.clip, np.convolve, np.corrcoef, np.correlate, np.cov, np.dot, np.einsum, np.gradient, np.inner, np.mean,
-        np.nanmean, np.nanpercentile, np.nanquantile, np.nanstd, np.nansum, np.nanvar, np.percentile, np.polydiv, np.polyfit,
-        np.quantile, np.std,
+        np.nanmean, np.nanpercentile, np.nanquantile, np.nanstd, np.nansum, np.nanvar, np.polydiv, np.polyfit, np.std,
         np.sum, np.tensordot, np.vdot, np.var,
         np.linalg.cond, np.linalg.lstsq, np.linalg.matrix_norm, np.linalg.matrix_power, np.linalg.multi_dot,
         np.linalg.norm, np.linalg.qr, np.linalg.tensordot, np.linalg.vector_norm,

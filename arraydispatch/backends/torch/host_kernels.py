@@ -54,7 +54,9 @@ LEFT_TO_NUMPY: dict[Any, str] = {
     **dict.fromkeys(
         [
             f"scipy.special.{name}"
-            for name in ("gamma gammainc gammaincc j0 j1 kl_div log_ndtr rel_entr rgamma y0 y1").split()
+            for name in (
+                "fdtr fdtrc gamma gammainc gammaincc gdtrc j0 j1 kl_div log_ndtr rel_entr rgamma y0 y1"
+            ).split()
         ],
         "in host memory SciPy needs less time than torch's operations one by one",
     ),

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...common.pytrees import mapped
 from ...functions.registry import facts_of
-from .comparison import Finding, largest, residual, same, tolerance, wide
+from .comparison import Finding, adjoint, largest, residual, same, tolerance, wide
 
 Check = Callable[[tuple[Any, ...], dict[str, Any], Any, Any], list[Finding] | None]
 """``check(args, kwargs, ours, reference)``: the findings, or None if the results are to be compared directly."""
@@ -125,6 +125,17 @@ def _svd(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: An
 
 def _given(args: tuple[Any, ...], kwargs: dict[str, Any], name: str, at: int = 0, default: Any = None) -> Any:
     return args[at] if len(args) > at else kwargs.get(name, default)
+
+
+def _basis(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
+    """Check vectors that span a space, such as the range or the null space of a matrix: any other basis is as good."""
+    if np.shape(ours) != np.shape(reference):
+        return None
+    a, b, dtype = wide(ours), wide(reference), np.asarray(ours).dtype
+    return [
+        _unit(a, "the vectors", dtype),
+        residual("the projection onto the space", a @ adjoint(a), b @ adjoint(b), 1.0, dtype),
+    ]
 
 
 def _qr(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
@@ -253,7 +264,7 @@ def _slogdet(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference
 
 _CHECKS: dict[str, Check] = {
     "eigh": _eigh, "eig": _eig, "svd": _svd, "qr": _qr, "argsort": _argsort, "argpartition": _argpartition, "partition": _partition,
-    "SciPy's eigh": _eigh_of_scipy, "SciPy's eig": _eig_of_scipy, "SciPy's qr": _qr_of_scipy, "roots": _roots,
+    "basis": _basis, "SciPy's eigh": _eigh_of_scipy, "SciPy's eig": _eig_of_scipy, "SciPy's qr": _qr_of_scipy, "roots": _roots,
     "eigenvalues": _eigvals, "logarithm of a determinant": _slogdet,
 }  # fmt: skip
 """Definition of a result -> check."""
@@ -278,8 +289,20 @@ def amplified(
     func: Any, real: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], pairs: list[tuple[Any, Any]],
     findings: list[Finding],
 ) -> list[Finding]:  # fmt: skip
-    """Return the findings about parts of our result and NumPy's, of an ill-conditioned problem, each relative to the effect of rounding of the
-    arguments of ``real``, NumPy's function.
+    """Return the findings about a result of an ill-conditioned problem, each relative to the effect of rounding of the arguments.
+
+    Parameters
+    ----------
+    func : callable
+        The function.
+    real : callable
+        NumPy's function.
+    args, kwargs
+        Its arguments.
+    pairs : list of (ndarray, ndarray)
+        Parts of our result, and NumPy's.
+    findings : list of Finding
+        What their comparison has found.
     """
     if facts_of(func).checks.defined != "conditioned" or not any(finding.beyond for finding in findings):
         return findings

@@ -1,11 +1,11 @@
-"""Incomplete gamma and beta functions, and the distribution of chi-squared."""
+"""Incomplete gamma and beta functions, and distributions expressed by them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
-from numpy import exp, expm1, hypot, isnan, log, log1p, sqrt
+from numpy import exp, expm1, floor, hypot, isnan, log, log1p, sqrt
 
 from . import expansions
 from .formula import (
@@ -202,16 +202,6 @@ def gammaincc(a: Real, x: Real) -> Real:
     return _incomplete(a, x, True)
 
 
-@formula("chdtr")
-def chdtr(v: Real, x: Real) -> Real:
-    return special("gammainc", v * 0.5, x * 0.5)
-
-
-@formula("chdtrc")
-def chdtrc(v: Real, x: Real) -> Real:
-    return special("gammaincc", v * 0.5, x * 0.5)
-
-
 # -- beta ------------------------------------------------------------------------------------------------------------------
 
 
@@ -339,9 +329,9 @@ def _tail(a: Real, b: Real, x: Real, y: Real) -> Real:
     )  # whose terms overflow for parameters beyond the square root of the largest float
 
 
-def _regularized(a: Real, b: Real, x: Real, upper: bool) -> Real:
-    """Compute I_x(a, b), or its complement."""
-    a, b, x, y = broadcast(a, b, x, 1.0 - x)
+def regularized_beta(a: Real, b: Real, x: Real, y: Real, upper: bool) -> Real:
+    """Compute I_x(a, b), or its complement, given x and y = 1 - x in [0, 1]."""
+    a, b, x, y = broadcast(a, b, x, y)
     inside = (a > 0.0) & (b > 0.0) & (a < INF) & (b < INF) & (x > 0.0) & (y > 0.0)
     p, q, u, v = (where(inside, z, s) for z, s in zip((a, b, x, y), (1.0, 1.0, 0.5, 0.5)))
     swapped = (u < 0.5) & (u * (p + q + 2.0) > p + 1.0) | (u >= 0.5) & (q + 1.0 > v * (p + q + 2.0))
@@ -370,9 +360,86 @@ def _regularized(a: Real, b: Real, x: Real, upper: bool) -> Real:
 
 @formula("betainc")
 def betainc(a: Real, b: Real, x: Real) -> Real:
-    return _regularized(a, b, x, False)
+    return regularized_beta(a, b, x, 1.0 - x, False)
 
 
 @formula("betaincc")
 def betaincc(a: Real, b: Real, x: Real) -> Real:
-    return _regularized(a, b, x, True)
+    return regularized_beta(a, b, x, 1.0 - x, True)
+
+
+# -- distributions ---------------------------------------------------------------------------------------------------------
+
+
+@formula("chdtr")
+def chdtr(v: Real, x: Real) -> Real:
+    return special("gammainc", v * 0.5, x * 0.5)
+
+
+@formula("chdtrc")
+def chdtrc(v: Real, x: Real) -> Real:
+    return special("gammaincc", v * 0.5, x * 0.5)
+
+
+@formula("gdtr")
+def gdtr(a: Real, b: Real, x: Real) -> Real:
+    return where(x < 0.0, NAN, special("gammainc", b, a * x))
+
+
+@formula("gdtrc")
+def gdtrc(a: Real, b: Real, x: Real) -> Real:
+    return where(x < 0.0, NAN, special("gammaincc", b, a * x))
+
+
+@formula("pdtr")
+def pdtr(k: Real, m: Real) -> Real:
+    undefined = (k < 0.0) | (m < 0.0)
+    return choose(special("gammaincc", where(undefined, 1.0, floor(k) + 1.0), m), (undefined, NAN), (m == 0.0, 1.0))
+
+
+@formula("pdtrc")
+def pdtrc(k: Real, m: Real) -> Real:
+    undefined = (k < 0.0) | (m < 0.0)
+    return choose(special("gammainc", where(undefined, 1.0, floor(k) + 1.0), m), (undefined, NAN), (m == 0.0, 0.0))
+
+
+def _f_tail(a: Real, b: Real, x: Real, upper: bool) -> Real:
+    undefined = (a <= 0.0) | (b <= 0.0) | (x < 0.0)
+    w = a * x
+    s = b + w
+    value = regularized_beta(a * 0.5, b * 0.5, w / s, b / s, upper)
+    return choose(value, (undefined, NAN), ((x == INF) & (a > 0.0) & (b > 0.0), 0.0 if upper else 1.0))
+
+
+@formula("fdtr")
+def fdtr(a: Real, b: Real, x: Real) -> Real:
+    return _f_tail(a, b, x, False)
+
+
+@formula("fdtrc")
+def fdtrc(a: Real, b: Real, x: Real) -> Real:
+    return _f_tail(a, b, x, True)
+
+
+@formula("stdtr")
+def stdtr(df: Real, t: Real) -> Real:
+    df, t = broadcast(df, t)
+    square = t * t
+    s = df + square
+    finite = (df > 0.0) & (df < INF) & (s < INF)
+    small = finite & (square < df) & (square < 0.36)
+    rest = where(small, square / s, 0.5)
+    # near the middle from the part above it, in the tails from the tail itself
+    near = regularized_beta(constant(t, 0.5), where(small, df * 0.5, 1.0), rest, 1.0 - rest, False) * 0.5
+    tail_x = where(finite & ~small, df / s, 0.5)
+    tail_y = where(finite & ~small, square / s, 0.5)
+    tail = regularized_beta(where(finite, df * 0.5, 1.0), constant(t, 0.5), tail_x, tail_y, False) * 0.5
+    up = where(small, near + 0.5, 1.0 - tail)
+    down = where(small, 0.5 - near, tail)
+    return choose(
+        where(t < 0.0, down, up),
+        (isnan(df) | isnan(t) | (df <= 0.0), NAN),
+        (df == INF, special("ndtr", t)),
+        (~finite & (t > 0.0), 1.0),
+        (~finite & (t < 0.0), 0.0),
+    )

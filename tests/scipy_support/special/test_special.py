@@ -56,10 +56,15 @@ def _over_the_whole_domain(backend: str, name: str, dtypes: Sequence[str], some:
             assert distance[worst] <= 1.5 * allowed + 3, f"{name}{tuple(operands)} in {dtype}: {distance[worst]} units"
 
 
-def test_tails_of_one_very_large_parameter(library: str) -> None:
+@pytest.mark.parametrize("name", ["stdtr", "fdtr", "fdtrc", "betainc"])
+def test_tails_of_one_very_large_parameter(library: str, name: str) -> None:
     """Of 1e12 degrees of freedom and more the logarithm of a number next to one has no digits; that of what it lacks has."""
-    large, ufunc = np.array([[1e9], [1e12], [1e17], [1e18], [1e30]]), UFUNCS["betainc"]
-    operands = (np.array([0.5, 1.0, 2.5, 4.5, 2.5]), large, np.array([0.5, 2.0, 3.0, 9.0, 0.01]) / large)
+    large, ufunc = np.array([[1e9], [1e12], [1e17], [1e18], [1e30]]), UFUNCS[name]
+    operands: tuple[Any, ...] = (large, np.array([1.0, -2.0, 3e-5, -40.0, 0.0]))
+    if name == "betainc":
+        operands = (np.array([0.5, 1.0, 2.5, 4.5, 2.5]), large, np.array([0.5, 2.0, 3.0, 9.0, 0.01]) / large)
+    elif name != "stdtr":
+        operands = (large, np.array([3.0, 0.5, 20.0, 7.0, 3.0]), np.array([0.5, 1.0, 2.0, 30.0, np.inf]))
     with ad.fallback("error"):
         made = np.asarray(ufunc(*(ad.asarray(x, backend=library) for x in operands)))
     np.testing.assert_allclose(made, ufunc(*operands), rtol=1e-13)
@@ -77,6 +82,15 @@ def test_beta_functions_of_two_large_parameters_and_of_next_to_none(library: str
             made = np.asarray(UFUNCS[name](*(ad.asarray(z, backend=library) for z in operands)))
         units = arguments.unit(name, tuple(operands), (want,))[0]
         np.testing.assert_array_less(np.abs(made - want) / units, 90.0)
+
+
+def test_distributions_at_the_ends_of_their_operands(library: str) -> None:
+    far = np.array([3.0, 1e-300, 1e30]), np.array([[1e200], [-1e200], [np.inf], [-np.inf]])
+    ends = np.array([0.5, 3.0])[:, None], np.array([2.0, 1e30]), np.array(np.inf)
+    for name, operands in (("stdtr", far), ("fdtr", ends), ("fdtrc", ends)):
+        with ad.fallback("error"):
+            made = np.asarray(UFUNCS[name](*(ad.asarray(np.asarray(x), backend=library) for x in operands)))
+        np.testing.assert_allclose(made, UFUNCS[name](*operands), rtol=1e-13, atol=1e-300, err_msg=name)
 
 
 def test_signs_of_zeros(library: str) -> None:
