@@ -4,7 +4,6 @@
  *                            leaves them: of `always` bytes together, and of up to `most` as long as they and the large arrays that
  *                            live take no more than such arrays once took at the same time, so that a process needs no more memory
  *                            than without this; most = 0: as it was before, and what has been kept is given back
- * bound(most)                from now on, so many bytes are kept at most, wherever blocks are kept
  * kept()                     how many bytes are kept now
  */
 
@@ -227,20 +226,6 @@ keep(PyObject *module, PyObject *args)
 }
 
 static PyObject *
-bound(PyObject *module, PyObject *together)
-{
-    Py_ssize_t bytes = PyLong_AsSsize_t(together);
-    if (bytes < 0) {
-        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_ValueError, "a number of bytes is 0 or more, not %zd", bytes);
-    }
-    if ((size_t)bytes < most) {
-        most = (size_t)bytes;
-        given_back(most);
-    }
-    Py_RETURN_NONE;
-}
-
-static PyObject *
 kept(PyObject *module, PyObject *unused)
 {
     return PyLong_FromSize_t(total);
@@ -248,7 +233,6 @@ kept(PyObject *module, PyObject *unused)
 
 static PyMethodDef functions[] = {
     {"keep", keep, METH_VARARGS, NULL},
-    {"bound", bound, METH_O, NULL},
     {"kept", kept, METH_NOARGS, NULL},
     {NULL},
 };

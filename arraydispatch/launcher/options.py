@@ -125,13 +125,10 @@ class Choices(NamedTuple):
         """Serialise for the environment of a child process."""
         return json.dumps(self._asdict())
 
-    def apply(self, alone: bool = True) -> None:
-        """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does.
-
-        ``alone``: whether the run has no other process yet.
-        """
+    def apply(self) -> None:
+        """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does."""
         # First: a thread that begins before it has an arena of its own, which later threads take over.
-        resources.keep_memory(self.settled().backend != "numpy", alone and ranks.mine is None)
+        resources.keep_memory(self.settled().backend != "numpy")
         self._use(whole=True)
         # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.
         loader.when_loaded(

@@ -81,7 +81,7 @@ def continue_run() -> None:
         from .options import Choices
 
         if waiting:
-            Choices(**json.loads(waiting.pop())).apply(alone=False)
+            Choices(**json.loads(waiting.pop())).apply()
             activation.begin(users, opened)
             tracebacks.hide_ours(exchanges)
             tracebacks.hide_ours_at_the_end(exchanges)

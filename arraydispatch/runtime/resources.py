@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import functools
 import importlib
 import math
 import operator
@@ -141,7 +140,7 @@ LARGEST = 1 << 25
 LARGE_KEPT = 1 << 29
 """Bytes of these together that are kept in any case."""
 SHARE_KEPT = 4
-"""Part of the machine's memory, a quarter, that one process keeps of these at most, and no more than its arrays once took at the same time."""
+"""Part of the machine's memory, a quarter, that is kept of these at most, while the process takes no more than its arrays once took at the same time."""
 _AROUND = 4096
 """Number of bytes that the C library may add to a block."""
 HEAP = (
@@ -152,18 +151,11 @@ LARGE_PAGES = "glibc.malloc.hugetlb=1"
 
 
 def _most_kept() -> int:
-    """Return the number of bytes of large arrays that are kept at most by a process that runs alone."""
+    """Return the number of bytes of large arrays that are kept at most."""
     return max(LARGE_KEPT, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // SHARE_KEPT)
 
 
-@functools.cache
-def _keep_less_in_forks() -> None:
-    """Let a forked process, of which there may be many, keep no more than :data:`LARGE_KEPT`."""
-    bound = importlib.import_module("arraydispatch._core._allocator").bound
-    os.register_at_fork(after_in_child=lambda: bound(LARGE_KEPT))
-
-
-def keep_memory(all_blocks: bool = False, alone: bool = True) -> bool:
+def keep_memory(all_blocks: bool = False) -> bool:
     """Make the C library keep freed memory for the next array, unless the user has configured it; return whether it does.
 
     The C library of GNU systems returns large blocks to the system when they are freed, and the next array of that size consists of
@@ -172,8 +164,6 @@ def keep_memory(all_blocks: bool = False, alone: bool = True) -> bool:
 
     ``all_blocks``: also that of blocks of :data:`LARGEST` bytes and more, in one arena for all threads. A library whose
     arrays are made by the C library gets each large result in new pages otherwise: of 128 MB, in four times the time.
-
-    ``alone``: whether this is the only process of the run that is known to begin; of several, each keeps less.
     """
     if any(os.environ.get(name, LARGE_PAGES) != LARGE_PAGES for name in HEAP):
         return False
@@ -186,9 +176,7 @@ def keep_memory(all_blocks: bool = False, alone: bool = True) -> bool:
     except (OSError, AttributeError, TypeError):
         return False
     with contextlib.suppress(ImportError):
-        most = _most_kept() if alone else LARGE_KEPT
-        importlib.import_module("arraydispatch._core._allocator").keep(LARGEST - _AROUND, LARGE_KEPT, most)
-        _keep_less_in_forks()
+        importlib.import_module("arraydispatch._core._allocator").keep(LARGEST - _AROUND, LARGE_KEPT, _most_kept())
         # The allocator is a value of this context. In a context with values ufuncs search for the state of errors at each call, unless it
         # is one of them: the very object that was in force, which tells the short paths that the program has set nothing.
         state = importlib.import_module("numpy._core.umath")._extobj_contextvar
