@@ -1,10 +1,8 @@
 /* Memory of large arrays, kept for the next one: an allocator of NumPy's (NEP 49) in front of the one that is there.
  *
- * keep(least, always, most)  from now on, in this context and those made from it, blocks of at least `least` bytes are kept when an array
- *                            leaves them: of `always` bytes together, and of up to `most` as long as they and the large arrays that
- *                            live take no more than such arrays once took at the same time, so that a process needs no more memory
- *                            than without this; most = 0: as it was before, and what has been kept is given back
- * kept()                     how many bytes are kept now
+ * keep(least, most)  from now on, in this context and those made from it, blocks of at least so many bytes are kept when an array leaves
+ *                    them, of most bytes together; 0 bytes together: as it was before, and what has been kept is given back
+ * kept()             how many bytes are kept now
  */
 
 #define PY_SSIZE_T_CLEAN
@@ -26,8 +24,7 @@ typedef struct {
 
 static Block blocks[MOST_BLOCKS]; /* the oldest first; whoever changes them holds the lock */
 static int count;
-static size_t total, least, always, most;
-static size_t live, peak; /* bytes of the large arrays that live, and the most that lived at once */
+static size_t total, least, most;
 static PyThread_type_lock lock;
 static PyDataMem_Handler *before; /* NumPy's own */
 
@@ -66,23 +63,6 @@ taken(size_t room)
     return found;
 }
 
-static size_t
-allowed(size_t more) /* bytes that may be kept when so many more live */
-{
-    size_t found = peak > live + more ? peak - live - more : 0;
-    found = found > always ? found : always;
-    return found < most ? found : most;
-}
-
-static void
-lives(size_t room)
-{
-    PyThread_acquire_lock(lock, WAIT_LOCK);
-    live += room;
-    peak = live > peak ? live : peak;
-    PyThread_release_lock(lock);
-}
-
 static void
 given_back(size_t to) /* until no more than so many bytes are kept, and there is room for one more block */
 {
@@ -105,16 +85,10 @@ static void *
 new_block(void *ctx, size_t size)
 {
     size_t room = room_for(size);
-    void *block = NULL;
-    if (size >= least && (block = taken(room)) == NULL) {
-        given_back(allowed(room));
-    }
+    void *block = size >= least ? taken(room) : NULL;
     if (block == NULL && (block = before->allocator.malloc(before->allocator.ctx, room)) == NULL && total) {
         given_back(0);
         block = before->allocator.malloc(before->allocator.ctx, room);
-    }
-    if (size >= least && block != NULL) {
-        lives(room);
     }
     return block;
 }
@@ -126,18 +100,11 @@ zeroed_block(void *ctx, size_t items, size_t width)
     size_t room = room_for(size);
     void *block = size >= least && size <= MOST_ZEROED ? taken(room) : NULL;
     if (block != NULL) {
-        lives(room);
         return memset(block, 0, size);
-    }
-    if (size >= least) {
-        given_back(allowed(room));
     }
     if ((block = before->allocator.calloc(before->allocator.ctx, 1, room)) == NULL && total) {
         given_back(0);
         block = before->allocator.calloc(before->allocator.ctx, 1, room);
-    }
-    if (size >= least && block != NULL) {
-        lives(room);
     }
     return block;
 }
@@ -158,16 +125,10 @@ static void
 left_block(void *ctx, void *block, size_t size)
 {
     size_t room = room_for(size);
-    if (block != NULL && size >= least) {
+    if (block != NULL && size >= least && room <= most) {
+        given_back(most - room);
         PyThread_acquire_lock(lock, WAIT_LOCK);
-        live = live > room ? live - room : 0; /* `resized_block` is not told from what size */
-        PyThread_release_lock(lock);
-    }
-    size_t bound = allowed(0);
-    if (block != NULL && size >= least && room <= bound) {
-        given_back(bound - room);
-        PyThread_acquire_lock(lock, WAIT_LOCK);
-        int is_kept = count < MOST_BLOCKS && total + room <= bound;
+        int is_kept = count < MOST_BLOCKS && total + room <= most;
         if (is_kept) {
             blocks[count++] = (Block){block, room};
             total += room;
@@ -187,8 +148,8 @@ static PyDataMem_Handler handler = {
 static PyObject *
 keep(PyObject *module, PyObject *args)
 {
-    Py_ssize_t from, first, together;
-    if (!PyArg_ParseTuple(args, "nnn", &from, &first, &together)) {
+    Py_ssize_t from, together;
+    if (!PyArg_ParseTuple(args, "nn", &from, &together)) {
         return NULL;
     }
     PyObject *now = PyDataMem_GetHandler();
@@ -213,7 +174,6 @@ keep(PyObject *module, PyObject *args)
     if (together) {
         least = (size_t)from;
     }
-    always = (size_t)first;
     most = (size_t)together;
     given_back(most);
     PyObject *last = PyDataMem_SetHandler(mine);

@@ -138,9 +138,7 @@ LARGEST = 1 << 25
 """Bytes of a block from which on it is the system's all the same: the C library takes no more. Of arrays, NumPy's allocator keeps these
 (``_allocator.c``), where it is compiled."""
 LARGE_KEPT = 1 << 29
-"""Bytes of these together that are kept in any case."""
-SHARE_KEPT = 4
-"""Part of the machine's memory, a quarter, that is kept of these at most, while the process takes no more than its arrays once took at the same time."""
+"""Bytes of these together."""
 _AROUND = 4096
 """Number of bytes that the C library may add to a block."""
 HEAP = (
@@ -148,11 +146,6 @@ HEAP = (
 )  # fmt: skip
 LARGE_PAGES = "glibc.malloc.hugetlb=1"
 """Setting under which all the same freed memory is kept: large blocks in large pages, as docs/explanation/limits.md advises."""
-
-
-def _most_kept() -> int:
-    """Return the number of bytes of large arrays that are kept at most."""
-    return max(LARGE_KEPT, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // SHARE_KEPT)
 
 
 def keep_memory(all_blocks: bool = False) -> bool:
@@ -176,7 +169,7 @@ def keep_memory(all_blocks: bool = False) -> bool:
     except (OSError, AttributeError, TypeError):
         return False
     with contextlib.suppress(ImportError):
-        importlib.import_module("arraydispatch._core._allocator").keep(LARGEST - _AROUND, LARGE_KEPT, _most_kept())
+        importlib.import_module("arraydispatch._core._allocator").keep(LARGEST - _AROUND, LARGE_KEPT)
         # The allocator is a value of this context. In a context with values ufuncs search for the state of errors at each call, unless it
         # is one of them: the very object that was in force, which tells the short paths that the program has set nothing.
         state = importlib.import_module("numpy._core.umath")._extobj_contextvar
