@@ -482,7 +482,7 @@ def hanning(M: Any) -> Any:
 @fastpath.at_once(np.kaiser)
 def kaiser(M: Any, beta: Any) -> Any:
     """Implement :func:`numpy.kaiser` on the default backend."""
-    made: Any = np.kaiser(M, beta)
+    made = np.kaiser(M, beta)
     return _moved(made) if isinstance(made, np.ndarray) else made  # another class's may be anything
 
 
