@@ -452,37 +452,59 @@ def grid(key: Any, sparse: bool) -> Any:
     return np.stack([np.broadcast_to(line, tuple(sizes)).astype(to, copy=False) for line in laid])
 
 
-# -- windows, which NumPy makes; indices -------------------------------------------------------------------------------------
+# -- windows, frequencies, indices: NumPy's own formulas -----------------------------------------------------------------
+
+
+def _window(func: Any, M: Any, values: Callable[[Any, Any], Any]) -> Any:
+    M = np.array([0.0, M])[1]
+    if dtypes.category(M.dtype) == "other":
+        return _moved(func(M))
+    if M < 1:
+        return _filled(0, 0, float)
+    return _filled(1, 1, float) if M == 1 else values(arange(1 - M, M, 2), M)
 
 
 @fastpath.at_once(np.bartlett)
 def bartlett(M: Any) -> Any:
     """Implement :func:`numpy.bartlett` on the default backend."""
-    return _moved(np.bartlett(M))
+    return _window(np.bartlett, M, lambda n, M: np.where(np.less_equal(n, 0), 1 + n / (M - 1), 1 - n / (M - 1)))
 
 
 @fastpath.at_once(np.blackman)
 def blackman(M: Any) -> Any:
     """Implement :func:`numpy.blackman` on the default backend."""
-    return _moved(np.blackman(M))
+    return _window(
+        np.blackman,
+        M,
+        lambda n, M: 0.42 + 0.5 * np.cos(np.pi * n / (M - 1)) + 0.08 * np.cos(2.0 * np.pi * n / (M - 1)),
+    )
 
 
 @fastpath.at_once(np.hamming)
 def hamming(M: Any) -> Any:
     """Implement :func:`numpy.hamming` on the default backend."""
-    return _moved(np.hamming(M))
+    return _window(np.hamming, M, lambda n, M: 0.54 + 0.46 * np.cos(np.pi * n / (M - 1)))
 
 
 @fastpath.at_once(np.hanning)
 def hanning(M: Any) -> Any:
     """Implement :func:`numpy.hanning` on the default backend."""
-    return _moved(np.hanning(M))
+    return _window(np.hanning, M, lambda n, M: 0.5 + 0.5 * np.cos(np.pi * n / (M - 1)))
 
 
 @fastpath.at_once(np.kaiser)
 def kaiser(M: Any, beta: Any) -> Any:
     """Implement :func:`numpy.kaiser` on the default backend."""
-    return _moved(np.kaiser(M, beta))
+    values = np.array([0.0, M, beta])
+    if dtypes.category(values.dtype) == "other":
+        made: Any = np.kaiser(M, beta)
+        return _moved(made) if isinstance(made, np.ndarray) else made
+    M, beta = values[1:]
+    if M == 1:
+        return _filled(1, 1, float)
+    alpha = (M - 1) / 2.0
+    n = arange(0, float(M))
+    return np.i0(beta * np.sqrt(1 - ((n - alpha) / alpha) ** 2.0)) / np.i0(beta)
 
 
 def diag_indices(n: Any, ndim: int = 2) -> Any:
