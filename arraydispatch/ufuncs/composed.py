@@ -380,8 +380,9 @@ def _same(xp: Any, a: Any) -> Any:
 
 
 def _everywhere(value: bool) -> Callable[..., Any]:
-    """Answer a question about floats for integers and booleans."""
-    return lambda xp, a: xp.prim.full(xp.shape_of(a), value, dtypes.BOOL, xp.backend.device_of(a))
+    """Answer a question about floats for integers and booleans, in the memory order of the operand."""
+    ufunc = np.equal if value else np.not_equal
+    return lambda xp, a: xp.call(ufunc, a, a)
 
 
 def _of_parts(ufunc: np.ufunc, join: np.ufunc) -> Callable[..., Any]:

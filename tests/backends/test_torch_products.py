@@ -44,6 +44,15 @@ def test_products_with_vectors(name: str, dtype: Any) -> None:
             ours @ ad.asarray(right[:7])
 
 
+def test_threads_share_what_is_large_and_whole() -> None:
+    from arraydispatch.backends.torch import linalg
+
+    a, v = torch.ones((1000, 900), dtype=torch.float64), torch.ones(900, dtype=torch.float64)
+    assert linalg._in_threads(a, v) is not None and linalg._in_threads(v, a.T) is not None
+    assert linalg._in_threads(a[:100], v) is None and linalg._in_threads(a.requires_grad_(), v) is None
+    assert linalg._in_threads(a.detach().to_sparse(), v) is None
+
+
 def test_gradients_and_batches_of_products() -> None:
     rng = np.random.default_rng(4)
     host, vector = rng.random((1000, 900)), rng.random(900)

@@ -110,3 +110,14 @@ def test_results_of_calls_on_the_host_lie_as_numpys(backend: str, name: str) -> 
     with ad.fallback("silent"):
         made = host_fallback.call(func, (*given,), {}, ad.backend(backend), "it is a test")
     assert order(made) == order(func(*args))
+
+
+@each("ufunc", [np.isnan, np.isinf, np.isfinite])
+@each("dtype", ["i8", "u1", "?", "f8", "c16"])
+def test_questions_about_floats_keep_the_order_of_other_numbers(backend: str, dtype: str, ufunc: np.ufunc) -> None:
+    a = np.asfortranarray(np.arange(12).reshape(3, 4).astype(dtype))
+    for x in (a, a[:, 1:], np.moveaxis(np.stack([a, a]), 0, -1)):
+        given = x.copy(order="K")
+        made = ufunc(ad.asarray(given, backend=backend))
+        np.testing.assert_array_equal(np.asarray(made), ufunc(given))
+        assert order(made) == order(ufunc(given))
