@@ -576,10 +576,9 @@ class _OfAnyUfunc(MethodStandIn):
             return self
         if name not in _UFUNC_METHODS:
             return getattr(instance.real, name)
+        # Made for the first who asks, and found from now on: of most ufuncs, such as SciPy's 350, nobody asks for it.
         made = _UfuncMethod(instance, name, _UFUNC_METHODS[name])
-        setattr(
-            instance, name, made
-        )  # where it is found from now on: of most ufuncs, such as SciPy's 350, nobody asks for it
+        setattr(instance, name, made)
         return made
 
 

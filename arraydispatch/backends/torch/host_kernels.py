@@ -63,8 +63,8 @@ LEFT_TO_NUMPY: dict[Any, str] = {
 }
 """NumPy function -> reason why NumPy runs all of it on large arrays in host memory."""
 
-_REAL = frozenset({torch.float32, torch.float64})
-_WITH_MASKS = _REAL | {torch.bool}
+REAL = frozenset({torch.float32, torch.float64})
+_WITH_MASKS = REAL | {torch.bool}
 _MASKED_FASTER = range(1 << 17, 1 << 19)
 """Numbers of elements for which NumPy compares faster, four times if they are in the cache; of more, memory is what both wait for, and torch has
 threads."""
@@ -72,7 +72,7 @@ _FOUND_FASTER = 1 << 10
 _FEW = 32
 """Numbers of rows or columns up to which NumPy's BLAS multiplies matrices in less time than torch's (measured on AMD: a quarter to once)."""
 _COMPLEX = frozenset({torch.complex64, torch.complex128})
-_SORTED = _REAL | {torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64}
+_SORTED = REAL | {torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64}
 _WITH_PLACES = _SORTED | {torch.bool}
 _KEPT_WIDER = frozenset({torch.float16, torch.bfloat16, torch.float32, torch.complex64})
 
@@ -90,7 +90,7 @@ def _on_host(function: Callable[..., Any], a: Tensor, *args: Any) -> Tensor | No
         events.tap.host_kernel()
     # The dispatch reports errors by the result.
     outside = out_of_transforms()
-    if outside is AS_IT_IS and a.dtype in _REAL and not a.is_neg():  # nearly all: no step but those that are needed
+    if outside is AS_IT_IS and a.dtype in REAL and not a.is_neg():  # nearly all: no step but those that are needed
         return torch.from_numpy(np.asarray(_quietly(function, a.numpy(), *args)))
     with outside, np.errstate(all="ignore"):
         a = a.resolve_conj().resolve_neg()
@@ -102,7 +102,7 @@ def _on_host(function: Callable[..., Any], a: Tensor, *args: Any) -> Tensor | No
 
 def sqrt(a: Tensor) -> Tensor:
     """Compute the square root, correctly rounded in host memory."""
-    out = _on_host(np.sqrt, a) if _ROUNDED and a.dtype in _REAL else None
+    out = _on_host(np.sqrt, a) if _ROUNDED and a.dtype in REAL else None
     return torch.sqrt(a) if out is None else out
 
 
@@ -115,7 +115,7 @@ def accumulated(ufunc: np.ufunc, a: Tensor, axis: int) -> Tensor | None:
 
 def running_extremum(ufunc: np.ufunc, a: Tensor, axis: int) -> Tensor | None:
     """Compute the running maximum or minimum of real numbers, in half of torch's time, which also finds the places; None if torch must."""
-    return _on_host(ufunc.accumulate, a, axis) if a.dtype in _REAL and a.numel() >= _FOUND_FASTER else None
+    return _on_host(ufunc.accumulate, a, axis) if a.dtype in REAL and a.numel() >= _FOUND_FASTER else None
 
 
 def sort(a: Tensor, axis: int) -> Tensor | None:
@@ -157,7 +157,7 @@ def by_one_number(ufunc: np.ufunc, a: Tensor, b: Any) -> Tensor | None:
 
 def of_exponents(ufunc: np.ufunc, a: Tensor, *ns: Tensor) -> Any:
     """Compute frexp or ldexp of many numbers; None if torch must do it."""
-    if a.dtype not in _REAL or a.numel() < LEFT_FROM:
+    if a.dtype not in REAL or a.numel() < LEFT_FROM:
         return None
     made = None
     if all(n.is_cpu and concrete(n) for n in ns) and a.is_cpu and concrete(a) and _is_free(a):
@@ -179,7 +179,7 @@ def _is_free(a: Tensor) -> bool:
 
 def product(a: Tensor, b: Tensor) -> Tensor | None:
     """Multiply matrices of which one has few rows or columns; None if torch must do it."""
-    if a.dtype not in _REAL or not a.ndim == 2 == b.ndim or max(a.numel(), b.numel()) < LEFT_FROM:
+    if a.dtype not in REAL or not a.ndim == 2 == b.ndim or max(a.numel(), b.numel()) < LEFT_FROM:
         return None
     if min(*a.shape, b.shape[1]) > _FEW or not (b.is_cpu and concrete(b) and _is_free(b)):
         return None
@@ -196,7 +196,7 @@ def finding(ufunc: np.ufunc, plain: Callable[[Tensor], Tensor]) -> Callable[[Ten
     """Make a kernel that looks for NaN or infinity."""
 
     def kernel(a: Tensor) -> Tensor:
-        out = _on_host(ufunc, a) if a.dtype in _REAL and a.numel() >= _FOUND_FASTER else None
+        out = _on_host(ufunc, a) if a.dtype in REAL and a.numel() >= _FOUND_FASTER else None
         return plain(a) if out is None else out
 
     return kernel

@@ -40,7 +40,6 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
     return torch.matmul(a, b)
 
 
-_REAL = torch.float32, torch.float64
 _FOR_THREADS = 1 << 22
 """Bytes of a matrix from which torch's threads share its product with a vector."""
 
@@ -54,7 +53,7 @@ def _in_threads(a: Tensor, b: Tensor) -> Tensor | None:
         return None
     matrix, vector = (a, b) if b.ndim == 1 else (b, a)
     parts = torch.get_num_threads()
-    if parts < 2 or matrix.nbytes < _FOR_THREADS or matrix.dtype not in _REAL or a.dtype is not b.dtype:
+    if parts < 2 or matrix.nbytes < _FOR_THREADS or matrix.dtype not in host_kernels.REAL or a.dtype is not b.dtype:
         return None
     if derived(a, b) or out_of_transforms() is not AS_IT_IS:
         return None
