@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import warnings
 from collections.abc import Callable, Iterator
@@ -78,14 +79,32 @@ class Flat:
         self._index += 1
         return element
 
-    @_counting_elements
     def __getitem__(self, key: Any) -> Any:
         self._restart()
-        key, size = _flat_key(key), self._base.size
-        if isinstance(key, int | np.integer) and -size <= key < size and not self._base.flags.c_contiguous:
-            return self._base[np.unravel_index(key % size, self._base.shape)]  # a line of all elements would be a copy
+        place = self._place(key) if type(key) is int else ()
+        return self._base[place] if place else self._found(key)
+
+    @_counting_elements
+    def _found(self, key: Any) -> Any:
+        key = _flat_key(key)
+        if isinstance(key, np.integer) and (place := self._place(int(key))):
+            return self._base[place]
         found: Any = self._base.ravel()[key]
         return found.copy() if np.ndim(found) else found
+
+    def _place(self, at: int) -> tuple[int, ...]:
+        """Return the indices of an element, none of them if it is out of bounds or the array has no axes; a line of all elements may be a copy."""
+        shape = self._base.shape
+        size = math.prod(shape)
+        if not -size <= at < size:
+            return ()
+        if len(shape) == 1:
+            return (at,)
+        places = []
+        for n in reversed(shape):
+            at, place = divmod(at, n)  # of a negative index too: the quotient counts from the end as well
+            places.append(place)
+        return tuple(reversed(places))
 
     def __delitem__(self, key: Any) -> None:
         raise TypeError("Cannot delete iterator elements")
