@@ -85,6 +85,12 @@ cdef extern from *:
         return PyArray_CHKFLAGS(a, NPY_ARRAY_C_CONTIGUOUS);
     }
 
+    static inline npy_intp lane_length(PyArrayObject *a)
+    {
+        int axes = PyArray_NDIM(a);
+        return axes ? PyArray_DIMS(a)[axes - 1] : 0;
+    }
+
     static inline int short_lanes(PyArrayObject *a, PyArrayObject *b, int longest, int many)
     {
         int axes = PyArray_NDIM(a), others = PyArray_NDIM(b);
@@ -149,5 +155,6 @@ cdef extern from *:
     npy_intp size_together(ndarray, ndarray) noexcept
     bint are_laid_out_alike(ndarray, ndarray) noexcept
     int short_lanes(ndarray, ndarray, int, int) noexcept
+    npy_intp lane_length(ndarray) noexcept
     bint is_in_c_order(ndarray) noexcept
     bint same_shape(ndarray, ndarray) noexcept

@@ -22,7 +22,7 @@ from weakref import ref as reference_to
 from numpy import broadcast
 
 __all__ = [
-    "MANY_LANES", "SHORT_LANE", "add_integers", "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "turn_collector_off", "turn_collector_on", "value_of",
+    "MANY_LANES", "SHORT_LANE", "add_integers", "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "lane_length", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "turn_collector_off", "turn_collector_on", "value_of",
 ]  # fmt: skip
 
 
@@ -66,6 +66,11 @@ def same_shape(x: Any, y: Any) -> bool:
 def is_in_c_order(x: Any) -> bool:
     """Whether an ndarray is contiguous in C's order."""
     return bool(x.flags.c_contiguous)
+
+
+def lane_length(x: Any) -> int:
+    """Return the number of elements along an ndarray's last axis, 0 without an axis."""
+    return x.shape[-1] if x.ndim else 0
 
 
 SHORT_LANE = 8

@@ -3,7 +3,7 @@ from .._core.ndarrays cimport ndarray
 from .._core cimport handles, machine
 from .._core.handles cimport Handle
 from .creation cimport wrapped_all
-from .results cimport Path, any_large, array_of, before_write, computed_onto, into, into_its_memory, is_computed, is_numpys, is_ours, is_plain, keywords_of, made_of, of_one, of_two, onto, plain_sequence, ufunc, value_of, values_of, written
+from .results cimport Path, any_large, array_of, before_write, computed_onto, into, into_its_memory, is_computed, is_numpys, is_ours, is_plain, keywords_of, made_of, of_one, of_two, may_go_by_lanes, onto, plain_sequence, ufunc, value_of, values_of, written
 
 cdef object DECLINED, PLAIN, SCALARS, SEQUENCES
 cdef Path path

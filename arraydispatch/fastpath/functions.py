@@ -39,6 +39,7 @@ from .results import (
     is_read,
     keywords_of,
     made_of,
+    may_go_by_lanes,
     of_one,
     of_two,
     onto,
@@ -113,12 +114,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
             if kind.standard or (waiting and lends and _are_read([x] if second is None else [x, y])):
                 pass
             elif second is None:
-                if (
-                    by_lanes
-                    and by_axis
-                    and value.size >= lanes.LEAST
-                    and (value.ndim > 1 or (adds and value.dtype in lanes.SMALL))
-                ):
+                if by_lanes and by_axis and may_go_by_lanes(value, adds):
                     reduced = lanes.reduced(by_lanes, value, y)
                     if reduced is not None:
                         return _finished(reduced, value, x, kind)
@@ -180,7 +176,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
         is_told = any_large(hosts)
         start = perf_counter() if is_told else 0.0
         result = None
-        if by_lanes and type(hosts[0]) is ndarray:
+        if by_lanes and type(hosts[0]) is ndarray and may_go_by_lanes(hosts[0], adds):
             result = lanes.called(by_lanes, hosts[0], tuple(hosts[1:]), options, first)
         if result is None:
             result = run(*hosts, **options) if options else run(*hosts)

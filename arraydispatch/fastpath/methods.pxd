@@ -3,7 +3,7 @@ from ..backends.kinds cimport Kind
 from .._core cimport handles, machine
 from .._core.frames cimport CodeType, FrameType
 from .._core.handles cimport Handle
-from .results cimport Path, array_of, before_write, computed_onto, into, is_computed, is_numpys, is_plain, keywords_of, of_kept, of_one, of_two, onto, part_of, plain_sequence, result_of, ufunc, values_of, view_of, written
+from .results cimport Path, array_of, before_write, computed_onto, into, is_computed, is_numpys, is_plain, keywords_of, of_kept, of_one, of_two, may_go_by_lanes, onto, part_of, plain_sequence, result_of, ufunc, values_of, view_of, written
 
 cdef class _Rows:
     cdef Handle _of

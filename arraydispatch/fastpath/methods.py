@@ -31,6 +31,7 @@ from .results import (
     is_numpys,
     is_plain,
     keywords_of,
+    may_go_by_lanes,
     of_kept,
     of_one,
     of_two,
@@ -349,7 +350,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                 made = of_kept(numpys, (self, *args)) if not kwargs and is_plain(args, kwargs) else DECLINED
                 return general(self, *args, **kwargs) if made is DECLINED else made
             if is_plain(args, kwargs):
-                if by_lanes and x.size >= lanes.LEAST and (x.ndim > 1 or (adds and x.dtype in lanes.SMALL)):
+                if by_lanes and may_go_by_lanes(x, adds):
                     reduced = lanes.called(by_lanes, x, args, kwargs)
                     if reduced is not None:
                         return _answered(self, reduced, kind)
@@ -394,7 +395,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             x: ndarray = self._v
             kind: Kind = self._kind
             if not (kind.standard or (computes and x.size >= path.least)):
-                if by_lanes and x.size >= lanes.LEAST and (x.ndim > 1 or (adds and x.dtype in lanes.SMALL)):
+                if by_lanes and may_go_by_lanes(x, adds):
                     reduced = lanes.reduced(by_lanes, x, given)
                     if reduced is not None:
                         return _answered(self, reduced, kind)

@@ -13,7 +13,7 @@ cdef object DECLINED, PLAIN, SCALARS, SEQUENCES, _HELD
 cdef dict _waiting
 cdef dict _given_back
 cdef Path _path
-cdef Py_ssize_t _rows, _LANES
+cdef Py_ssize_t _rows, _LANES, _fewest, _widest
 cdef int MANY_LANES, SHORT_LANE
 cpdef bint is_numpys(x) except -1
 cpdef bint plain_sequence(x, Py_ssize_t depth=*) except -1
@@ -59,3 +59,4 @@ cpdef computed_onto(run, list hosts, dict options, Handle out, list found)
 cpdef before_write(a, ndarray x)
 cpdef bint in_rows(object x, object y) except -1
 cpdef bint is_plain(tuple args, dict kwargs, Py_ssize_t depth=*) except -1
+cpdef bint may_go_by_lanes(ndarray x, bint adds) except -1

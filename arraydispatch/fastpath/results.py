@@ -25,11 +25,11 @@ from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import settings
 from ..runtime.execution_policy import are_few, shapes
-from ..ufuncs import rows
+from ..ufuncs import lanes, rows
 from ..ufuncs.facts import INSTRUCTIONS
 
 __all__ = [
-    "DEEPEST", "any_large", "array_of", "at", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "into_its_memory", "is_computed", "is_numpys", "is_ours", "is_plain", "is_read", "keywords_of", "made_of",
+    "DEEPEST", "any_large", "array_of", "at", "before_write", "calls", "computed_onto", "follow", "in_rows", "into", "into_its_memory", "is_computed", "is_numpys", "is_ours", "is_plain", "is_read", "keywords_of", "made_of", "may_go_by_lanes",
     "of_one", "of_two", "onto", "path", "plain_sequence", "result_of", "ufunc", "value_of", "values_of", "view_of", "waiting", "written",
 ]  # fmt: skip
 
@@ -407,6 +407,19 @@ def written(a: Any) -> None:
     """Count a call that wrote an array."""
     _path.calls += 1
     handles.count_write(a)
+
+
+def may_go_by_lanes(x: ndarray, adds: Any) -> bool:
+    """Whether :func:`arraydispatch.ufuncs.lanes.reduced` may take less time than NumPy for an array; ``adds``: for a reduction that adds integers."""
+    if x.size < _fewest:
+        return False
+    if x.ndim > 1 and machine.lane_length(x) <= _widest:
+        return True
+    return bool(adds) and x.dtype in lanes.SMALL
+
+
+_fewest, _widest = lanes.LEAST, lanes.WIDEST
+"""The limits, C values where this module is compiled."""
 
 
 def is_ours(x: Any) -> bool:

@@ -22,7 +22,7 @@ from ..common.error_modes import raising
 from ..common.signal_safety import of_handler
 from . import integer_sums, rows
 
-__all__ = ["ADDED", "LEAST", "MANY", "SMALL", "called", "columns", "name_of", "reduced"]
+__all__ = ["ADDED", "LEAST", "MANY", "SMALL", "WIDEST", "called", "columns", "name_of", "reduced"]
 
 ndarray = np.ndarray
 
@@ -36,8 +36,10 @@ MANY = 1 << 13
 """Number of :data:`SMALL` integers from which their sum takes less time than NumPy's."""
 _LANES = 1 << 9
 """Number of lanes from which it does."""
-_COLUMNS = 32
-"""Number of columns up to which rows are added by :func:`arraydispatch._core.machine.add_rows`: NumPy calls its loop for each row."""
+WIDEST = 32
+"""Number of columns up to which :func:`reduced` is asked at all, and rows are added by :func:`arraydispatch._core.machine.add_rows`: NumPy
+calls its loop for each row.
+"""
 _FEW_ROWS = 4
 """Number of rows from which that takes less time."""
 _EIGHT = 8
@@ -164,7 +166,7 @@ def reduced(name: str, x: ndarray[Any, Any], axis: Any, keepdims: Any = False, d
     if (
         way.adds
         and x.dtype.char in "fd"
-        and 2 <= n <= _COLUMNS
+        and 2 <= n <= WIDEST
         and x.size >= LEAST
         and ddof == 0
         and x.flags.c_contiguous
