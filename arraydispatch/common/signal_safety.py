@@ -207,7 +207,12 @@ def may_import() -> bool:
         return False
     if _interrupting and _thread.get_ident() == threading.main_thread().ident:
         return False
-    _met = next(filter(_is_library_begun, list(sys.modules.values())), None)
+    _met = None
+    for module in list(sys.modules.values()):  # hundreds, of which few or none are begun: no call for each
+        names = _names.__get__(module) if isinstance(module, ModuleType) else {}
+        if getattr(names.get("__spec__"), "_initializing", False) and _is_library_begun(module):
+            _met = module
+            break
     return _met is None
 
 

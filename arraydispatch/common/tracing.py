@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 from . import callers
@@ -61,25 +61,32 @@ class Trace:
 
 def name_of(fun: Any) -> str:
     """Return a function's name in messages: its name and the place of its definition."""
+    return _named(*_definition(fun))
+
+
+def _definition(fun: Any) -> tuple[str, CodeType | None]:
+    """Return a function's own name, and its code if it is Python's."""
     inner = fun
     while hasattr(inner, "__wrapped__") or hasattr(inner, "func"):
         inner = getattr(inner, "__wrapped__", None) or inner.func
-    name = getattr(inner, "__name__", None) or type(inner).__name__
-    code = getattr(inner, "__code__", None)
-    return (
-        f"{name}()" if code is None else f"{name}() (defined at {callers.shown(code.co_filename, code.co_firstlineno)})"
-    )
+    return getattr(inner, "__name__", None) or type(inner).__name__, getattr(inner, "__code__", None)
+
+
+def _named(name: str, code: CodeType | None) -> str:
+    if code is None:
+        return f"{name}()"
+    return f"{name}() (defined at {callers.shown(code.co_filename, code.co_firstlineno)})"
 
 
 class Ended:
     """Replacement for the memory of an array that outlives its trace; every access to it raises an error."""
 
-    __slots__ = ("_name", "_what")
-    _name: str
+    __slots__ = ("_defined", "_what")
+    _defined: tuple[str, CodeType | None]
     _what: str
 
     def __init__(self, trace: Trace) -> None:
-        object.__setattr__(self, "_name", trace.name)  # not the function, which may hold the array
+        object.__setattr__(self, "_defined", _definition(trace.fun))  # not the function, which may hold the array
         object.__setattr__(self, "_what", trace.what)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -87,7 +94,7 @@ class Ended:
 
     def __getattr__(self, name: str) -> Any:
         raise TraceError(
-            f"a value that {self._what} traced in {self._name} is used at {user_line()}, after the trace has ended; return it "
+            f"a value that {self._what} traced in {_named(*self._defined)} is used at {user_line()}, after the trace has ended; return it "
             "from the function (has_aux=True where there is a derivative)."
         )
 

@@ -144,7 +144,7 @@ def _follow() -> None:
         install(_FORMS[layer])
     least, _layer = results.path.least, layer
     if call_nodes.least:
-        recording.calibrate(layer, _ask)
+        recording.calibrate_by(layer, _ask)
 
 
 def _ask() -> None:

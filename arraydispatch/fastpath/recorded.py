@@ -17,7 +17,7 @@ from numpy import ndarray
 from .._core.handles import Handle
 from .._core.machine import MANY_LANES
 from ..array.general_forms import named, short_power
-from ..common import events
+from ..common import events, process_state
 from ..common.arguments import SCALARS, with_scalar
 from ..common.members import REDUCTIONS, Form, Member
 from ..common.sentinels import DECLINED
@@ -32,7 +32,7 @@ from . import results
 from .functions import of_large
 from .results import array_of, of_one, of_two
 
-__all__ = ["calibrate", "over"]
+__all__ = ["calibrate_by", "over"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -246,11 +246,12 @@ def _array_function(general: Any) -> Any:
 
 # -- reductions --------------------------------------------------------------------------------------------------------
 
-_alone: dict[str, int | None] = {}
-"""Number of references to an array that only the caller has, by kind of call; None where it tells nothing."""
 _known: dict[int, dict[str, int | None]] = {}
+"""What :func:`_count_of` returns, by layer."""
 _counting: tuple[int, list[int]] = 0, []
-"""Thread that runs :func:`calibrate`, and the numbers it found."""
+"""Thread that counts, and the numbers it found."""
+_layer = 0
+_ask: Callable[[], None] = list
 
 
 def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: str) -> Any:
@@ -260,7 +261,9 @@ def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: st
     v = a._v
     if type(v) is not Node and not (type(v) is np.ndarray and tape.IN_THREADS <= v.size < call_nodes.most):
         return None
-    made = reductions.reduced(name, a, args, kwargs, references == _alone.get(how))
+    found = _known.get(_layer)
+    alone = _count_of(how) if found is None else found[how]
+    made = reductions.reduced(name, a, args, kwargs, references == alone)
     if made is not None and events.every is not None:  # its time is the block's
         events.every.call(
             getattr(np, name),
@@ -312,23 +315,32 @@ def _reducer(name: str, general: Any) -> Any:
     return method
 
 
-def calibrate(layer: int, ask: Callable[[], None]) -> None:
-    """Count the references to an array that dies with a call, on this Python and with the forms of a layer in force.
+def calibrate_by(layer: int, ask: Callable[[], None]) -> None:
+    """Have the references to an array that dies with a call counted when first needed, on this Python and with the forms of a layer in force.
 
     ``ask`` calls a method and a function of an array that dies with the call, then of one that does not. It does so as user code
-    does, in a module that is not compiled. No other forms may be put in force while it runs.
+    does, in a module that is not compiled.
     """
-    global _alone, _counting
-    if layer not in _known:
-        counted: list[int] = []
-        _counting = get_ident(), counted
-        try:
-            ask()
-        finally:
-            _counting = 0, counted
-        pairs = {"method": counted[::2], "function": counted[1::2]}
-        _known[layer] = {how: dies if dies < stays else None for how, (dies, stays) in pairs.items()}
-    _alone = _known[layer]
+    global _layer, _ask
+    _layer, _ask = layer, ask
+
+
+def _count_of(how: str) -> int | None:
+    """Return the number of references to an array that only the caller has, by kind of call; None where it tells nothing."""
+    global _counting
+    with process_state.lock:  # no other forms may be put in force
+        if _layer not in _known:
+            counted: list[int] = []
+            _counting = get_ident(), counted
+            try:
+                _ask()
+            finally:
+                _counting = 0, counted
+            if len(counted) != 4:  # a call did not come here, as where NumPy keeps arrays of that shape
+                return None
+            pairs = {"method": counted[::2], "function": counted[1::2]}
+            _known[_layer] = {how: dies if dies < stays else None for how, (dies, stays) in pairs.items()}
+        return _known[_layer][how]
 
 
 def _setitem(general: Any) -> Any:

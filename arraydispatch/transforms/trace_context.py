@@ -183,8 +183,7 @@ class Inside:
         self.backend, self.ends = backend, ends
         self.trace = Trace(what, fun, backend, staged)
         self.rules = settings.traced()
-        inner = backend.traced
-        self.inner = inner if inner is not backend and settings.current_name() == backend.name else None
+        self.inner: Any = None
         """The backend's variant for traces, if new arrays are created on it."""
 
     def __enter__(self) -> None:
@@ -197,6 +196,8 @@ class Inside:
                 _plain = process.wrapper
                 process.change(wrapper=_make, watch=_watch, admit=admit, born=_told, **counts)
         tracing.running.set((*_entered(), self.trace))
+        if self.backend.traced is not self.backend and settings.current_name() == self.backend.name:
+            self.inner = self.backend.traced
         self.rules.__enter__()
         if self.inner is not None:
             self.inner.__enter__()

@@ -20,7 +20,6 @@ from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..backends.kinds import Kind
 from ..common.errors import check_broadcast
-from ..common.process_state import process
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from ..runtime.settings import Precision
@@ -126,17 +125,8 @@ def plan_for(
     return plan
 
 
-_records = False
-"""Whether calls are recorded: under compiled execution, where no library traces."""
-
-
-@process.follows("execution", "traces")
-def _follow() -> None:
-    """Drop the plans of the libraries' own arrays where recording begins: a call that finds its plan is not recorded."""
-    global _records
-    before, _records = _records, process.execution == "compiled" and not process.traces
-    if not _records or before:
-        return
+def drop_eager() -> None:
+    """Drop the plans of the libraries' own arrays, as where recording begins: a call that finds its plan is not recorded."""
     for backend in loader.loaded():
         for kind in backend.kinds():
             kind.whole.clear()
