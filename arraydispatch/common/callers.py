@@ -11,6 +11,7 @@ import faulthandler
 import os
 import re
 from collections.abc import Callable, Set as AbstractSet
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from types import CodeType, FrameType
@@ -23,10 +24,15 @@ _AS_COMPILED = f"{_PACKAGE}/", f"{_PACKAGE}{os.sep}"
 
 
 @cache
+def home_of(library: str) -> str:
+    """Return the folder of a library, found without importing it: a process may never use it."""
+    found = find_spec(library)
+    return os.path.join(os.path.dirname(os.path.abspath(found.origin)), "") if found and found.origin else ""
+
+
 def numpys() -> str:
-    """Return the folder of NumPy, found without importing it: a process may never use NumPy."""
-    found = find_spec("numpy")
-    return os.path.join(os.path.dirname(os.path.abspath(str(found.origin if found else ""))), "")
+    """Return the folder of NumPy."""
+    return home_of("numpy")
 
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
@@ -53,9 +59,37 @@ def is_core(file: str) -> bool:
     return file.startswith(found := numpys()) and _TESTS not in file[len(found) - 1 :]
 
 
+@cache
+def installed_in(folder: str) -> frozenset[str]:
+    """Return the names that installers have put into a folder, by the lists beside them: ``pip install --target`` takes any folder."""
+    names: set[str] = set()
+    with suppress(OSError):
+        for entry in os.listdir(folder):
+            if entry.endswith(".dist-info"):
+                with open(os.path.join(folder, entry, "RECORD"), encoding="utf-8") as record:
+                    names.update(line.partition("/")[0].partition(",")[0] for line in record)
+    return frozenset(names)
+
+
+def library_above(file: str) -> str:
+    """Return the folder of NumPy or SciPy that a file lies in, wherever it is installed; "" for other files."""
+    for library in ("numpy", "scipy"):
+        if f"{os.sep}{library}{os.sep}" in file and (home := home_of(library)) and file.startswith(home):
+            return home
+    return ""
+
+
+@cache
 def is_installed(file: str) -> bool:
-    """Whether a file belongs to an installed package."""
-    return any(folder in file for folder in _FOLDERS)
+    """Whether a file belongs to NumPy or another installed package."""
+    if any(folder in file for folder in _FOLDERS) or library_above(file):
+        return True
+    folder, name = os.path.split(file)
+    while name:
+        if name in installed_in(folder):
+            return True
+        folder, name = os.path.split(folder)
+    return False
 
 
 @cache

@@ -24,6 +24,7 @@ from types import ModuleType
 from typing import Any
 
 from . import callers
+from .process_state import process
 
 APART = 0.002
 """Seconds until a signal whose handler waits is sent again."""
@@ -233,8 +234,11 @@ def is_interrupted() -> bool:
 
 
 def _is_library_begun(module: Any) -> bool:
+    """Whether a module is being imported that is not the program's: in a run all but the user's files."""
     file = _file_begun(module)
-    return file is not None and callers.is_library(file)
+    if file is None:
+        return False
+    return callers.is_library(file) or (process.users is not None and not process.users.has_file(file))
 
 
 _names: Any = vars(ModuleType)["__dict__"]

@@ -7,12 +7,14 @@ the memory of arrays, so that writes reach the arrays; so do the methods of thei
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import wraps
 from types import BuiltinFunctionType, MethodDescriptorType, ModuleType
 from typing import Any
 
-from ..common.patching import Exchange
+from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
 from .user_compilers import numpys_own
 
@@ -106,3 +108,48 @@ def _of_class(module: ModuleType, name: str, cls: type) -> Iterator[Exchange]:
 
 
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+
+
+class Loads:
+    """Loads of the extension modules of a run, whose doors are opened once no such module is being loaded.
+
+    Until then modules find the classes written in C themselves in each other, and no stand-ins: Cython's ``cimport`` takes their C code from them.
+
+    Parameters
+    ----------
+    exchanges : Exchanges
+        Exchanges of the run, which close the doors.
+    """
+
+    def __init__(self, exchanges: Exchanges) -> None:
+        self._exchanges = exchanges
+        self._lock = threading.Lock()
+        self._running = 0
+        self._loaded: list[ModuleType] = []
+        self._classes: list[Exchange] = []
+
+    @contextmanager
+    def loading(self, module: ModuleType) -> Iterator[None]:
+        """Load a module in this block, and open its doors."""
+        with self._lock:
+            if not self._running:
+                for each in self._classes:
+                    each.undo()
+            self._running += 1
+        try:
+            yield
+            self._loaded.append(module)
+        finally:
+            with self._lock:
+                self._running -= 1
+                if not self._running:
+                    self._open()
+
+    def _open(self) -> None:
+        for each in self._classes:
+            self._exchanges.add(each)
+        while self._loaded:
+            for each in doors(self._loaded.pop()):
+                self._exchanges.add(each)
+                if isinstance(each.real, type):
+                    self._classes.append(each)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from contextlib import AbstractContextManager
 from functools import wraps
 from types import ModuleType
 from typing import Any
@@ -57,18 +58,18 @@ class ImportHook:
 
     User files (by ``users``) see ``substitute(module)`` in place of a module, the facade of NumPy only those of ``importing``. ``tell(name,
     by_user)`` is called when one of the modules ``told`` has been imported, ``named(globals)`` when code imports :data:`STAND_IN` by its
-    name, and ``compiled(module)`` when an extension module of the user's has been loaded.
+    name, and ``loading(module)`` is the context in which an extension module of the user's is loaded.
     """
 
     def __init__(
         self, users: UserFiles, substitute: Callable[[ModuleType], ModuleType],
         tell: Callable[[str, bool], None] = lambda name, by_user: None, told: AbstractSet[str] = frozenset(), *,
         importing: UserFiles | None = None, named: Callable[[dict[str, Any]], None] = lambda namespace: None,
-        compiled: Callable[[ModuleType], None] | None = None,
+        loading: Callable[[ModuleType], AbstractContextManager[None]] | None = None,
     ) -> None:  # fmt: skip
         self._importers, self._named = users if importing is None else importing, named
         self._tell, self._told = tell, told
-        self._users, self._compiled = users, compiled
+        self._users, self._loading = users, loading
         self._substitute = substitute
         self._active = False
         self._exchanges = Exchanges()
@@ -79,7 +80,7 @@ class ImportHook:
         self._exchanges.put("builtins:__import__", self._importing)
         self._exchanges.put("importlib:__import__", self._importing)
         self._exchanges.put("importlib:import_module", self._importing_module)
-        if self._compiled is not None:
+        if self._loading is not None:
             self._exchanges.put("importlib.machinery:ExtensionFileLoader.exec_module", self._executing)
 
     def remove(self) -> None:
@@ -133,14 +134,16 @@ class ImportHook:
         return import_module
 
     def _executing(self, exchange: Exchange) -> Callable[..., None]:
-        real, users, compiled = exchange.real, self._users, self._compiled
-        assert compiled is not None
+        real, users, loading = exchange.real, self._users, self._loading
+        assert loading is not None
 
         @wraps(real)
         def exec_module(self: Any, module: ModuleType) -> None:
-            real(self, module)
             origin = getattr(module.__spec__, "origin", None)
             if exchange.on and origin and not users.is_installed(origin):
-                compiled(module)
+                with loading(module):
+                    real(self, module)
+            else:
+                real(self, module)
 
         return exec_module

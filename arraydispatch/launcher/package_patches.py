@@ -515,6 +515,8 @@ class Doors:
 
     def __init__(self, exchanges: Exchanges) -> None:
         self._exchanges = exchanges
+        self.loading = extension_modules.Loads(exchanges).loading
+        """Context in which an extension module of the user's is loaded."""
         import_notices.begin()
         exchanges.until(import_notices.end)
         exchanges.put("functools:_find_impl", finding)
@@ -558,10 +560,6 @@ class Doors:
             if is_interrupted():
                 return False
         return True
-
-    def open_compiled(self, module: ModuleType) -> None:
-        """Open the doors of an extension module of the user's."""
-        self._open(extension_modules.doors, module, None)
 
     def _is_news(self, by_user: bool) -> bool:
         """Whether a module of :data:`_LOOKED_FOR` may have been imported since; quick, because packages import known modules again and again."""

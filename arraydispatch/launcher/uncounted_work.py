@@ -32,8 +32,6 @@ def left_to_numpy(users: UserFiles) -> list[Note]:
         file = getattr(module, "__file__", None)
         if type(file) is not str or not file.endswith(".py") or np not in _modules_in(module):
             continue
-        if module.__name__.partition(".")[0] == "numpy":  # by name, wherever NumPy is installed
-            continue
         if not users.has_file(file) and not users.is_installed(file):
             folder, name = os.path.split(os.path.realpath(file))
             found.setdefault(folder, []).append(name)

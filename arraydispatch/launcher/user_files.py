@@ -2,7 +2,8 @@
 
 The import hook, adoption and the random generators, which all depend on their caller, use this rule. A file is
 the user's if one of the roots contains it and no folder between the root and the file is an installation: no
-``site-packages``, no virtual environment, no interpreter, not this package. The deepest root wins, so that an
+``site-packages``, no virtual environment, no interpreter, not this package, none of the packages that ``pip install --target``
+has put beside the program. The deepest root wins, so that an
 ``--include`` of a package inside ``site-packages`` makes just that package the user's.
 """
 
@@ -15,7 +16,7 @@ from functools import cache
 from types import FrameType
 from typing import Any
 
-from ..common.callers import INSTALLED, OURS, is_core, is_installed, is_library, is_ours
+from ..common.callers import INSTALLED, OURS, installed_in, is_core, is_installed, is_library, is_ours, library_above
 from ..common.process_state import process
 
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
@@ -87,7 +88,7 @@ class UserFiles:
     def is_installed(self, file: str) -> bool:
         """Whether a file belongs to the interpreter, this package or an environment's packages."""
         path = _real(file)
-        return any(_inside(path, place) for place in self._places) or not INSTALLED.isdisjoint(path.split(os.sep))
+        return any(_inside(path, place) for place in self._places) or is_installed(path)
 
     def add_namespace(self, namespace: dict[str, Any]) -> None:
         """Add globals that are the user's whatever their file is: ``__main__`` from stdin, a notebook."""
@@ -110,13 +111,21 @@ class UserFiles:
     def _belongs(self, path: str, root: str) -> bool:
         if any(_inside(path, place) and _inside(place, root) and place != root for place in self._places):
             return False
-        folder = os.path.dirname(path)
-        while _inside(folder, root) and folder != root:
-            if os.path.basename(folder) in INSTALLED:
+        if (home := library_above(path)) and not root.startswith(home.rstrip(os.sep)):
+            return False
+        folder, name = os.path.split(path)
+        while _inside(folder, root):
+            if name in installed_in(folder):
                 return False
-            if any(os.path.exists(os.path.join(folder, mark)) for mark in _ENVIRONMENT_MARKS):
-                return False
-            folder = os.path.dirname(folder)
+            if folder != root:
+                if os.path.basename(folder) in INSTALLED:
+                    return False
+                if any(os.path.exists(os.path.join(folder, mark)) for mark in _ENVIRONMENT_MARKS):
+                    return False
+            above, name = os.path.split(folder)
+            if above == folder:
+                break
+            folder = above
         return True
 
     def _says(self, namespace: dict[str, Any]) -> bool | None:

@@ -39,18 +39,22 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compiled")
     for file in (CORPUS / "compiled").iterdir():
         shutil.copy(file, folder)
-    command = [sys.executable, "-m", "cython", "-3", "kernels.pyx"]
-    subprocess.run(command, cwd=folder, check=True, env={**os.environ, "PYTHONPATH": ""})
     headers = [f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}"]
-    library = f"kernels{sysconfig.get_config_var('EXT_SUFFIX')}"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O0", *headers, "kernels.c", "-o", library], cwd=folder, check=True)
+    for source in folder.glob("*.pyx"):
+        command = [sys.executable, "-m", "cython", "-3", source.name]
+        subprocess.run(command, cwd=folder, check=True, env={**os.environ, "PYTHONPATH": ""})
+        library = f"{source.stem}{sysconfig.get_config_var('EXT_SUFFIX')}"
+        command = [compiler, "-shared", "-fPIC", "-O0", *headers, f"{source.stem}.c", "-o", library]
+        subprocess.run(command, cwd=folder, check=True)
     return folder
 
 
 @pytest.mark.parametrize("backend", [name for name in ("jax", "torch") if name in loader.available()])
-def test_extension_modules_of_the_user(backend: str, compiled: Path, zygotes: Zygotes) -> None:
-    expected = zygotes.plain.run("main.py", cwd=compiled)
-    got = zygotes.of(backend).run("main.py", cwd=compiled, options=("--min-size", "0"))
+@pytest.mark.parametrize("script", ["main.py", "cimports.py"])
+def test_extension_modules_of_the_user(backend: str, script: str, compiled: Path, zygotes: Zygotes) -> None:
+    """Those that take C code from each other (``cimport``) find the classes themselves, also where one imports the other."""
+    expected = zygotes.plain.run(script, cwd=compiled)
+    got = zygotes.of(backend).run(script, cwd=compiled, options=("--min-size", "0"))
     assert expected.code == 0
     assert got.stdout == expected.stdout, got.stderr
     assert got.code == 0

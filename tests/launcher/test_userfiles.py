@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,8 @@ import pytest
 import arraydispatch
 from arraydispatch.launcher import package_patches, runner, user_files
 from arraydispatch.launcher.user_files import UserFiles
+
+ROOT = Path(__file__).parents[2]
 
 
 def _write(path: Path) -> str:
@@ -38,6 +43,68 @@ def test_installed_code_is_not_the_users(tmp_path: Path) -> None:
     assert not users.has_file(arraydispatch.__file__)
     assert not users.has_file(_write(tmp_path / "fast.cpython-311-x86_64-linux-gnu.so"))
     assert not users.has_file("<string>")
+
+
+def test_packages_beside_the_program_are_not_the_users(tmp_path: Path) -> None:
+    """``pip install --target`` puts them into any folder, as for a function in a cloud, with lists of what it has put there."""
+    (tmp_path / "thing-1.0.dist-info").mkdir()
+    (tmp_path / "thing-1.0.dist-info" / "RECORD").write_text(
+        "thing/__init__.py,sha256=x,0\nsingle.py,,\n../../bin/thing,,\n"
+    )
+    users = UserFiles([str(tmp_path)])
+    assert users.has_file(_write(tmp_path / "main.py"))
+    assert users.has_file(_write(tmp_path / "own" / "thing" / "a.py"))
+    for file in (tmp_path / "thing" / "deep" / "a.py", tmp_path / "single.py"):
+        assert not users.has_file(_write(file))
+        assert users.is_installed(str(file))
+    assert not users.is_installed(str(tmp_path / "main.py"))
+    assert UserFiles([str(tmp_path / "thing")]).has_file(str(tmp_path / "thing" / "deep" / "a.py"))
+
+
+_ELSEWHERE = """
+import numpy as np
+import scipy.linalg, scipy.signal, scipy.sparse.linalg
+print("site-packages" in scipy.__file__)
+rng = np.random.default_rng(1)
+print(type(rng.random(3)).__name__, scipy.linalg.inv(np.eye(2) * 2).tolist(), scipy.signal.fftconvolve(np.ones(2), np.ones(2)).tolist())
+print(scipy.sparse.linalg.spsolve(scipy.sparse.eye(2, format="csc"), np.ones(2)).tolist())
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.one_backend
+@pytest.mark.parametrize("beside", [False, True])
+def test_numpy_and_scipy_in_a_folder_of_any_name(backend: str, beside: bool, tmp_path: Path) -> None:
+    """They were taken for the program's: classes of NumPy's own extension modules were exchanged, and an import waited for itself."""
+    scipy = pytest.importorskip("scipy")
+    folder = tmp_path if beside else tmp_path / "libraries"
+    for module in (numpy, scipy):
+        package = Path(module.__file__).parent
+        for place in (package, package.with_name(f"{package.name}.libs")):
+            if place.exists():
+                shutil.copytree(
+                    place,
+                    folder / place.name,
+                    copy_function=_linked,
+                    ignore=shutil.ignore_patterns("tests", "__pycache__"),
+                )
+    script = tmp_path / "script" / "main.py" if not beside else tmp_path / "main.py"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(_ELSEWHERE)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    command = [sys.executable, "-m", "arraydispatch", "run", "--backend", backend, str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env, cwd=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()) == (
+        0, ["False", "ndarray [[0.5, 0.0], [0.0, 0.5]] [1.0, 2.0, 1.0]", "[1.0, 1.0]"]
+    ), done.stdout + done.stderr  # fmt: skip
+    assert "not under the script's folder" not in done.stderr
+
+
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
 
 
 def test_include_beats_installed(tmp_path: Path) -> None:

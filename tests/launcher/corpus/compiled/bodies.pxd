@@ -1,0 +1,3 @@
+cdef class Body:
+    cdef double mass
+    cdef double energy(self, double[:] speed)
