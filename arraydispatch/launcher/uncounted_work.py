@@ -1,7 +1,7 @@
-"""Work that a report cannot count: of ndarrays that libraries made, whose operators and methods are NumPy's own, and of modules that
+"""Work that a report cannot count: operators and methods of ndarrays that libraries made, and modules that
 are neither the user's nor installed.
 
-At the end of a program, the ndarrays among its globals that never came to the backend are looked up in its source.
+At the end of a program, its source is searched for ndarrays among its globals that were never moved to the backend.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def left_to_numpy(users: UserFiles) -> list[Note]:
         file = getattr(module, "__file__", None)
         if type(file) is not str or not file.endswith(".py") or np not in _modules_in(module):
             continue
-        if module.__name__.partition(".")[0] == "numpy":  # by name, wherever NumPy is installed
+        if module.__name__.partition(".")[0] == "numpy":  # recognized by name, wherever NumPy is installed
             continue
         if not users.has_file(file) and not users.is_installed(file):
             folder, name = os.path.split(os.path.realpath(file))
@@ -54,8 +54,9 @@ def _could_be_held(dtype: np.dtype[Any]) -> bool:
 
 
 def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]], bool]) -> list[Note]:
-    """Return the lines of a module where an operator or a method of an ndarray does work that the backend could do: of one that is large enough to
-    mention and never came to the backend, which ``stayed`` tells.
+    """Return the lines of a module where an operator or a method of an ndarray does work that the backend could do.
+
+    ``stayed(x)``: whether an ndarray is large enough to mention and was never moved to the backend.
     """
     values = vars(module).copy().items()
     # A writable view of another object's memory is not converted by np.asarray either.
