@@ -159,8 +159,8 @@ def _differentiable_cholesky(a: Tensor) -> Any:
 
 
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
-    """Factorize; by hand for an empty matrix, whose complete factor TensorFlow leaves unset, and scaled: its squares
-    overflow.
+    """Factorize, after scaling, because TensorFlow's squares overflow; an empty matrix by hand, because TensorFlow leaves its complete
+    factor unset.
     """
     shape = dims(a)
     if 0 in shape[-2:]:
@@ -323,7 +323,7 @@ def _differentiable_determinant(a: Tensor) -> Any:
 
 
 def _transform(table: dict[int, Callable[..., Any]], a: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """Transform along axes: TensorFlow transforms the last one to three, so the given ones are moved there, three at a time."""
+    """Transform along axes: TensorFlow transforms the last one to three axes, so the given axes are moved there, three at a time."""
     if math.prod(dims(a)) == 0:
         return a
     together = 3 if len(set(axes)) == len(axes) else 1  # NumPy transforms along a repeated axis again
