@@ -212,7 +212,7 @@ def _by_body(func: Any, body: Callable[..., Any], size: Any, dtype: Any, args: t
         with backend.within():
             made = wrapping.beside_writers(lambda: body(backend.xp, *args, device=device, **options))
             return _wrapped(made, backend)
-    except LeftToNumPy:  # for example one of many shapes, for each of which the library would compile
+    except LeftToNumPy:  # for example if the library would compile for each of many shapes
         return _moved(func(*args, **options))
 
 
@@ -265,7 +265,7 @@ def _steps(first: Any, second: Any, dtype: np.dtype[Any]) -> Callable[[Any], Any
 
 
 def _is_plain(dtype: np.dtype[Any]) -> bool:
-    """Whether a dtype is an integer one, or a float with which NumPy computes directly."""
+    """Whether a dtype is an integer type, or a float type that NumPy computes in directly."""
     return dtype.kind in "iuf" and dtype != np.float16
 
 

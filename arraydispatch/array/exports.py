@@ -120,7 +120,7 @@ def for_library(a: Any) -> np.ndarray[Any, Any]:
 
 
 _BYTES_TO_WRITE = 1
-"""Flags of the buffer protocol (PyBUF_WRITABLE) with which C code requests writable bytes without their format."""
+"""Flags of the buffer protocol (PyBUF_WRITABLE): C code sets them to request writable bytes without their format."""
 _refused: tuple[int, int] | None = None
 """Thread and array of the last request of this kind, if it was refused."""
 

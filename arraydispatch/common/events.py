@@ -158,7 +158,7 @@ inside = _Inside()
 
 
 class Body:
-    """Context of a reported call whose body calls NumPy, such as SciPy's Python code."""
+    """Context for the body of a reported call, if the body itself calls NumPy, as SciPy's Python code does."""
 
     __slots__ = ("_outer",)
 

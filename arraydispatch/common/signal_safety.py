@@ -79,7 +79,7 @@ def of_handler(error: BaseException) -> bool:
 
 def mark(error: BaseException) -> None:
     """Mark an exception as raised by a signal handler."""
-    with suppress(Exception):  # of a class that takes no attributes
+    with suppress(Exception):  # the class may take no attributes
         setattr(error, _MARK, True)
 
 

@@ -78,8 +78,8 @@ def backend_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def bring(values: Any) -> bool:
     """Move small arrays that blocks have made to the host if a call on them would be a block by itself; return whether any was moved.
 
-    So it is if all arrays among the values are small and known, and nothing is recorded. NumPy then computes with them as with any
-    small array, in less time than a program of the library takes to start.
+    The call would be one if all arrays among the values are small and known, and nothing is recorded. NumPy then computes with the
+    arrays in less time than a program of the library takes to start.
     """
     if not _brings:
         return False
@@ -128,7 +128,7 @@ def _in_host_state(a: Handle) -> Any:
 
 
 def _at_home(operands: Any) -> list[Any] | None:
-    """For operands in the host state, return the keys and values with which the home library computes in their memory.
+    """For operands in the host state, return keys and values that let the home library compute in their memory.
 
     The list has a key for each operand (its kind at home, or the type of a number), then a value for each (native array or number).
     Return None if the general path is needed: the arrays are not all of one library that computes in host memory, none is large, one is

@@ -433,7 +433,7 @@ def _apart(key: Any, x: Any, backend: Backend) -> Any:
 
 
 def stand_in(value: Any) -> Any:
-    """Return a stand-in for a value assigned to one element: NumPy raises its error if the value has several."""
+    """Return the ndarray to assign to one element; if the value has several elements, a ghost, for which NumPy raises its error."""
     if not isinstance(value, Handle):
         return value
     found = ghost(value)

@@ -528,7 +528,7 @@ _drawing: set[Any] = set()
 
 
 def _is_within() -> bool:
-    """Whether a NumPy method calls this one. It has no frame of its own, so the caller's frame is in :data:`_drawing`."""
+    """Whether a draw is called by NumPy's code for another draw. That code has no frame, so the frame found is one in :data:`_drawing`."""
     return bool(_drawing) and machine.current_frame() in _drawing
 
 

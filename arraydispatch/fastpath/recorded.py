@@ -343,7 +343,7 @@ def _setitem(general: Any) -> Any:
                     if writes.store(self, key, value):
                         return
                     if type(self._v) is ndarray and _look((value,), results.path.least):
-                        self[key] = value  # by the thin form
+                        self[key] = value  # calls the thin form
                         return
                 elif writes.is_itself(self, key, value):
                     return
@@ -359,7 +359,7 @@ def _getitem(general: Any) -> Any:
             if made is not None:
                 return made
             if _look((self,), results.path.least):
-                return self[key]  # by the thin form
+                return self[key]  # calls the thin form
         return general(self, key)
 
     return __getitem__

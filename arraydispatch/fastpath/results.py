@@ -142,7 +142,7 @@ def _converted(x: Any) -> Any:
 
 _NUMBERS = int, float, complex
 _ANSWERS = "__array_ufunc__", "__array_priority__"
-"""Attributes with which an operand can take over the call from NumPy."""
+"""Attributes that let an operand take over the call from NumPy."""
 
 
 def is_kept(a: Handle, value: ndarray) -> bool:

@@ -360,7 +360,7 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
 
 
 def _moving(ns: Any, step: Native, f: Native) -> Native:
-    """Return ``f`` plus a step that is zero, so that the result has the derivative of the step; zeros keep their sign."""
+    """Add a step of value zero to ``f``: the result has the values of ``f``, with the signs of zeros, and the derivative of the step."""
     mirrored = ns.negative(ns.subtract(ns.negative(f), step))
     return ns.prim.where(ns.signbit(f), mirrored, ns.add(step, f))
 

@@ -207,7 +207,7 @@ def _multiplied(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | N
 
 
 def _normed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of ``np.linalg.norm`` and ``vector_norm``: that of a reduction for one axis, otherwise that of a C-order copy."""
+    """Return the order of a result of ``np.linalg.norm`` or ``vector_norm``: a reduction's if there is one axis, otherwise None (C order)."""
     axis = args[2] if len(args) > 2 else kwargs.get("axis")
     if axis is None or np.ndim(axis):
         return None

@@ -44,7 +44,7 @@ def _position(m: Any, n: Any, q: Any) -> Any:
 
 
 def _step(m: Any, index: Any, stays: Any) -> Any:
-    """Return the index of the element to the left if ``stays``, otherwise of the one to the right."""
+    """Round an index down if ``stays``, otherwise to the next element."""
     return m.add(m.floor(index), m.logical_not(stays))
 
 

@@ -40,7 +40,7 @@ class Checks(NamedTuple):
         terms. ``square``, ``spread``: the largest value, squared or not. ``remainder``: the largest operand.
         ``period``: 1.
     sign : float
-        For a sum of two terms: sign with which the second absolute value is added to the first.
+        For a sum of two terms: sign of the second absolute value, which is added to the first.
     jumps : {"unit", "exact", "operand"} or None
         Size of discontinuities of the result: about 1 or a digit, arbitrary, or about an operand.
     defined : str
@@ -138,7 +138,7 @@ class Written(NamedTuple):
     at: int
     """Position among the parameters; larger than all positions for a keyword-only one."""
     harmless: Any
-    """Default value, with which the call writes nothing."""
+    """Default value; with it the call writes nothing."""
 
     def asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a call passes a value other than the default."""
@@ -191,7 +191,7 @@ class Spec(Facts):
         ``casts``: the result is written with casting="unsafe", as in the last three cases. ``fills``: the last step, a
         ufunc or an assignment, broadcasts the result. ``exact``: ``out`` must have the dtype of the result and be in C order.
     writer : ufunc or None
-        Ufunc with which NumPy writes ``out=``; NumPy's error for a wrong dtype names it.
+        Ufunc that NumPy uses to write ``out=``; NumPy's error for a wrong dtype names it.
     layout : Layout or None
         Memory order of NumPy's new results.
     refusal : str
@@ -208,7 +208,7 @@ class Spec(Facts):
     recorded : bool
         Whether fused execution records the function, as it does ufuncs and reductions.
     orders : bool
-        Whether integer arguments may be degrees and orders, of which the values are needed: ndarrays of them are not converted.
+        Whether integer arguments may be degrees and orders. Their values are needed, so ndarrays of them are not converted.
     of_elements : bool
         Whether NumPy asks the elements of the argument, not the argument, for ``__array_function__`` (NEP 18).
     keeps : callable or None

@@ -1,4 +1,4 @@
-"""Functions with which a program loads arrays, from pickles and with other libraries: they return instances of its ``np.ndarray``.
+"""Functions that load a program's arrays, from pickles and with other libraries: they return instances of its ``np.ndarray``.
 
 No other code holds the memory of such an array. If a library calls these functions for its own use, they return ndarrays.
 """

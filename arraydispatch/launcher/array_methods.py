@@ -78,7 +78,7 @@ class StandInType(type):
         raise NotImplementedError
 
     def inherited(cls, made: Any) -> None:
-        """Handle a new class that inherits from NumPy's class in place of this one."""
+        """Handle a new class (``made``): its bases named this stand-in, and NumPy's class has taken the stand-in's place."""
 
 
 def _of_numpy(bases: tuple[Any, ...], metaclass: Any) -> tuple[tuple[Any, ...], list[Any]]:

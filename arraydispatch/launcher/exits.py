@@ -77,7 +77,7 @@ class Endings:
         self._end(True, True)
 
     def _end(self, flush: bool, complete: bool) -> None:
-        """Call ``finish``, while a signal to end the process, as from a pool, has to wait."""
+        """Call ``finish``. A signal that arrives meanwhile to end the process, for example from a pool, takes effect afterwards."""
         self._finishing = True
         try:
             self._finish(flush, complete)

@@ -31,7 +31,7 @@ _BEHIND_METHODS = importlib.import_module("numpy._core._methods").__file__
 
 
 def at_user_lines(exchanges: Exchanges) -> None:
-    """Exchange the function with which Python shows and records warnings."""
+    """Exchange Python's function that shows and records warnings."""
     exchanges.put("warnings:_showwarnmsg", _showing)
     # By default Python shows a DeprecationWarning for lines of __main__ alone; for a line of this package it has to come as far as the
     # function above.

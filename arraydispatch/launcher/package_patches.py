@@ -79,7 +79,7 @@ _IN_C = "from_numpy"
 """Name of a C function of a backend's library that accepts only an ndarray."""
 
 _PROCESSES = "multiprocessing.reduction"
-"""Module of the pickler with which processes of a run exchange arrays."""
+"""Module of the pickler that processes of a run use to exchange arrays."""
 
 _OTHERS = "cloudpickle dill joblib multiprocessing shelve skimage xarray".split()
 LIBRARIES = frozenset(

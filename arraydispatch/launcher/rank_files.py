@@ -234,7 +234,7 @@ class RankFiles(Files):
                 real(src, dst, *args, **kwargs)
                 return
             source = self._path(src, kwargs)
-            if source is None:  # of a temporary file
+            if source is None:  # a temporary file
                 self._copy(os.fspath(src), self._for_writing(target, False))
                 self._real["remove"](src)
                 return

@@ -31,7 +31,7 @@ __all__ = ["CHANGING", "OPENING", "PLACES", "WRITING", "Files", "FirstRankFiles"
 CHANGING = ("chmod", "chown", "setxattr", "truncate", "utime")
 """Functions of :mod:`os` that change files."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-"""Flags with which :func:`os.open` can change a file."""
+"""Flags that let :func:`os.open` change a file."""
 _ON_BEHALF = frozenset(
     (__name__, f"{__package__}.rank_files", f"{__package__}.rank_input", *"os pathlib pathlib._local shutil glob genericpath posixpath ntpath".split())
 )  # fmt: skip
@@ -135,7 +135,7 @@ class _Log:
 
 
 class Files:
-    """File functions with which a rank changes files in turn with the others.
+    """File functions that let a rank change files in turn with the others.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ def _overloading(exchange: Exchange) -> Any:
 
 
 def _open_numba(exchanges: Exchanges) -> None:
-    """Exchange the functions with which numba looks up names and is called, once it has been imported."""
+    """Exchange numba's functions for looking up names, and those that users call, once numba has been imported."""
     from numba.extending import typeof_impl
 
     put = exchanges.put

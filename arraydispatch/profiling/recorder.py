@@ -33,7 +33,7 @@ from .records import Block, Call, Compilation, Event, Message, Note, Part, Trans
 __all__ = ["Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Profile", "Transfer"]
 
 _TO_NUMPY = "to_numpy()"
-"""Name of the method with which Matplotlib and users request an ndarray."""
+"""Name of the method that Matplotlib and users call to request an ndarray."""
 _IN_C = "an operation of an ndarray's, or an extension module,"
 """Name for a request for an ndarray from C code, which has no frame."""
 _SMALL = 1024

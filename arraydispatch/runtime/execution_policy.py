@@ -184,7 +184,7 @@ class Shapes:
         self._moves[shape] = self._calls[shape] = 0
 
     def decided_by_values(self, shape: tuple[int, ...]) -> None:
-        """Note a shape that depends on values, as that of ``x[mask]``: it does not recur unless it already does."""
+        """Note that a shape depends on values, as that of ``x[mask]``. It counts as not recurring, unless it has recurred already."""
         if shape not in self._recurring and shape not in self._by_values:
             if len(self._by_values) >= 1024:
                 self._by_values.clear()

@@ -318,7 +318,7 @@ class Weak(Scalar):
     __slots__ = ()
 
     def strong(self, dtype: np.dtype[Any] | None = None) -> Any:
-        """Return a NumPy scalar of this dtype, or of NumPy's default dtype for such a number if None."""
+        """Return a traced scalar of this dtype; if None, of NumPy's default dtype for the number."""
         kind = self._kind
         if dtype is None or dtype == kind.dtype:
             return Scalar._holding(self._v, kind)

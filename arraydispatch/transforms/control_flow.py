@@ -103,7 +103,7 @@ def _is_taped() -> bool:
 
 
 class _Known:
-    """Loop run by Python."""
+    """Loop that Python runs, because the values of the condition are known."""
 
     def __init__(self, going: Callable[[Any], Any], step: Callable[[Any], Any]) -> None:
         self.going, self.step = going, step

@@ -177,7 +177,7 @@ def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
 
 
 def _power_of_two(size: Tensor) -> Tensor:
-    """Return a power of two of the order of positive numbers, an exact divisor; 1 for matrices without any."""
+    """Return the largest power of two up to each positive number (dividing by it is exact); 1 for subnormal and non-finite ones."""
     integer, exponent = (tf.int64, 0x7FF << 52) if size.dtype is tf.float64 else (tf.int32, 0xFF << 23)
     power = _bitcast(tf.bitwise.bitwise_and(_bitcast(size, integer), exponent), size.dtype)
     return tf.where((power > 0) & tf.math.is_finite(power), power, tf.ones_like(power))

@@ -293,8 +293,9 @@ def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
 
 
 def _chosen(a: Tensor, ranges: Sequence[range], value: Tensor) -> Tensor:
-    """Write most of an array by selecting each element from the array or the value: XLA fuses that with the value, in a
-    third of the time.
+    """Write a value to most of an array by selecting each element from one of them.
+
+    XLA fuses the selection with the code that computes the value, which takes a third of the time.
     """
     inside = None
     for axis, (part, n) in enumerate(zip(ranges, dims(a))):

@@ -111,7 +111,7 @@ def _halved(plain: Kernel) -> Kernel:
 
 
 def _arctan2(a: Tensor, b: Tensor) -> Tensor:
-    """Return 0 as the derivative at two zeros, where TensorFlow has NaN."""
+    """Compute arctan2; at two zeros the derivative is 0, where TensorFlow has NaN."""
     if not derived():
         return _atan2(a, b)
     held, other = tf.stop_gradient(a), tf.stop_gradient(b)

@@ -328,7 +328,7 @@ def sort(a: Tensor, axis: int) -> Tensor:
 
 
 def argsort(a: Tensor, axis: int, stable: bool = True) -> Tensor:
-    """Sort complex numbers by the positions of their NaNs, then by real, then by imaginary part: NumPy's order."""
+    """Return sorting indices; complex numbers are in NumPy's order: by which parts are NaN, then by real, then by imaginary part."""
     if not stable and (made := host_kernels.argsort(a, axis)) is not None:
         return made
     if a.dtype.is_complex:

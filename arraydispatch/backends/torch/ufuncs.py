@@ -86,7 +86,7 @@ _ROW = 256
 
 
 def _extremum(plain: Kernel, at_least: Kernel) -> Kernel:
-    """Make maximum, minimum, fmax or fmin, with uint64."""
+    """Extend torch's maximum, minimum, fmax or fmin to uint64."""
 
     def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
         if a.dtype is torch.uint64:

@@ -354,7 +354,7 @@ class Tape:
 
 
 class _Rest(NamedTuple):
-    """Remainder of a tape after its first calls have run: its `calls`, `inputs` and `first`."""
+    """Remaining contents of a tape after its first calls have run."""
 
     calls: list[Call]
     inputs: list[Deferred]

@@ -407,7 +407,7 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
 
 
 def _form(func: np.ufunc | None, kind: Any, window: Window, y: Any, of: Window | None, is_array: bool) -> Form | None:
-    """Return the form of such writes; None if they are not recorded."""
+    """Return the form of a write to a window; None if the write cannot be recorded."""
     dtype, reports = kind.dtype, False
     ins: tuple[Any, ...] = dtype, dtype
     if dtype.char not in HELD:

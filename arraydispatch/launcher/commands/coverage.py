@@ -70,7 +70,7 @@ def dispatched() -> list[Any]:
 
 
 def _inner_half(func: Any, found: set[Any]) -> bool:
-    """Whether this is the inner half of a function with ``like=`` (`_eye_with_like`), which NumPy never passes on."""
+    """Whether a function is the private helper of a function with ``like=`` (`_eye_with_like`); NumPy never dispatches helpers."""
     public = getattr(np, func.__name__, None) if func.__module__ == "numpy" else func
     return public is not func and public in found
 

@@ -100,7 +100,7 @@ def _remedy(rows: list[dict[str, Any]], data: dict[str, Any]) -> str:
 
 
 def summary(data: dict[str, Any]) -> str:
-    """Return the sentence, for the data of a report (:func:`arraydispatch.profiling.report.as_dict`)."""
+    """Return the sentence that sums up a report's data (:func:`arraydispatch.profiling.report.as_dict`)."""
     rows = [row for row in data["computed"] if row["how"] != "block" or row["blocks"]]
     numpys = [row for row in rows if row["by"] == _NUMPY]
     libraries = [row for row in rows if row["by"] != _NUMPY]

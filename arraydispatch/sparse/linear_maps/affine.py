@@ -1,4 +1,4 @@
-"""Affine arrays: the arguments with which ``matrix_from_function`` traces a function to find its matrix.
+"""Affine arrays: ``matrix_from_function`` calls a function with them to find its matrix.
 
 The function runs on :class:`Affine` arrays. Each element is a row of a sparse matrix (coefficients of the
 elements of the arguments) and a number. NumPy itself moves elements (slices, ``reshape``, ``roll``, ``concatenate``,

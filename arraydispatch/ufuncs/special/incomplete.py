@@ -69,7 +69,7 @@ def _prefix(a: Real, x: Real) -> Real:
 
 
 def _lower_sum(a: Real, x: Real) -> Real:
-    """Compute P over the prefix (DLMF 8.11.4)."""
+    """Compute the series of P(a, x) without its prefix (DLMF 8.11.4)."""
 
     def step(r: Real, c: Real, total: Real, z: Real) -> tuple[Real, Real, Real, Real]:
         r = r + 1.0
