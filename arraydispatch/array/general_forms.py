@@ -23,7 +23,7 @@ _call = functions.call
 def named(made: Any, name: str) -> Any:
     """Give a member of ``Array`` the name of ndarray's: pickle asks a bound method for its name.
 
-    Pickle finds an unbound one by module and qualified name: see ``ndarray`` in :mod:`arraydispatch.array`.
+    Pickle finds an unbound method by module and qualified name: see ``ndarray`` in :mod:`arraydispatch.array`.
     """
     for function in (made.fget, made.fset) if isinstance(made, property) else (made,):
         if function is not None:

@@ -265,7 +265,7 @@ class _Watch:
         threading.Thread(target=self._beat, name="arraydispatch-rank", daemon=True).start()
 
     def ran(self, key: str) -> None:
-        """Count a program that all ranks begin together, with its line."""
+        """Record that this rank begins a program that all ranks begin together, and on which line of the user's code."""
         if self.begun is not None:
             self.begun.add(key, tracing.user_line())
 

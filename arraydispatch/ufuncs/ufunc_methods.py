@@ -350,7 +350,7 @@ class Bound:
         return self(*self.spread(a, b), **kwargs)
 
     def spread(self, a: Any, b: Any) -> tuple[Any, Any]:
-        """Return the operands of :meth:`outer` as those of the ufunc: the first gets the second's dimensions appended."""
+        """Reshape the operands of :meth:`outer` so that the ufunc itself can be called: append an axis to the first for each axis of the second."""
         backend = self.backend
         shape, ones = backend.shape_of(a), (1,) * len(backend.shape_of(b))
         if (ndim := len(shape) + len(ones)) > 64:

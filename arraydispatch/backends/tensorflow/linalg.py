@@ -70,9 +70,9 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _checked(message: str, ranks: tuple[int, ...] = (2,)) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Raise TensorFlow's InvalidArgumentError as NumPy's LinAlgError, except for matrices that contain NaN.
+    """Raise NumPy's LinAlgError for TensorFlow's InvalidArgumentError; results for matrices with a NaN or infinity are NaN instead.
 
-    ``ranks`` gives the number of dimensions of each result beside the stack's: for these matrices they are NaN.
+    ``ranks``: number of dimensions of each result, without those of the stack.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -177,7 +177,7 @@ def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
 
 
 def _power_of_two(size: Tensor) -> Tensor:
-    """Return the largest power of two up to each positive number (dividing by it is exact); 1 for subnormal and non-finite ones."""
+    """Return the largest power of two up to each number (dividing by it is exact); 1 for zero, subnormal and non-finite ones."""
     integer, exponent = (tf.int64, 0x7FF << 52) if size.dtype is tf.float64 else (tf.int32, 0xFF << 23)
     power = _bitcast(tf.bitwise.bitwise_and(_bitcast(size, integer), exponent), size.dtype)
     return tf.where((power > 0) & tf.math.is_finite(power), power, tf.ones_like(power))
