@@ -1,6 +1,6 @@
 """arraydispatch: existing NumPy code, unchanged, running on JAX, PyTorch or TensorFlow.
 
-``import arraydispatch as ad`` loads no array library and next to nothing else: every public name is found on first use.
+``import arraydispatch as ad`` loads no array library and hardly anything else: every public name is loaded on first use.
 """
 
 from __future__ import annotations

@@ -9,19 +9,19 @@ import sys
 import threading
 
 SPIN = "17"
-"""OpenBLAS's threads look for work for so long after a call, 2^17 cycles or some 40 microseconds, before they sleep: by themselves they do for
-2^26, in which the processors that they run on are wanted for the blocks that come next. Beside PyTorch's threads, which look for work
-themselves, an exponential of 262,144 numbers and a product of them take 8 ms so, 1.3 ms with 2^20, and 0.4 with 2^17. It reads the variable
+"""After a call OpenBLAS's threads spin for 2^17 cycles, some 40 microseconds, before they sleep. The default is 2^26, during which the
+next blocks need their processors. Beside PyTorch's threads, which spin too, an exponential of 262,144 numbers and a product of them
+take 8 ms with the default, 1.3 ms with 2^20, and 0.4 with 2^17. OpenBLAS reads the variable
 when it is loaded."""
 
 
 def main() -> int:
-    """Run the command line; Ctrl-C while it starts is said in a word, and in the script it is the script's.
+    """Run the command line. Ctrl-C during the start prints one word; in the script, the script handles it.
 
-    Either way the process then dies of it, as Python's own do.
+    If Ctrl-C ends the process, the process dies of the signal, as Python's own do.
     """
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", SPIN)
-    gc.disable()  # until the program begins: a start makes nothing but what stays (see `runner.run`)
+    gc.disable()  # until the program begins: objects made during the start stay alive (see `runner.run`)
     try:
         from .launcher.commands import cli
 
@@ -29,11 +29,11 @@ def main() -> int:
     except KeyboardInterrupt as interrupt:
         if type(interrupt) is KeyboardInterrupt:
             print("arraydispatch: interrupted", file=sys.stderr)
-        # Python dies of the signal only if it compiles nothing after it has seen the exception: so the end comes first.
+        # Python dies of the signal only if it compiles nothing after it has seen the exception, so the process ends first.
         threading._shutdown()  # type: ignore[attr-defined]  # wait for the program's threads
         atexit._run_exitfuncs()
         sys.excepthook = lambda *_: None
-        raise KeyboardInterrupt from None  # itself: Python looks for no subclass
+        raise KeyboardInterrupt from None  # exactly this class: Python ignores subclasses
 
 
 if __name__ == "__main__":

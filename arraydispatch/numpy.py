@@ -1,9 +1,9 @@
 """NumPy on the backend in use: ``import arraydispatch.numpy as np``.
 
 The module is the stand-in for NumPy that programs get from the launcher (:mod:`arraydispatch.launcher.facade`); arrays are on the
-backend of :func:`arraydispatch.use` or of the innermost ``with arraydispatch.backend(...)`` block. NumPy's other modules are imported
-under this name too: ``from arraydispatch.numpy.linalg import norm``. To whoever imports it arrays are ``np.ndarray``, and other
-packages take them for that; modules that ``import numpy`` keep NumPy.
+backend of :func:`arraydispatch.use` or of the innermost ``with arraydispatch.backend(...)`` block. NumPy's other modules can be imported
+under this name too: ``from arraydispatch.numpy.linalg import norm``. To modules that import it, and to other packages, arrays are
+``np.ndarray``. Modules that ``import numpy`` keep NumPy.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Finder:
 
     @staticmethod
     def create_module(_spec: ModuleSpec) -> None:
-        """Leave it to Python, which gives the module its own attributes: the facade must not get them."""
+        """Let Python make the module and set its attributes there: the facade must not get them."""
 
     @staticmethod
     def exec_module(module: ModuleType) -> None:

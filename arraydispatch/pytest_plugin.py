@@ -1,7 +1,7 @@
 """Runs a test suite on a backend: ``pytest -p arraydispatch.pytest_plugin --arraydispatch=torch``.
 
-The tests, their ``conftest.py`` files and what lies beside them under pytest's root are user code: they see the facade
-of NumPy, as a script under ``arraydispatch run`` does. The package under test is, too, if it lies there; an installed one
+The tests, their ``conftest.py`` files and everything else under pytest's root are user code: they see the facade
+of NumPy, as a script under ``arraydispatch run`` does. So is the package under test if it is there; an installed package
 is named with ``--arraydispatch-include``.
 """
 
@@ -31,11 +31,11 @@ __all__ = [
 
 _running: list[tuple[ExitStack, Profile]] = []
 _COUNTS = "arraydispatch_counts"
-"""Name under which a worker of pytest-xdist hands over its counts."""
+"""Name under which a worker of pytest-xdist passes its counts on."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, named as those of ``arraydispatch run``."""
+    """Add the options, named as those of ``arraydispatch run``."""
     group = parser.getgroup("arraydispatch", "NumPy code on another array library")
     group.addoption("--arraydispatch", metavar="B", default=None, help="the backend to run the tests on")
     group.addoption("--arraydispatch-device", metavar="D", default=None, help="a device of the backend")
@@ -73,7 +73,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """In a worker of pytest-xdist: hand the counts to the process that reports."""
+    """In a worker of pytest-xdist, pass the counts to the process that reports."""
     handed_over = getattr(session.config, "workeroutput", None)
     if _running and handed_over is not None:
         handed_over[_COUNTS] = json.dumps(_running[-1][1].tally().to_json())
@@ -81,14 +81,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take the counts of a worker of pytest-xdist that has ended; one that was killed has left none."""
+    """Take the counts of a worker of pytest-xdist that has ended; a killed one has left none."""
     counts = getattr(node, "workeroutput", {}).get(_COUNTS)
     if _running and counts is not None:
         _running[-1][1].children.append(Tally.from_json(json.loads(counts)))
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say what ran where."""
+    """Print where calls ran."""
     if _running:
         _, profile = _running[-1]
         text = io.StringIO()
@@ -98,6 +98,6 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def pytest_unconfigure() -> None:
-    """Take the facade out again."""
+    """Remove the facade."""
     if _running:
         _running.pop()[0].close()

@@ -14,7 +14,9 @@ __all__ = ["Called", "MethodStandIn", "StandIn", "by_name"]
 
 
 class _Forwarding(property):
-    """``__call__`` of :class:`_Called`: its target, which Python then calls; of the class, a function of an instance and arguments."""
+    """Descriptor for ``__call__`` of :class:`_Called`. On an instance it returns the target; on the class, a function of an instance
+    and its arguments.
+    """
 
     def __call__(self, instance: Any, /, *args: Any, **kwargs: Any) -> Any:
         return instance.target(*args, **kwargs)
@@ -47,7 +49,7 @@ class _Module:
 
 
 def by_name(module: str, name: str) -> tuple[Any, ...]:
-    """Return the ``__reduce__`` value of an object that a module has by name, also by a dotted one like ``add.reduce``.
+    """Return the ``__reduce__`` value of a module's attribute; ``name`` may be dotted, as ``add.reduce``.
 
     Unpickling returns the facade's object in a user file under a launcher, and NumPy's own elsewhere, without this package.
     """
@@ -82,10 +84,11 @@ class MethodStandIn:
 
 
 class StandIn(Called):  # type: ignore[misc]
-    """Stand-in for a function, which comparison, hashing, pickling (by a public module and name), ``functools.wraps`` and ``inspect`` take for it.
+    """Stand-in for a function. Comparison, hashing, pickling (by a public module and name), ``functools.wraps`` and ``inspect`` see the
+    function itself.
 
-    Calls go to ``target``, or to the function itself. Neither this class nor one that inherits from it annotates a name: its
-    ``__annotations__`` would be found in place of the function's.
+    Calls go to ``target``, by default the function. This class and its subclasses must not annotate names: their
+    ``__annotations__`` would hide the function's.
     """
 
     def __init__(self, real: Any, module: str, name: str, target: Any = None) -> None:
@@ -114,7 +117,7 @@ class StandIn(Called):  # type: ignore[misc]
         return dir(self.real)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        # As a class attribute, what is written in Python binds as a method; C functions and ufuncs do not.
+        # As a class attribute, a Python function binds as a method; C functions and ufuncs do not.
         return MethodType(self, instance) if instance is not None and hasattr(type(self.real), "__get__") else self
 
     def __eq__(self, other: object) -> bool:

@@ -43,17 +43,17 @@ class Handle:
     _base : Handle or None
         The root, as ``ndarray.base`` has it; None for a root.
     _owned : bool
-        On an immutable backend, of a root: the value's buffer was made by a kernel of ours and nobody else can see it, so
-        an update may reuse it. Python's reference count could not tell: ``device_put`` and ``addressable_data`` alias
-        without changing it. :func:`arraydispatch.memory.views.expose` takes the bit away.
+        For a root on an immutable backend: one of our kernels made the value's buffer and no other code can see it, so
+        an update may reuse it. Python's reference count would not tell: ``device_put`` and ``addressable_data`` alias
+        without changing it. :func:`arraydispatch.memory.views.expose` clears the bit.
     _writes : int
         Number of writes to a root.
     _twin : tuple, optional
-        Of a value in the host state: its native copy, and what :func:`arraydispatch.memory.views.lifted` knows it by.
+        For a value in the host state: its native copy, and the key by which :func:`arraydispatch.memory.views.lifted` finds it.
     _looks : int, optional
-        Of a root: how often a small part of it was read.
+        For a root: how often a small part of it was read.
     _views : list of weak references, optional
-        Of a root: the views that read it.
+        For a root: the views that read it.
     """
 
     __slots__ = (
@@ -122,7 +122,7 @@ def _live() -> list[Any]:
 
 
 live: Callable[[], list[Any]] = _compiled.live if compiled else _live
-"""Returns all arrays that there are, of all classes. Python's collector does not know compiled arrays, as it does not know ndarrays."""
+"""Returns all live arrays, of all classes. Python's collector does not track compiled arrays, as it does not track ndarrays."""
 
 
 def _track(x: Any) -> None:
@@ -130,11 +130,11 @@ def _track(x: Any) -> None:
 
 
 track: Callable[[Any], None] = _compiled.track if compiled else _track
-"""Lets Python's collector know an array, whose value may lead back to what holds the array."""
+"""Makes Python's collector track an array, because its value may be part of a reference cycle."""
 
 
 def held(x: Any, cls: Any) -> Any:
-    """Return the value of an array of this very class, if it is an ndarray; else None."""
+    """Return the value of an array of exactly this class, if it is an ndarray; else None."""
     if type(x) is not cls:
         return None
     value = x._v
@@ -147,7 +147,7 @@ def kind_of(x: Any) -> Any:
 
 
 def root_of(x: Any) -> Any:
-    """Return the array of which an array is a view, or itself if it is none."""
+    """Return the root of a view, or the array itself if it is not a view."""
     return x if x._base is None else x._base
 
 
@@ -192,18 +192,18 @@ MOST_SHORT = 5
 
 
 def shortened(form: Any, *shorter: Any, out: tuple[Any, ...] = (), axis: tuple[Any, ...] = ()) -> Any:
-    """Return a function, after adding shorter ones for 1, 2, … positional arguments, which callers in C (methods, stand-ins) use instead.
+    """Add shorter functions to ``form``, which callers in C (methods, stand-ins) use for common calls; return ``form``.
 
-    They do the same for the calls that most programs make, and take no tuple and no dict of arguments.
+    A shorter function takes its arguments by position, so no tuple and no dict of arguments is made.
 
     Parameters
     ----------
     form : callable
         The function; it takes ``*args, **kwargs``.
     shorter : callable or None
-        By the number of positional arguments, from one up, of a call without keywords.
+        Functions for calls of 1, 2, … positional arguments without keywords.
     out, axis : tuple of (callable or None)
-        The same of a call with this keyword alone, which they take by position, as the last argument.
+        The same for calls with only this keyword; they take its value as the last argument.
     """
     if compiled:
         _compiled.shorten(form, (*_filled(shorter), *_filled(out), *_filled(axis)))
@@ -241,7 +241,7 @@ def _compiled_method(form: Any) -> Any:
 
 
 def method_with(form: Any, target: Any) -> Any:
-    """Make a method of a class, named as ``form``, that calls ``target``, which does the same."""
+    """Make a method with the name and signature of ``form`` that calls ``target``, an equivalent function."""
     if not compiled:
         return form
     made = _compiled_method(form)
@@ -250,7 +250,7 @@ def method_with(form: Any, target: Any) -> Any:
 
 
 _callers: dict[str, Any] = {}
-"""Name of a member that is no slot -> what calls the form in force."""
+"""Name of a member that is not a slot -> the :class:`Method` or :class:`Attribute` that calls the form in force."""
 general: dict[str, Any] = {}
 """Name of a member -> its general form; attributes are properties."""
 _mode: Mapping[str, Any] = {}
@@ -278,13 +278,13 @@ def install(forms: Mapping[str, Any]) -> None:
 
 
 def lay_over(make: Callable[[str, Any], Any]) -> None:
-    """Call ``make(name, form)`` in place of each form in force, now and after changes of the mode, where that is not None."""
+    """Replace each form in force by ``make(name, form)``, unless that is None, now and after changes of the mode."""
     _over.append(make)
     _put_in_force()
 
 
 def take_off(make: Callable[[str, Any], Any]) -> None:
-    """Take off what :func:`lay_over` laid over the forms."""
+    """Undo :func:`lay_over` of the same ``make``."""
     _over.remove(make)
     _put_in_force()
 

@@ -74,15 +74,15 @@ def lane_length(x: Any) -> int:
 
 
 SHORT_LANE = 8
-"""Number of elements of a lane up to which NumPy spends most of its time between the lanes."""
+"""Length of a lane up to which NumPy's time goes mostly into the overhead for each lane."""
 MANY_LANES = 1500
-"""Number of lanes from which another way pays."""
+"""Number of lanes from which a function for short lanes is faster."""
 
 
 def short_lanes(x: Any, y: Any, longest: int, many: int) -> int:
-    """Return how an ndarray goes with the many short lanes of the first: 1 as a row, which each of them meets, 2 as a column; 0 for others.
+    """Whether ``x`` has many short lanes, and how ``y`` broadcasts with them: 1 if as a row, 2 if as a column, else 0.
 
-    The limits are :data:`SHORT_LANE` and :data:`MANY_LANES`, which C does not see.
+    Callers pass :data:`SHORT_LANE` and :data:`MANY_LANES`, because C does not see them.
     """
     if not (1 <= y.ndim <= x.ndim > 1 and 2 <= x.shape[-1] <= longest and x.dtype is y.dtype):
         return 0
@@ -95,15 +95,15 @@ def short_lanes(x: Any, y: Any, longest: int, many: int) -> int:
 
 
 def put_number(box: Any, x: Any) -> bool:
-    """Write a number into an ndarray of one float64 or int64, if that is its dtype, and say whether it did; in Python it does not.
+    """Write a number into an ndarray of one float64 or int64, if the number has that type; return whether it was written.
 
-    A Python integer beside float64 has to be one that float64 holds.
+    A Python integer is written to float64 only if that is exact. The pure-Python version writes nothing.
     """
     return False
 
 
 def is_only_view(x: Any, others: int) -> bool:
-    """Whether an ndarray is a view of one to which nothing else refers, as a reshaped result is; in Python nobody knows.
+    """Whether nothing but this view, for example a reshaped result, refers to its base. The pure-Python version returns False.
 
     ``others``: the number of references that the caller holds.
     """
@@ -111,7 +111,7 @@ def is_only_view(x: Any, others: int) -> bool:
 
 
 def is_alone(x: Any) -> bool:
-    """Whether only the caller refers to an object."""
+    """Whether only the caller refers to an object. The pure-Python version returns False."""
     return False
 
 

@@ -25,13 +25,13 @@ from .backends import backend_named, default_backend
 def wrap(native_array: Any) -> Array:
     """Wrap a native array or an ndarray without conversion. Lists and numbers become arrays held by NumPy.
 
-    For a ``tf.Variable`` the current value is wrapped: later assignments to either do not show in the other. To
+    For a ``tf.Variable`` the current value is wrapped; the array and the variable do not see each other's later assignments. To
     differentiate with respect to the variable, wrap it under the tape.
 
     Raises
     ------
     NoBackendFoundError
-        If it is not an array and NumPy cannot convert it to one of a numeric dtype.
+        If the object is not an array and NumPy cannot convert it to one of a numeric dtype.
     """
     if isinstance(native_array, Array):
         return native_array
@@ -112,7 +112,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
         raise TypeError(f"dtype {wanted} exists only on the host; keep such data in a NumPy array.")
     if host.dtype != wanted:
         host = host.astype(wanted)
-    fresh = host is not given and host.base is None  # a buffer, whose memory must not be shared
+    fresh = host is not given and host.base is None  # a buffer: its memory must not be shared
     alias = target.native_is_ndarray and not copy
     target = settings.computing(target)
     value = conversion.upload(
@@ -131,7 +131,7 @@ def _holds_arrays(obj: Any) -> bool:
 
 
 def at_host(x: Any) -> Any:
-    """Return a nested sequence with ndarrays in place of arrays."""
+    """Replace the arrays in a nested sequence by ndarrays."""
     return handed(x, to_numpy, _native_at_host, dicts=False)
 
 
@@ -140,7 +140,7 @@ def _native_at_host(x: Any) -> Any:
 
 
 def from_protocol(obj: Any, dtype: Any = None) -> Any:
-    """Return the result of an object's ``__array__``; a user's class may return an `Array`, which NumPy would refuse."""
+    """Return the result of an object's ``__array__``. A user's class may return an `Array`, which NumPy would refuse."""
     if isinstance(obj, np.generic | np.ndarray | Handle | type) or not hasattr(type(obj), "__array__"):
         return obj
     # Called by name, because a user's class under the launcher accepts an `Array` only then.
@@ -153,7 +153,7 @@ def _from_array(source: Handle, target: Backend, place: Device | None, wanted: A
         target = held
     casts_it = wanted is not None and wanted != source._kind.dtype
     if casts_it and held is target and place is None and copy is not False and views.outgrows(source):
-        cast: Array = casts.astype(source, wanted, "K", "unsafe", True)  # it does not convert the whole first
+        cast: Array = casts.astype(source, wanted, "K", "unsafe", True)  # so that the whole is not converted first
         return cast
     with target.within():
         value = views.expose(source)
@@ -220,7 +220,7 @@ def convert(x: Any, target: Any = None, *, dlpack: bool = True) -> Array:
 
 
 def to_numpy(x: Any) -> np.ndarray[Any, Any]:
-    """Return the values as an ndarray; memory is shared where the library can (then read-only if its arrays are immutable)."""
+    """Return the values as an ndarray; memory is shared if the library can (then read-only if its arrays are immutable)."""
     if isinstance(x, Array):
         return x.to_numpy()
     found = loader.backend_of(x)

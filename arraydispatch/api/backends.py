@@ -34,11 +34,11 @@ def use(
     device : str or Device, optional
         Device of new arrays: ``"cpu"``, ``"gpu"``, ``"cuda:1"``, …
     precision : {64, 32, 16, "bf16", None}, optional
-        Of fresh floating results; None means NumPy's own rules.
+        Precision of new floating results; None means NumPy's own rules.
     execution : {"eager", "fused", "compiled", None}, optional
-        ``"eager"``: each call runs at once and by the library itself. None, the initial setting: at once too, but where
-        the values are in host memory NumPy may compute on that memory if it is faster (a *host kernel*, which
-        reports and ``arraydispatch coverage`` name). ``"fused"``: on a CPU values are on the host, and elementwise calls on
+        ``"eager"``: the library itself runs each call immediately. None, the initial setting: the same, but if
+        the values are in host memory NumPy may compute on that memory where it is faster (a *host kernel* in
+        reports and ``arraydispatch coverage``). ``"fused"``: on a CPU values are on the host, and elementwise calls on
         large ones are recorded and run together, in several threads, when a value is read. ``"compiled"``: calls on the
         library's arrays are recorded, and run as programs of its compiler once they have come often enough.
     fallback : {"warn", "error", "silent"}, optional
@@ -50,8 +50,8 @@ def use(
         CPU affinity and the quota of its container. Until it is set, libraries decide. JAX and TensorFlow accept it only before
         their first array.
     mesh : "auto", int, str or tuple of int, optional
-        Devices that large new arrays are split over, as of :func:`arraydispatch.mesh`; not together with ``device``. Unless
-        ``execution`` is given it is ``"compiled"``, since XLA keeps slices of any length split inside of a program.
+        Devices over which large new arrays are split, as by :func:`arraydispatch.mesh`; not together with ``device``. The default of
+        ``execution`` is then ``"compiled"``, because XLA keeps slices of any length split inside of a program.
     **options
         Options of the library; see ``Backend.OPTIONS``.
 
@@ -138,12 +138,12 @@ def backend_named(target: Any) -> Backend:
 
 
 def backend(name: str | Backend) -> Backend:
-    """Load and return the backend of a name; it is also a context manager: ``with ad.backend("torch"): …``."""
+    """Load and return the backend of this name. It is also a context manager: ``with ad.backend("torch"): …``."""
     return backend_named(name)
 
 
 def default_backend() -> Backend:
-    """Return the backend of new arrays: that of the innermost ``with`` block here, else the process default."""
+    """Return the backend of new arrays: that of the innermost ``with`` block of this thread or task, else the process default."""
     return settings.current_backend().home
 
 

@@ -1,6 +1,6 @@
-"""NumPy's creation functions, which NumPy does not dispatch: the same names and signatures, with arrays on the default backend.
+"""Implementations of NumPy's creation functions, which NumPy does not dispatch: same names and signatures, arrays on the default backend.
 
-Large arrays are made on the device (``zeros``, ``full``, ``arange``, ``eye``, …); those that need NumPy's own arithmetic to be
+Large arrays are made on the device (``zeros``, ``full``, ``arange``, ``eye``, …). Arrays that need NumPy's own arithmetic to be
 exact to the last bit are made by NumPy and moved.
 """
 
@@ -30,7 +30,7 @@ from ..runtime import conversion, dtypes, settings
 from .arrays import asarray as _to_backend, at_host, from_protocol, from_sequence
 
 _BY_MODULE = dict.fromkeys(("fftfreq", "rfftfreq"), "frequencies")
-"""Creation functions of modules that NumPy imports when they are asked for -> the module here that has them."""
+"""Creation function of a module that NumPy loads lazily -> module of this package that has it."""
 
 __all__ = [  # noqa: PLE0604 -- strings all of them
     "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "bartlett", "blackman",
@@ -68,9 +68,7 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
         conversion.left_on_host(wanted)
         return np.full(shape, value, wanted) if by_numpy is None else by_numpy(shape, wanted)
     integers = isinstance(shape, tuple) and all(type(n) is int for n in shape)
-    lengths = (
-        shape if integers else np.empty(shape, np.dtype([])).shape
-    )  # which has NumPy's words for what is no length
+    lengths = shape if integers else np.empty(shape, np.dtype([])).shape  # raises NumPy's own error
     if any(n < 0 for n in lengths):
         raise ValueError("negative dimensions are not allowed")
     if math.prod(lengths) * wanted.itemsize > sys.maxsize:
@@ -111,7 +109,7 @@ def _filled_in_library(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
 
 
 def _element(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Convert a value as NumPy does when it fills an array of this dtype with it."""
+    """Convert a value to an element, as NumPy does when it fills an array of this dtype."""
     if type(value) is not int and (type(value) is not float or dtype != dtypes.FLOAT64):
         element = np.empty((), dtype)
         value = real_of(np.asarray(value), dtype)
@@ -143,7 +141,7 @@ def _ordered(made: Any, order: Any, source: Any = None) -> Any:
 def _moved(host: Any, copy: bool = False) -> Any:
     """Move NumPy's result to the default backend, floats at the precision in force; host-only dtypes are kept on the host.
 
-    ``copy``: somebody else may write the memory.
+    ``copy``: whether other code may write the memory, so that it must be copied.
     """
     if isinstance(host, list | tuple):
         return mapped(_moved, host)
@@ -214,7 +212,7 @@ def _by_body(func: Any, body: Callable[..., Any], size: Any, dtype: Any, args: t
         with backend.within():
             made = wrapping.beside_writers(lambda: body(backend.xp, *args, device=device, **options))
             return _wrapped(made, backend)
-    except LeftToNumPy:  # as of one of many shapes, for each of which the library would compile
+    except LeftToNumPy:  # for example if the library would compile for each of many shapes
         return _moved(func(*args, **options))
 
 
@@ -254,7 +252,7 @@ def arange(
 
 
 def _steps(first: Any, second: Any, dtype: np.dtype[Any]) -> Callable[[Any], Any]:
-    """Return a function that computes some values of ``np.arange`` by NumPy's own operations, from the first two."""
+    """Return a function that computes parts of ``np.arange`` by NumPy's own operations, from the first two values."""
     begin, then = np.asarray(first).astype(dtype), np.asarray(second).astype(dtype)
 
     def values(box: Any) -> Any:
@@ -267,12 +265,12 @@ def _steps(first: Any, second: Any, dtype: np.dtype[Any]) -> Callable[[Any], Any
 
 
 def _is_plain(dtype: np.dtype[Any]) -> bool:
-    """Whether a dtype is of integers, or of floats that NumPy computes with as they are."""
+    """Whether a dtype is an integer type, or a float type that NumPy computes in directly."""
     return dtype.kind in "iuf" and dtype != np.float16
 
 
 def _plain(x: Any) -> Any:
-    """Return a number that was given as an array; leave any other array to NumPy, which refuses it."""
+    """Return the number in a 0-d array argument; leave other arrays to NumPy, which refuses them."""
     return x if not isinstance(x, Array) else x.to_numpy() if x.ndim else x.item()
 
 
@@ -304,7 +302,7 @@ def _spaced(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
 
 
 def _spaced_by_parts(func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Compute points of a split array by NumPy's own operations, each process its part; DECLINED where NumPy makes the whole."""
+    """Compute points of a split array by NumPy's own operations, each process its part; DECLINED if NumPy makes the whole."""
     start, stop, num, endpoint, last = args if len(args) == 5 else (*args, None)
     if not all(type(x) in _REAL and x is not None for x in (start, stop)):
         return DECLINED
@@ -399,7 +397,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: A
 
 
 def _lengths(given: tuple[Any, ...]) -> bool:
-    """Whether these are lengths of axes; NumPy's own functions decide on other numbers, and raise for other objects."""
+    """Whether these are valid lengths of axes. NumPy's own functions handle other numbers, and raise for other objects."""
     return all(isinstance(n, int | np.integer) and n >= 0 for n in given)
 
 
@@ -414,7 +412,7 @@ def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
 
 
 def grid(key: Any, sparse: bool) -> Any:
-    """``np.mgrid[key]`` and, sparse, ``np.ogrid[key]``, on the default backend."""
+    """Return ``np.mgrid[key]``, or if ``sparse`` ``np.ogrid[key]``, on the default backend."""
     keys = key if isinstance(key, tuple) else (key,)
     sizes: list[int] = []
     starts: list[Any] = []
@@ -441,7 +439,7 @@ def grid(key: Any, sparse: bool) -> Any:
         and not sparse
         and all(type(x) is int and x == y for x, y in zip(starts + steps, [0] * len(starts) + [1] * len(steps)))
     ):
-        return indices(sizes, dtype)  # in one array, where a stack of lines takes the memory of two
+        return indices(sizes, dtype)  # into one array, because stacking lines would take the memory of two
     lines = [arange(n, dtype=dtype) * step + start for n, step, start in zip(sizes, steps, starts)]
     if keys is not key:
         return lines[0]
@@ -534,7 +532,7 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = N
 
 
 def _lines_of_split(xi: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Move the lines of a grid to the library where the grid is split: of lines on the host NumPy would make the whole."""
+    """Move the lines of a grid to the library if the grid is split: from lines on the host NumPy would make the whole grid."""
     if not all(isinstance(x, Array | np.ndarray | list | tuple) for x in xi):
         return xi
     lines = [x if isinstance(x, Array) else array(x) for x in xi]
@@ -559,7 +557,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     xi = tuple(map(from_protocol, xi))
     if wrapping.find_backend(xi) is not None:
         return _by_library(np.meshgrid, xi, {"copy": copy, "sparse": sparse, "indexing": indexing})
-    if not copy and not all(isinstance(x, _WITHOUT_MEMORY) for x in xi):  # the memory they view is not moved
+    if not copy and not all(isinstance(x, _WITHOUT_MEMORY) for x in xi):  # views of this memory stay views
         return np.meshgrid(*xi, copy=False, sparse=sparse, indexing=indexing)  # type: ignore[call-overload]
     return _moved(np.meshgrid(*xi, copy=True, sparse=sparse, indexing=indexing))  # type: ignore[call-overload]
 
@@ -568,7 +566,7 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 
 _MOST_DIMENSIONS = 64
-"""NumPy's limit, and so the default of ``ndmax``."""
+"""NumPy's maximum number of dimensions, the default of ``ndmax``."""
 
 
 @fastpath.at_once(np.array, itself=False)
@@ -593,7 +591,7 @@ def array(
             return np.array(at_host(object), dtype, order=order, ndmin=ndmin)
         made: Any = _to_backend(object, backend=held, dtype=dtype, copy=copy)
         if copy is False:
-            np.array(views.ghost(object), copy=False, order=order)  # which says whether the order needs a copy
+            np.array(views.ghost(object), copy=False, order=order)  # tells whether the order needs a copy
     elif isinstance(object, list | tuple) and (held_by := wrapping.backend_among(object)) is not None:
         wanted = None if dtype is None else np.dtype(dtype)
         options: dict[str, Any] = {"copy": copy, "order": order, "ndmin": ndmin}

@@ -14,7 +14,7 @@ Axes = int | tuple[int | tuple[int, ...] | None, ...]
 
 
 def shard(x: Any, spec: Axes) -> Array:
-    """Return an array split over its mesh, or over the mesh in force, by choice.
+    """Split an array over its mesh, or over the mesh in force, along chosen axes.
 
     Parameters
     ----------
@@ -28,12 +28,12 @@ def shard(x: Any, spec: Axes) -> Array:
     Returns
     -------
     Array
-        A new array. If the mesh does not divide its lengths so, it is split along another axis, or replicated.
+        A new array. If the mesh does not divide the lengths as chosen, it is split along another axis, or replicated.
 
     Raises
     ------
     OptionError
-        If there is no mesh, or the specification is none.
+        If there is no mesh, or the specification is invalid.
     """
     a = wrap(x)
     lengths = _mesh_of(a)
@@ -56,7 +56,7 @@ def shard(x: Any, spec: Axes) -> Array:
 
 
 def replicate(x: Any) -> Array:
-    """Return an array of which each device of its mesh, or of the mesh in force, holds the whole.
+    """Replicate an array: every device of its mesh, or of the mesh in force, gets a full copy.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""NumPy's creation functions of ``numpy.fft``, which NumPy imports when it is asked for; ``creation`` has them by name."""
+"""NumPy's creation functions of ``numpy.fft``, a module that NumPy loads lazily; ``creation`` refers to them by name."""
 
 from __future__ import annotations
 

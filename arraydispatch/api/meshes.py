@@ -16,7 +16,7 @@ from ..common.errors import DeviceNotFoundError, OptionError
 from ..runtime import settings
 
 LEAST = 1 << 16
-"""Number of elements from which arrays are split, unless another is given."""
+"""Default number of elements from which arrays are split."""
 
 _open: list[Mesh] = []
 _outside: dict[str, Device | None] = {}
@@ -24,12 +24,12 @@ _outside: dict[str, Device | None] = {}
 
 
 class Mesh:
-    """Mesh of devices, as a block and as a value of ``ad.use(mesh=)``; :func:`arraydispatch.mesh` makes it.
+    """Mesh of devices: a context manager, and a value of ``ad.use(mesh=)``. Made by :func:`arraydispatch.mesh`.
 
     Parameters
     ----------
     lengths : tuple of int or None
-        Of its axes; None: all devices there are, in one axis.
+        Lengths of the axes; None: one axis with all devices.
     min_size : int
         Number of elements from which arrays are split.
     """
@@ -40,7 +40,7 @@ class Mesh:
 
     @property
     def count(self) -> int:
-        """Number of devices; 0 if it is all there are."""
+        """Number of devices; 0 for all that there are."""
         return 0 if self.lengths is None else math.prod(self.lengths)
 
     def __repr__(self) -> str:
@@ -53,7 +53,7 @@ class Mesh:
         Parameters
         ----------
         backend : Backend
-            Whose devices.
+            Backend with the devices.
 
         Returns
         -------
@@ -64,7 +64,7 @@ class Mesh:
         OptionError
             If the backend does not split arrays.
         DeviceNotFoundError
-            If it has fewer devices here.
+            If the backend has too few devices.
         """
         if backend.meshes is None:
             raise OptionError(
@@ -113,16 +113,16 @@ def _place(name: str, device: Device | None) -> None:
 def mesh(devices: Any = "auto", *, min_size: int = LEAST) -> Mesh:
     """Return a block in which large new arrays of the default backend are split over several devices, small ones replicated.
 
-    Arrays are split where they are made: by creation functions, ``asarray``, ``np.load``, draws, and by calls whose large result
-    would come out whole. The first axis that the number of devices divides is split; an array without one is replicated. Results
-    of calls on split arrays are split as the library's partitioner decides. The block holds for the whole process, and arrays stay
-    where they are when it ends.
+    Arrays are split when they are made: by creation functions, ``asarray``, ``np.load``, draws, and by calls with a large result
+    that would not be split otherwise. The first axis that the number of devices divides is split; an array without such an axis is
+    replicated. The library's partitioner decides how results of calls on split arrays are split. The block holds for the whole process,
+    and arrays stay where they are when it ends.
 
     Parameters
     ----------
     devices : int, str or tuple of int
-        ``"auto"``: all devices of the backend; a number of them; ``"2x4"`` or ``(2, 4)``: a mesh of two axes, which split two axes
-        of an array.
+        ``"auto"``: all devices of the backend; an int: that many devices; ``"2x4"`` or ``(2, 4)``: a mesh with two axes, which split
+        two axes of an array.
     min_size : int
         Number of elements from which arrays are split.
 
@@ -134,7 +134,7 @@ def mesh(devices: Any = "auto", *, min_size: int = LEAST) -> Mesh:
     Raises
     ------
     OptionError
-        If it is none of these; when the block begins, if the backend does not split arrays.
+        If ``devices`` is none of these; when the block begins, if the backend does not split arrays.
     DeviceNotFoundError
         When the block begins, if there are fewer devices.
 

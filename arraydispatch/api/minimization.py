@@ -89,7 +89,7 @@ _STEPS = "learning_rate", "maxiter", "gtol"
 
 
 class _Problem:
-    """Function of a pytree as a function of a NumPy vector, with derivatives computed by the library."""
+    """A function of a pytree, seen as a function of a NumPy vector, with derivatives computed by the library."""
 
     def __init__(self, fun: Callable[..., Any], x0: Any, args: tuple[Any, ...]) -> None:
         leaves, self.structure = tree_flatten(x0)
@@ -128,7 +128,7 @@ class _Problem:
         )
 
     def tree(self, x: Any, wide: bool = False) -> Any:
-        """Return a vector as a pytree; ``wide``: in 64 bits, whatever the precision of ``x0``."""
+        """Convert a vector to a pytree like ``x0``; ``wide``: in 64 bits, whatever the precision of ``x0``."""
         parts = np.split(np.array(x, np.float64), np.cumsum(self.sizes)[:-1])
         made = [
             public.asarray(part.reshape(shape).astype(np.float64 if wide else dtype), backend=self.backend)
@@ -166,7 +166,7 @@ class _Problem:
         return np.block(blocks)
 
     def slopes(self, f: Callable[..., Any]) -> Callable[[Any], Any]:
-        """Return the Jacobian matrix, as a function of a vector, of a function of the pytree."""
+        """Return a function of a vector that computes the Jacobian matrix of a function of the pytree."""
 
         def found(x: Any) -> Any:
             columns = tree_flatten(jacobian(f)(self.tree(x)))[0]
@@ -180,7 +180,7 @@ class _Problem:
     def by_scipy(
         self, method: str, bounds: Any, constraints: Any, tol: Any, options: Any, callback: Any, trajectory: bool
     ) -> Any:
-        """Run a method of SciPy's."""
+        """Minimize by a SciPy method."""
         imported("scipy.optimize")
         from scipy import optimize
 

@@ -1,4 +1,4 @@
-"""``ad.active_backend``: the default backend's native functions, which follow ``ad.use`` even if imported once."""
+"""``ad.active_backend``: the default backend's native functions. They follow later calls of ``ad.use``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .public import to_numpy as _to_numpy
 
 
 class _Active:
-    """Live namespace of the default backend's native functions, which return native results."""
+    """Live namespace of the default backend's native functions. They return native results."""
 
     def __getattr__(self, name: str) -> Any:
         module = settings.current_backend().module

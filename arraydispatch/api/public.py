@@ -1,4 +1,4 @@
-"""Namespace of all public functions, and of the creation functions, which ``np.zeros(3, like=array)`` calls."""
+"""Namespace of all public functions, and of the creation functions that ``np.zeros(3, like=array)`` and the like call."""
 
 from __future__ import annotations
 

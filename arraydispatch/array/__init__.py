@@ -20,6 +20,6 @@ def __getattr__(name: str) -> Any:
     array, scalar = f"{__name__}.array", f"{__name__}.scalar"
     imported(array)
     holder: Any = imported(scalar) if name == "Scalar" else None
-    imported(scalar)  # results of arrays need it
+    imported(scalar)  # loaded with Array, because results of arrays need it
     globals()[name] = value = getattr(holder or imported(array), name)
     return value

@@ -1,7 +1,7 @@
 """``Array``: a native array of one library that behaves as NumPy's ndarray. Identity and behaviour; no numerics.
 
-Every operator and method is one line: it names the ufunc or the NumPy function that does the job, and the dispatch does
-it. What needs NumPy's own view of memory (strides, flags, what aliases what) is answered by the array's ghost.
+Every operator and method is one line that names a ufunc or a NumPy function, and the dispatch runs it. Members that depend
+on NumPy's view of memory (strides, flags, aliasing) ask the array's ghost.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from .general_forms import (
 __all__ = ["Array"]
 
 _HEAD = sys.getsizeof(np.empty((), bool)) - 1 - (sys.getsizeof(Handle()) - Handle.__basicsize__)
-"""Bytes of an ndarray beside its shape, strides and elements, less those that Python keeps in front of an ``Array``."""
+"""Bytes of an ndarray apart from its shape, strides and elements, minus those that Python keeps in front of an ``Array``."""
 
 
 class Array(Handle):
@@ -76,14 +76,14 @@ class Array(Handle):
 
     @classmethod
     def _holding(cls, value: Any, kind: Kind) -> Any:
-        """Make an array of this very class, where :data:`arraydispatch.memory.views.wrapper` makes another."""
+        """Make an array of exactly this class; :data:`arraydispatch.memory.views.wrapper` may make another."""
         return handles.new_array(cls, value, kind, False, None)
 
     # -- identity ----------------------------------------------------------------------------------------------------
 
     @property
     def native(self) -> Any:
-        """The library's own array; where the host has the value, it shares memory with it, or is a copy."""
+        """The library's own array; if the value is on the host, an array that shares its memory, or a copy."""
         if self._kind.backend.hosted:
             views.expose(self)
             return views.lifted(self)
@@ -168,9 +168,8 @@ class Array(Handle):
     def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
         """As ``ndarray.setflags``."""
         if write and self._base is not None and not views.writeable(self._base) and ghost(self._base).flags.owndata:
-            raise ValueError(
-                "cannot set WRITEABLE flag to True of this array"
-            )  # of the library's memory NumPy would not know
+            # NumPy does not know whether the library's memory is writable.
+            raise ValueError("cannot set WRITEABLE flag to True of this array")
         ghost(self).setflags(write=write, align=align, uic=uic)
 
     def __sizeof__(self) -> int:
@@ -243,7 +242,7 @@ class Array(Handle):
         kind = self._kind
         live = self._root is None or not kind.backend.mutable  # whether every write is seen on the host, or counted
         hosted = settings.current_scalars() == "numpy" and not kind.standard
-        if live and hosted and len(shape) == 1:  # the values of a large view may have no room
+        if live and hosted and len(shape) == 1:  # the values of a large view may not fit into memory
             kind, value = views.held(self)
             if kind.backend.shows_scalars(value):
                 return self._scalars(shape[0])
@@ -304,9 +303,8 @@ class Array(Handle):
         return complex(self._one("complex()"))
 
     def __index__(self) -> int:
-        whole = (
-            not self.shape and self.dtype.kind in "iu"
-        )  # of all else only the error is NumPy's, for which nothing moves
+        # Other arrays only need NumPy's error, so no data is moved.
+        whole = not self.shape and self.dtype.kind in "iu"
         return operator.index(self._one("an index") if whole else ghost(self))
 
     def __str__(self) -> str:
@@ -319,7 +317,7 @@ class Array(Handle):
     def __format__(self, spec: str) -> str:
         shown = self._shown()
         if spec and isinstance(shown, str):
-            shown = self._host("formatting")  # whose error says why there is no number to format
+            shown = self._host("formatting")  # its error says why there is no number to format
         return format(shown, spec)
 
     def _shown(self) -> Any:
@@ -327,7 +325,7 @@ class Array(Handle):
         root: Any = self._root
         if isinstance(root, tracing.Ended):
             return f"Array({self.dtype}{list(self.shape)}, left behind by a trace of {backend.name}'s)"
-        if not backend.is_concrete(native(views.owner(self))):  # of a large view there may be no room for all
+        if not backend.is_concrete(native(views.owner(self))):  # all values of a large view may not fit into memory
             return f"Array({self.dtype}{list(self.shape)}, traced by {backend.name})"
         shown = printing.corners(self)
         return self._host("printing") if shown is None else shown
@@ -352,12 +350,12 @@ class Array(Handle):
         return self.tobytes()
 
     def _lent(self, flags: int) -> np.ndarray[Any, Any]:
-        """Return the ndarray whose memory the buffer protocol lends: the one that ``__array__`` gives.
+        """Return the ndarray for the buffer protocol: the one that ``__array__`` gives.
 
         ``np.asarray`` asks so, as ``memoryview`` does, before it looks for ``__array__``.
         """
         exports.check_flags(self, flags)
-        if self._kind.dtype.isbuiltin != 1:  # for which the buffer protocol has no format
+        if self._kind.dtype.isbuiltin != 1:  # the buffer protocol has no format for it
             raise TypeError(
                 "a bytes-like object is required: x.data is a memoryview of an array, x.tobytes() its bytes"
             )
@@ -365,12 +363,12 @@ class Array(Handle):
 
     @property
     def data(self) -> memoryview:
-        """A memoryview of the values; of those that only this library can write, read-only."""
+        """A memoryview of the values; read-only if only the library can write them."""
         return memoryview(self.__array__())  # type: ignore[arg-type]
 
     @property
     def ctypes(self) -> Any:
-        """As ``ndarray.ctypes``, where the memory may be written on the host."""
+        """As ``ndarray.ctypes``, if the memory may be written on the host."""
         if not exports.shares_with_host(self):
             raise AttributeError(
                 f"an array of {self.backend.name} has no address that C code may write to; use np.array(x).ctypes, a copy"
@@ -390,7 +388,7 @@ class Array(Handle):
         self._host("dump()").dump(file)
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
-        """Return the values as an ndarray, which shares memory where the library can."""
+        """Return the values as an ndarray, which shares the array's memory if the library can."""
         return self._host("to_numpy()")
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
@@ -449,7 +447,7 @@ class Array(Handle):
                     "least two dimensions."
                 ) from None
         mine, others = self.shape, np.shape(other)
-        if len(mine) < 1 or len(others) < 2 or mine[-1] != others[-1]:  # whatever is wrong with it is NumPy's to say
+        if len(mine) < 1 or len(others) < 2 or mine[-1] != others[-1]:  # NumPy raises its own error
             refusing: Any = operator.imatmul
             held = self.to_numpy().copy() if self._writeable() else self.to_numpy()
             return refusing(held, other.to_numpy() if isinstance(other, Array) else other)
@@ -490,7 +488,7 @@ class Array(Handle):
 
     def conj(self, out: Any = None) -> Any:
         """As ``ndarray.conj``."""
-        if out is not None and not isinstance(out, Handle | np.ndarray):  # ufuncs take others
+        if out is not None and not isinstance(out, Handle | np.ndarray):  # the ufunc takes other arguments
             raise TypeError("output must be an array")
         if out is not None:
             into: Any = out
@@ -545,7 +543,7 @@ class Array(Handle):
         return casts.reread(self, np.ndarray.view, np.dtype(dtype))
 
     def getfield(self, dtype: Any, offset: int = 0) -> Any:
-        """A view of the bytes from ``offset`` of each element as another dtype; read-only where the library cannot alias, as with ``view``."""
+        """A view of the bytes from ``offset`` of each element as another dtype; read-only if the library cannot alias, as for ``view``."""
         return casts.reread(self, np.ndarray.getfield, np.dtype(dtype), offset)
 
     def setfield(self, val: Any, dtype: Any, offset: int = 0) -> None:
@@ -590,7 +588,7 @@ class Array(Handle):
 
     @property
     def real(self) -> Any:
-        """The real part, a view; of a real array, itself."""
+        """The real part, a view; the array itself if it is real."""
         return views.derive(self, ghost(self).real) if self.dtype.kind == "c" else self
 
     @real.setter
@@ -618,8 +616,8 @@ class Array(Handle):
     def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
         """As ``ndarray.resize``: in place, cut off or filled with zeros; ValueError for views and arrays with views.
 
-        ``refcheck=False`` allows what the name says in NumPy; here an array with views is never resized. Other names of
-        the array are not looked for: a call that C code makes holds one more reference, as another name does.
+        ``refcheck=False`` does not change that: an array with views is never resized. Other references to
+        the array do not prevent it, because a call from C code holds one too.
         """
         shape = new_shape[0] if len(new_shape) == 1 else new_shape or None
         wrapping.beside_writers(reshaping.resize, self, shape, refcheck)
@@ -667,7 +665,7 @@ for _name, _made in vars(Array).items():
         named(_made, _name)
 handles.of_class(Array, FORMED)
 ndarray = Array
-"""By which pickle finds the class's functions: they are named as NumPy's."""
+"""Attribute by which pickle finds the class's functions, which are named as NumPy's."""
 
 process.wrapper = handles.maker(Array)
 events.entrance = protocols.__array_ufunc__.__code__

@@ -1,4 +1,4 @@
-"""An array as another dtype: its values cast, or its memory read again."""
+"""Conversion of an array to another dtype: cast of the values, or reinterpretation of the memory."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
     kind, value = views.held(a)
     backend = kind.backend
     with backend.within():
-        if backend.native_is_ndarray:  # what becomes of a NaN depends on the order in which NumPy goes over it
-            parts = value.real if have.kind == "c" and wanted.kind in "fiu" else value  # it is warned of already
+        if backend.native_is_ndarray:  # the result for a NaN depends on the order in which NumPy traverses the array
+            parts = value.real if have.kind == "c" and wanted.kind in "fiu" else value  # the warning has been issued
             made = wrapping.beside_writers(np.ndarray.astype, parts, wanted, order)
         else:
             make = backend.prim.copy if wanted == have else backend.prim.astype
@@ -54,7 +54,7 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
 
 
 def as_subclass(a: Any, dtype: Any, wanted: type) -> Any:
-    """View as a subclass of ndarray, on the host; read-only where it does not share the array's memory."""
+    """View as a subclass of ndarray, on the host; read-only if it does not share the array's memory."""
     seen = a._host("viewed as a subclass of ndarray").view(*() if dtype is None else (dtype,), type=wanted)
     if not (views.writeable(a, True) and a._kind.backend.shares_with_host(native(views.owner(a)))):
         seen.flags.writeable = False
@@ -62,9 +62,10 @@ def as_subclass(a: Any, dtype: Any, wanted: type) -> Any:
 
 
 def reread(a: Any, how: Any, wanted: np.dtype[Any], *args: Any) -> Any:
-    """``how(a, wanted, *args)``, a method of ndarray: of the ghost where the library can alias, else on the host.
+    """Return ``how(a, wanted, *args)``, where ``how`` is a method of ndarray: as a view by the ghost if the library can alias, else
+    on the host.
 
-    What is NumPy's own then, by its dtype, can be written where the array's memory is the host's.
+    A result that stays an ndarray because of its dtype is writable if the array's memory is on the host.
     """
     backend = a._kind.backend
     reason = ""
@@ -78,7 +79,7 @@ def reread(a: Any, how: Any, wanted: np.dtype[Any], *args: Any) -> Any:
             return views.derive(a, seen)
         if backend.holds(wanted) and views.can_reread(a, seen):
             if wanted.kind == "b" and a.dtype.kind != "b" and not backend.mutable:
-                seen.flags.writeable = False  # any bits but 0 read as 1: writing them back would change others
+                seen.flags.writeable = False  # all bits but 0 are read as 1: writing them back would change elements
             try:
                 return views.derive(a, seen)
             except LeftToNumPy as unsupported:

@@ -26,14 +26,14 @@ _ndarray = np.ndarray
 
 
 def shares_with_host(a: Handle) -> bool:
-    """Whether the host's ndarray of this array is its own memory."""
+    """Whether the ndarray that the host gets shares the array's memory."""
     backend = a._kind.backend
     if a._root is None:
         return backend.shares_with_host(native(a))
     root = views.owner(a)
     if not (backend.mutable and backend.shares_with_host(native(root))):
         return False
-    memory = root._kind.backend.to_numpy(native(root))  # views that the library has not (reversed ones): NumPy's own
+    memory = root._kind.backend.to_numpy(native(root))  # views that the library lacks (reversed ones): made by NumPy
     return np.may_share_memory(views.on_host(a, backend.to_numpy(native(a))), memory)
 
 
@@ -44,11 +44,11 @@ _ASKS = frozenset({
     "scipy.linalg.interpolative", "scipy.optimize._constraints", "scipy.optimize._minpack_py", "scipy.optimize._nonlin", "scipy.optimize._root_scalar",
     "scipy.signal._ltisys", "scipy.stats._mgc",
 })  # fmt: skip
-"""Modules of NumPy, of those that it does not dispatch, and of SciPy, that go by ``isinstance(x, np.ndarray)``."""
+"""Modules of NumPy and SciPy that test ``isinstance(x, np.ndarray)`` in functions that are not dispatched."""
 
 
 def class_shown(a: Handle) -> type:
-    """``a.__class__``: what ``isinstance`` goes by, and to some of NumPy's and SciPy's own code an array is an ndarray.
+    """Return ``a.__class__``, which ``isinstance`` uses; some code of NumPy and SciPy gets ndarray.
 
     Without it ``polyval`` would take an array for a scalar, and return numbers that are wrong; ``curve_fit`` would not look for NaN.
     """
@@ -56,14 +56,14 @@ def class_shown(a: Handle) -> type:
 
 
 def class_seen(cls: type, names: dict[str, Any]) -> type:
-    """The class of an array as code with these globals sees it."""
+    """Return the class of an array as code with these globals sees it."""
     return np.ndarray if names.get("__name__") in _ASKS else cls
 
 
 def as_ndarray(
     a: Handle, found: np.ndarray[Any, Any], dtype: Any = None, copy: bool | None = None
 ) -> np.ndarray[Any, Any]:
-    """``a.__array__(dtype, copy)``, from the host's ndarray of ``a``."""
+    """Return ``a.__array__(dtype, copy)``, from the ndarray of ``a`` on the host."""
     if not process.interop:
         _tell_of_scipy(a, sys._getframe(2))
     if dtype is not None and np.dtype(dtype) != found.dtype:
@@ -76,14 +76,14 @@ def as_ndarray(
         return found
     if copy is None and _asked_by_library():
         return _its_own(found)
-    return _read_only(found)  # nobody would see what is written to a copy
+    return _read_only(found)  # so that nobody writes to a copy in vain
 
 
 _SCIPY = "scipy."
 
 
 def _tell_of_scipy(a: Handle, asking: FrameType | None) -> None:
-    """Warn of, or refuse, a call of SciPy's that computes on the host because nobody has asked that it take arrays."""
+    """Warn about, or refuse, a SciPy call that computes on the host because no request to take arrays is in force."""
     name, outermost = "", ""
     while asking is not None and (module := asking.f_globals.get("__name__") or "").startswith(_SCIPY):
         public = ".".join(part for part in module.split(".") if not part.startswith("_"))
@@ -93,7 +93,7 @@ def _tell_of_scipy(a: Handle, asking: FrameType | None) -> None:
             name = f"{public}.{called}"
         asking = asking.f_back
     if outermost and not a._kind.standard:
-        imported("arraydispatch.scipy_support")  # which no program needs that does not use SciPy
+        imported("arraydispatch.scipy_support")  # not loaded for programs that do not use SciPy
         from .. import scipy_support
 
         if not scipy_support.by_scipy_itself():
@@ -111,24 +111,24 @@ def _read_only(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def for_library(a: Any) -> np.ndarray[Any, Any]:
-    """The ndarray that a library gets in place of ``a``."""
+    """Return the ndarray that a library gets in place of ``a``."""
     found: np.ndarray[Any, Any] = a._host(events.AT_A_DOOR)
     if not _may_be_written(a):
         return _its_own(found)
-    # NumPy lets nobody set the `writeable` flag of views of memory that Python's buffer protocol does not know.
+    # NumPy does not allow setting the `writeable` flag of views of memory without Python's buffer protocol.
     return found if found.flags.owndata else np.asarray(found.data)
 
 
 _BYTES_TO_WRITE = 1
-"""Flags of the buffer protocol (PyBUF_WRITABLE) by which C code asks for bytes that it may write, without their format."""
+"""Flags of the buffer protocol (PyBUF_WRITABLE): C code sets them to request writable bytes without their format."""
 _refused: tuple[int, int] | None = None
 """Thread and array of the last request of this kind, if it was refused."""
 
 
 def check_flags(a: Any, flags: int) -> None:
-    """Refuse a request for writable bytes without a format, and the read-only request with which the same code tries again.
+    """Refuse a request for writable bytes without a format, and the read-only request that the same code makes next.
 
-    ``torch.asarray`` makes these requests, and would take the bytes for numbers of another dtype. Where it has been exchanged,
+    ``torch.asarray`` makes these requests, and would read the bytes as another dtype. If it has been exchanged,
     nothing is refused.
     """
     global _refused
@@ -144,16 +144,16 @@ def check_flags(a: Any, flags: int) -> None:
 
 
 class _Interface(dict[str, Any]):
-    """Value of ``__array_interface__``, which keeps the memory that it describes alive."""
+    """Value of ``__array_interface__`` that keeps the described memory alive."""
 
     host: np.ndarray[Any, Any]
 
 
 def array_interface(a: Any, asking: FrameType | None = None) -> dict[str, Any]:
-    """``a.__array_interface__``, for Python code that reads it by name, in the frame ``asking`` or the caller's.
+    """Return ``a.__array_interface__`` to Python code that reads it by name, in the frame ``asking`` or the caller's.
 
-    C code that looks for it, as that of ``np.asarray``, goes by ``__array__`` instead: it would keep the array alive, which
-    may get other memory when it is written, and not this memory.
+    C code, as in ``np.asarray``, does not find it and uses ``__array__`` instead: it would keep the array alive instead of
+    the memory, but a write may give the array other memory.
     """
     found = _read_by_name(a, "__array_interface__", asking or sys._getframe(1))
     made = _Interface(found.__array_interface__)
@@ -162,13 +162,13 @@ def array_interface(a: Any, asking: FrameType | None = None) -> dict[str, Any]:
 
 
 indexing: list[CodeType] = []
-"""The code of what hands NumPy a key as it is: the thin path's ``x[key]``, whose key may be a tuple with arrays in it."""
+"""Code object that passes a key to NumPy unchanged: the thin path's ``x[key]``, where the key may be a tuple with arrays in it."""
 
 
 def array_struct(a: Any) -> Any:
-    """``a.__array_struct__``, as :func:`array_interface`; the capsule holds the memory.
+    """Return ``a.__array_struct__``, as :func:`array_interface` does; the capsule keeps the memory alive.
 
-    NumPy, which looks for it in each part of an index, gets it at once there: it looks at the values, and lets go of them.
+    NumPy asks each part of an index for it, and gets it there at once, because it only reads the values.
     """
     value = a._v
     if type(value) is _ndarray and value.dtype.kind in "biu":
@@ -186,8 +186,10 @@ def _read_by_name(a: Any, name: str, frame: FrameType) -> np.ndarray[Any, Any]:
 
 
 def _names(code: CodeType, instruction: int, name: str) -> bool:
-    """Whether an instruction is ``x.name``, or calls with that literal as the last argument or the one before: ``hasattr``."""
-    while opname[code.co_code[instruction]] == "CACHE":  # there stands Python 3.12 as it calls a property at once
+    """Whether an instruction is ``x.name``, or a call with that name as its last or last but one argument, such as ``hasattr``."""
+    while (
+        opname[code.co_code[instruction]] == "CACHE"
+    ):  # Python 3.12 is at this instruction when it calls a property directly
         instruction -= 2
     done = opname[code.co_code[instruction]]
     if done == "LOAD_ATTR":
@@ -209,23 +211,23 @@ def _may_be_written(a: Handle) -> bool:
 
 
 def _its_own(found: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    # Compiled code of libraries often asks for memory it may write, and only reads: it gets a copy of its own.
+    # Compiled code of libraries often asks for writable memory and only reads it: it gets a copy.
     return found if found.flags.owndata and found.flags.writeable else found.copy()
 
 
 def _asked_by_library() -> bool:
-    """Whether the caller of ``__array__`` is an installed library, NumPy apart."""
+    """Whether the caller of ``__array__`` is an installed library other than NumPy."""
     file = callers.outside(sys._getframe(2), callers.is_ours)[0].f_code.co_filename
     return callers.is_installed(file) and not callers.is_core(file)
 
 
 def dlpack(a: Handle, **asked: Any) -> Any:
-    """``a.__dlpack__(**asked)``.
+    """Return ``a.__dlpack__(**asked)``.
 
     Raises
     ------
     BufferError
-        If a device is asked for that the array is not on, unless it is the CPU and a copy is allowed; for a stream on
+        If another device than the array's is requested, unless it is the CPU and a copy is allowed; for a stream on
         the CPU.
     """
     backend, device = a._kind.backend.home, asked.get("dl_device")
@@ -238,11 +240,11 @@ def dlpack(a: Handle, **asked: Any) -> Any:
     if own[0] == _CPU and asked.get("stream") is not None:
         raise BufferError(f"memory of the CPU has no streams; leave out stream={asked['stream']!r}.")
     if own[0] == _CPU and not views.writeable(a) and (asked.get("max_version") or (0,)) >= (1,):
-        # Of the CPU's libraries only NumPy says that memory is read-only, for which the protocol has a flag.
+        # On the CPU only NumPy sets the protocol's flag for read-only memory.
         return _read_only(a._host(events.AT_A_DOOR)).__dlpack__(**asked)  # type: ignore[attr-defined]
     held = views.native(a) if own[0] == _CPU and a._kind.backend.hosted else None
     if held is not None and held.dtype.isbuiltin == 1 and all(step >= 0 for step in held.strides):
-        views.expose(a)  # the very memory, as NumPy gives it, not what the library made of it
+        views.expose(a)  # NumPy's own memory, not an array that the library made of it
         return held.__dlpack__(**asked)
     return backend.dlpack(value, **asked)
 
@@ -260,10 +262,10 @@ def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> 
 
 
 def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
-    """Return an ndarray on the memory of an array, writable if the array is, for code that writes it outside NumPy's calls.
+    """Return an ndarray on the memory of an array, writable if the array is, for code that writes it outside NumPy's calls:
+    compiled functions, C code via ctypes, a user's subclass of ndarray.
 
-    Such code is a compiled function, or C code by ctypes. If the host cannot write the library's memory, the array moves to the
-    host and stays there, as when a user's subclass of ndarray views it.
+    If the host cannot write the library's memory, the array moves to the host and stays there.
     """
     held = native(a)  # raises for a view of a traced root, and for an array from outside the trace
     if a._kind.backend.is_concrete(held) and not shares_with_host(a):
@@ -275,5 +277,5 @@ def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
             found = found.view()
             found.flags.writeable = False
         return found
-    # NumPy sets the `writeable` flag only of views whose memory comes from an object with the buffer protocol.
+    # NumPy allows setting the `writeable` flag only if the memory comes from an object with the buffer protocol.
     return found if found.flags.owndata else np.asarray(found.data)

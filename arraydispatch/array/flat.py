@@ -23,7 +23,7 @@ _AXIS = " for axis 0 with size "
 
 
 def _counting_elements(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Name no axis where an index is out of bounds: a flat iterator has none."""
+    """Remove the axis from NumPy's error for an index out of bounds: a flat iterator has none."""
 
     @functools.wraps(method)
     def run(*args: Any) -> Any:
@@ -43,7 +43,7 @@ def _compared(how: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 class Flat:
-    """``Array.flat``: a flat iterator over the elements in C order, which may be indexed as well; that begins it anew, as in NumPy."""
+    """``Array.flat``: a flat iterator over the elements in C order. It can be indexed; that restarts it, as in NumPy."""
 
     __slots__ = ("_base", "_index", "_rest")
 
@@ -60,7 +60,7 @@ class Flat:
 
     @property
     def coords(self) -> tuple[int, ...]:
-        """Indices of the next element."""
+        """The indices of the next element."""
         shape = self._base.shape
         if self._index >= self._base.size:  # one step beyond the last
             return (shape[0], *(0 for _ in shape[1:])) if shape else ()
@@ -119,11 +119,11 @@ class Flat:
             raise IndexError("Assigning to a flat iterator with a 0-D index is not supported")
         key, line = _flat_key(key), self._base.ravel()
         if isinstance(key, int | np.integer):
-            ghost(line)[key]  # out of bounds is said first
+            ghost(line)[key]  # errors for bounds come first
             value = self._element(value)
         elif np.ndim(value):  # NumPy repeats the values as often as needed
             if isinstance(value, list | tuple | range):
-                value = np.array(value, self._base.dtype)  # with NumPy's own look at each item
+                value = np.array(value, self._base.dtype)  # NumPy itself converts each item
             if not np.size(value):
                 return
             count = len(ghost(line)[np.asarray(key) if isinstance(key, Handle) else key])
@@ -137,14 +137,14 @@ class Flat:
             subscripts.setitem(self._base, places, value)
             return
         line[key] = value
-        if line._base is not views.owner(self._base):  # a copy: the elements do not stand in C order
+        if line._base is not views.owner(self._base):  # a copy: the elements are not in C order
             subscripts.setitem(self.base, ..., line.reshape(self._base.shape))
 
     def _element(self, value: Any) -> Any:
         """Convert a value to one element."""
         value = wrapping.numbers(value, self._base.dtype)
         if isinstance(value, Handle) and ghost(value).ndim == 0 and value._kind.backend.recorded(views.native(value)):
-            return value  # which is not known, or a derivative follows it
+            return value  # not known, or part of a derivative
         element = np.empty(1, self._base.dtype)
         try:
             element[0] = np.asarray(value) if isinstance(value, Handle) else value
@@ -153,7 +153,7 @@ class Flat:
         return element[0]
 
     def copy(self) -> Any:
-        """Copy the elements into an array."""
+        """Return a copy of the elements as a one-dimensional array."""
         return self._base.flatten()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -166,7 +166,7 @@ class Flat:
 
 
 def _flat_key(key: Any) -> Any:
-    """A key of a flat iterator, which takes one index along its one axis."""
+    """Normalize the key of a flat iterator, which takes one index along its one axis."""
     if isinstance(key, tuple):
         if len(key) > 1:
             raise IndexError(

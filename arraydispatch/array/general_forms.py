@@ -1,4 +1,4 @@
-"""General forms of ``Array``'s operators and methods, each made of a NumPy function or ufunc."""
+"""General forms of ``Array``'s operators and methods; each is made from a NumPy function or ufunc."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _call = functions.call
 
 
 def named(made: Any, name: str) -> Any:
-    """Name a member of ``Array`` as ndarray's own is named: pickle asks a bound method for its name.
+    """Give a member of ``Array`` the name of ndarray's: pickle asks a bound method for its name.
 
-    Pickle finds one that is not bound by module and qualified name: see ``ndarray`` in :mod:`arraydispatch.array`.
+    Pickle finds an unbound method by module and qualified name: see ``ndarray`` in :mod:`arraydispatch.array`.
     """
     for function in (made.fget, made.fset) if isinstance(made, property) else (made,):
         if function is not None:
@@ -40,7 +40,7 @@ def operators(word: str) -> tuple[Any, Any, Any]:
 
 
 def comparison(word: str) -> Callable[[Any, Any], Any]:
-    """Make the operator of two operands that has no other form."""
+    """Make a comparison operator, which has no reflected or in-place form."""
     return ufuncs.binary_operator(row_of(word).func)
 
 
@@ -53,7 +53,7 @@ _REDUCES: dict[str, Any] = {
     "all": np.logical_and, "any": np.logical_or, "max": np.maximum, "min": np.minimum, "prod": np.multiply, "sum": np.add,
 }  # fmt: skip
 _WRITTEN_WITH_UFUNCS = frozenset({*_REDUCES, "clip", "mean", "std", "var"})
-"""Methods of ndarray that NumPy has written in Python, with ufuncs, which ask the objects that they meet."""
+"""Methods of ndarray that NumPy implements in Python with ufuncs. The ufuncs call the protocols of other operands."""
 
 
 def _by_ufuncs(name: str, a: Handle, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -69,7 +69,7 @@ def _by_ufuncs(name: str, a: Handle, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def _clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
-    if a.dtype.kind in "iu":  # bounds that no element is outside of, which the dtype may not hold
+    if a.dtype.kind in "iu":  # no element is outside these bounds, which the dtype may not hold
         min = None if type(min) is int and min <= np.iinfo(a.dtype).min else min
         max = None if type(max) is int and max >= np.iinfo(a.dtype).max else max
     if min is None and max is None:
@@ -81,7 +81,7 @@ def _clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: A
 
 
 def meets_strangers(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a method is given objects that NumPy's function would ask for its result, which the method does not."""
+    """Whether a method gets objects with protocols that NumPy's function of this name would call, but the method does not."""
     if PLAIN.issuperset(map(type, args)) and PLAIN.issuperset(map(type, kwargs.values())):
         return False
     protocol = "__array_ufunc__" if func.__name__ in _WRITTEN_WITH_UFUNCS else "__array_function__"
@@ -93,14 +93,14 @@ def meets_strangers(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def of_stranger(x: Any, dtype: Any = None) -> Any:
-    """Return an ndarray of an object that NumPy converts where its functions would ask it for their result."""
+    """Convert an object to an ndarray if NumPy's functions would call its protocol, but its methods convert it."""
     if type(x) in PLAIN or not host_fallback.is_stranger(x, "__array_function__"):
         return x
     return np.asarray(x, dtype)
 
 
 def as_numpys_method(name: str, a: Handle, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a method as NumPy has it: ufuncs ask the objects that they meet, and C code converts them to ndarrays."""
+    """Call a method as NumPy does: ufuncs call the protocols of other operands, C code converts them to ndarrays."""
     backend = a._kind.backend
     if name not in _WRITTEN_WITH_UFUNCS:
         given = getattr(np.ndarray, name)
@@ -128,7 +128,7 @@ def method(func: Any, unknown: str = "") -> Callable[..., Any]:
 
 
 def tuple_method(func: Any) -> Callable[..., Any]:
-    """Make such a method of a function whose sequence argument may be given as several arguments (``x.reshape(2, 3)``)."""
+    """Make a method as :func:`method` does; its sequence argument may also be given as several arguments (``x.reshape(2, 3)``)."""
 
     def made(self: Any, *args: Any, **kwargs: Any) -> Any:
         if meets_strangers(func, args, kwargs):
@@ -142,7 +142,7 @@ def tuple_method(func: Any) -> Callable[..., Any]:
 
 
 def equality(word: str, verdict: bool) -> Callable[[Any, Any], Any]:
-    """Make ``==`` or ``!=``, which compare with anything: where NumPy has no loop, nothing is equal."""
+    """Make ``==`` or ``!=``, which compare with any object: if NumPy has no loop, nothing is equal."""
     compare, of_numpys = comparison(word), getattr(operator, word)
 
     def made(self: Any, other: Any) -> Any:
@@ -151,7 +151,7 @@ def equality(word: str, verdict: bool) -> Callable[[Any, Any], Any]:
             if other is not None and not isinstance(other, str | bytes):
                 return compare(self, other)
         except np._core._exceptions._UFuncNoLoopError:  # type: ignore[attr-defined]
-            # NumPy says of which shape the answer is, and that records are compared with records only.
+            # NumPy determines the shape of the answer, and raises for records compared with anything else.
             shape = np.shape(of_numpys(views.ghost(self), other))
         kind, held = views.held(self)
         backend = kind.backend
@@ -181,9 +181,9 @@ def powers() -> tuple[Any, Any, Any]:
 
 
 def short_power(base: Handle, exponent: Any, hosted: bool = False) -> np.ufunc | None:
-    """Give NumPy's exact short cut for a scalar exponent, or None: x**2 is x*x, x**0.5 is sqrt(x).
+    """Return NumPy's exact short cut for a scalar exponent, or None: x**2 is x*x, x**0.5 is sqrt(x).
 
-    ``hosted``: whether NumPy computes for sure.
+    ``hosted``: whether it is certain that NumPy computes.
     """
     if type(exponent) not in (int, float):
         return None
@@ -200,4 +200,4 @@ def short_power(base: Handle, exponent: Any, hosted: bool = False) -> np.ufunc |
 
 
 _EXACT: dict[float, np.ufunc] = {2: np.square, 1: np.positive, -1: np.reciprocal}
-"""NumPy has short cuts for the integers 2 and -1; a library's power may round the others too, or take long for them."""
+"""Exponents with a short cut. NumPy has them for 2 and -1; a library's power may round other integers, or take long for them."""

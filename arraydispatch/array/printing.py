@@ -17,7 +17,7 @@ _MOST_AXES = 6
 def corners(a: Any) -> np.ndarray[Any, Any] | None:
     """Return an ndarray that holds only the corners that NumPy prints; None if NumPy prints all elements, or the values are on the host.
 
-    The rest of its memory is never touched, so the system gives none for it.
+    The rest of its memory is never touched, so the system does not allocate it.
     """
     options = np.get_printoptions()
     edge, backend = options["edgeitems"], a._kind.backend
@@ -36,7 +36,7 @@ def corners(a: Any) -> np.ndarray[Any, Any] | None:
 
 
 def marked(a: Any, text: str) -> str:
-    """Add the backend and the device to NumPy's representation of an array, where they are not NumPy and the CPU."""
+    """Add the backend and the device to NumPy's representation of an array, unless they are NumPy and the CPU."""
     kind, value = views.held(a)
     marks = [] if a.backend.name == "numpy" else [f"backend={a.backend.name!r}"]
     if not kind.backend.on_cpu(value):

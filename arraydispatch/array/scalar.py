@@ -1,7 +1,7 @@
 """``Scalar``: NumPy's scalars on a device and under a trace.
 
-A scalar behaves as ``np.float64`` and its like do: it never changes, and its methods and attributes are those of a 0-d
-array of its value, whose 0-d results are scalars again.
+A scalar behaves like ``np.float64``: it never changes, and its methods and attributes are those of a 0-d
+array of its value; 0-d results are scalars again.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def _scalar(made: Any) -> Any:
 
 
 class Scalar(Array):
-    """A scalar on the device: immutable as ``np.float64`` is, hashable, formattable; its value is read when looked at.
+    """A scalar on the device: immutable like ``np.float64``, hashable, formattable; its value is read only when needed.
 
     Results that are scalars in NumPy are ``Scalar`` on an accelerator and under a trace. On a CPU device they are NumPy's
     own scalars.
     """
 
     __slots__ = ()
-    __class__ = property(type)  # an ndarray to nobody
+    __class__ = property(type)  # never shown as an ndarray
 
     __numpy_dtype__ = property(general["dtype"].fget)
 
@@ -82,13 +82,13 @@ class Scalar(Array):
         raise TypeError(f"object of type '{self.dtype.type.__name__}' has no len()")
 
     def __getattr__(self, name: str) -> Any:
-        """Find a method that only NumPy's scalars of a type have, such as ``is_integer``, ``bit_count`` and ``hex``."""
+        """Return a method that only some of NumPy's scalar types have, such as ``is_integer``, ``bit_count`` and ``hex``."""
         if name.startswith("_"):
             raise AttributeError(f"'Scalar' object has no attribute {name!r}")
         return getattr(self._value(name), name)
 
     def _value(self, why: str) -> Any:
-        """NumPy's own scalar of this value."""
+        """Return NumPy's own scalar of this value."""
         return self._one(why)[()]
 
     def _shown(self) -> Any:
@@ -107,7 +107,7 @@ class Scalar(Array):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         spec = spec_of(func)
         here = settings.current_scalars() == "numpy" and settings.on_cpu(self._kind.backend.name)
-        if spec is not None and spec.of_elements and here:  # as if all elements were NumPy's scalars, as most are here
+        if spec is not None and spec.of_elements and here:  # as if all elements were NumPy's scalars; most are
             return func._implementation(*args, **kwargs)
         return super().__array_function__(func, types, args, kwargs)
 
@@ -175,7 +175,7 @@ class Scalar(Array):
 
 
 _SEQUENCES = (list, tuple, str, bytes, bytearray)
-"""Types of the sequences that an integer repeats, as in ``[0] * n``."""
+"""Types of sequences that multiplication by an integer repeats, as in ``[0] * n``."""
 
 
 def _rebuild_scalar(*state: Any) -> Any:

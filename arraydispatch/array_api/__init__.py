@@ -1,12 +1,12 @@
-"""Python array-API standard on every backend: ``arraydispatch.array_api.torch`` and its like, or ``namespace(name)``.
+"""Python array-API standard on every backend: ``arraydispatch.array_api.torch`` etc., or ``namespace(name)``.
 
 A namespace is a module-like object with the standard's functions, the same for every backend. They call NumPy's
-functions on arrays, which are dispatched to the backend, and add where the standard differs:
+functions on arrays, which are dispatched to the backend. They differ from NumPy where the standard does:
 
 - arrays of a namespace stay arrays when they are 0-d: functions, operators and indexing never return NumPy scalars for them;
 - creation functions create arrays of the backend; devices are given and returned as the backend's own;
 - promotion is strict: kinds (boolean, integer, floating) do not mix;
-- where values differ (``//`` of infinities, ``expm1`` of complex infinities) they are the standard's.
+- values are the standard's where these differ from NumPy's (``//`` of infinities, ``expm1`` of complex infinities).
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _made: Callable[..., Array] = handles.maker(Array)
 
 
 def standard(x: Array) -> Array:
-    """Return a view of an array as an array of a namespace; writes to either are seen by both."""
+    """Return a view of an array as an array of a namespace. Each sees writes to the other."""
     kind = x._kind.backend.standard_kind(x._kind.dtype)
     if isinstance(x, Scalar):
         return _made(views.expose(x), kind)

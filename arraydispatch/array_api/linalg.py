@@ -12,14 +12,14 @@ from . import elementwise
 
 
 def eig(x: Any, /) -> Any:
-    """Compute eigenvalues and eigenvectors, which are complex."""
+    """Compute eigenvalues and eigenvectors; both are complex."""
     values, vectors = np.linalg.eig(x)
     complex_ = np.result_type(values.dtype, np.complex64)
     return EigResult(np.astype(values, complex_, copy=False), np.astype(vectors, complex_, copy=False))
 
 
 def eigvals(x: Any, /) -> Any:
-    """Compute eigenvalues, which are complex."""
+    """Compute eigenvalues; they are complex."""
     values = np.linalg.eigvals(x)
     return np.astype(values, np.result_type(values.dtype, np.complex64), copy=False)
 
@@ -60,7 +60,7 @@ _OF_TWO: dict[str, Callable[..., Any]] = {
     "tensordot": lambda x1, x2, /, *, axes=2: np.tensordot(x1, x2, axes=axes),
     "vecdot": lambda x1, x2, /, *, axis=-1: np.linalg.vecdot(x1, x2, axis=axis),  # type: ignore[call-overload]
 }
-"""The same, of functions of two arrays, which have to promote by the standard's rules."""
+"""The same for functions of two arrays, which must promote by the standard's rules."""
 
 FUNCTIONS = (
     eig, eigvals, matrix_rank,
@@ -70,4 +70,4 @@ FUNCTIONS = (
     ],
 )  # fmt: skip
 MAIN = ("matmul", "matrix_transpose", "tensordot", "vecdot")
-"""Functions that the standard has in its main namespace too."""
+"""Functions that the standard also has in its main namespace."""

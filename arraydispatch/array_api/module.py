@@ -31,7 +31,7 @@ VERSION = "2025.12"
 """Version of the standard that is implemented."""
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", VERSION)
-"""Versions that code may ask for: each contains the ones before it."""
+"""Versions that code may request; each contains the ones before it."""
 
 _NEVER_ARRAYS = PLAIN - {np.bool_, np.float64, np.float32, np.int64, np.int32}
 
@@ -54,7 +54,7 @@ class Info:
         self._backend = backend
 
     def capabilities(self) -> dict[str, Any]:
-        """Return the optional capabilities, all of which are supported, and the largest number of dimensions, NumPy's."""
+        """Return the optional capabilities, which are all supported, and NumPy's maximum number of dimensions."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Device:
@@ -63,7 +63,7 @@ class Info:
         return self._backend.devices()[0] if own is None else placement.find(self._backend, own)
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
-        """Return the dtypes of arrays created without one; the precision in force applies to them."""
+        """Return the dtypes of arrays created without a dtype, under the precision in force."""
         precision = settings.current_precision()
         return {kind: dtypes.apply_precision(np.dtype(name), precision) for kind, name in _DEFAULTS.items()}
 
@@ -77,8 +77,8 @@ class Info:
 
 
 class Functions(ModuleType):
-    """Functions for the arrays of one backend; names that the standard lacks are those of the module ``numpys``, as other libraries also offer
-    more.
+    """Functions for the arrays of one backend. Names that the standard lacks come from the module ``numpys``; other libraries also offer
+    more than the standard.
     """
 
     def __init__(self, name: str, backend: Backend, numpys: ModuleType) -> None:

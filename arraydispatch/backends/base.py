@@ -42,7 +42,7 @@ Native = Any
 
 
 Box = tuple[slice, ...]
-"""Place of a part in an array: one slice for each axis, with both ends and no step."""
+"""Position of a part in an array: one slice for each axis, with both ends and no step."""
 
 _INT64 = np.dtype(np.int64)
 _UNROLLED = 200
@@ -58,9 +58,9 @@ def bytes_in(said: str) -> int:
 
 
 class LeftToNumPy(Exception):
-    """Raised where NumPy runs a call, although the library may have a way to; the message is the reason.
+    """Raised if NumPy should run a call although the library may be able to; the message is the reason.
 
-    Only the code that hands a call to the host catches it.
+    Only the code that runs host calls catches it.
     """
 
 
@@ -136,7 +136,7 @@ PRIMITIVES: dict[str, str] = {
 def collect(*modules: ModuleType) -> SimpleNamespace:
     """Collect the primitives of a backend: each name of :data:`PRIMITIVES` from the first module that has it.
 
-    ``scatter_donated`` is optional: a ``scatter`` that writes over its target, which nobody reads afterwards.
+    ``scatter_donated`` is optional: a ``scatter`` that overwrites its target, which is not read afterwards.
     """
     every = ChainMap(*map(vars, modules))
     donating = {name: every[name] for name in ("scatter_donated",) if name in every}
@@ -146,7 +146,7 @@ def collect(*modules: ModuleType) -> SimpleNamespace:
 def appending(
     compiled: Callable[[list[Native]], tuple[list[Native], Any] | None],
 ) -> Callable[[list[Native], list[list[Native]]], None]:
-    """Return the ``run(natives, made)`` of a ``program`` (see :data:`TRANSFORMS`) that the transform ``jit`` has compiled."""
+    """Return ``run(natives, made)``, as ``program`` (see :data:`TRANSFORMS`) must, from a function that the transform ``jit`` has compiled."""
 
     def run(natives: list[Native], made: list[list[Native]]) -> None:
         results = compiled(natives)
@@ -186,7 +186,7 @@ against it.
 
 
 def _own_of_numpy(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return NumPy's one object for a dtype in place of an equal one, which may have metadata, and no format for a buffer."""
+    """Return NumPy's own object for a dtype in place of an equal one, which may have metadata or lack a buffer format."""
     return np.dtype(dtype.str) if dtype.kind in "biufc" and dtype.isnative and dtype.isbuiltin < 2 else dtype
 
 
@@ -215,15 +215,15 @@ class Backend:
     unrolls: ClassVar[bool] = False
     """Whether programs of the library unroll loops, so that the number of steps must be known."""
     block_comes: ClassVar[int] = 3
-    """Number of the occurrence at which a block of compiled execution is compiled: 1 for a library that compiles
-    each call by itself anyway.
+    """Occurrence of a block (1, 2, …) at which compiled execution compiles it: 1 for a library that compiles
+    each single call anyway.
     """
     most_axes: ClassVar[int] = 64
-    """Number of dimensions of arrays up to which calls are recorded in blocks: beyond, operations of the library fail when they run,
-    too late for NumPy to take the call over.
+    """Maximum number of dimensions of arrays in recorded calls: with more, operations of the library fail when they run,
+    too late for NumPy to run the call instead.
     """
     donates: ClassVar[bool] = False
-    """Whether a program can write its results over operands that it is told nobody needs."""
+    """Whether a program can overwrite donated operands with its results."""
 
     copies_columns: ClassVar[bool] = False
     """Whether the product of a transposed matrix and a vector copies the matrix first, which takes longer than the product."""
@@ -238,7 +238,7 @@ class Backend:
     """Whether native arrays are ndarrays, for which NumPy itself decides what is a view."""
 
     REFUSALS: ClassVar[tuple[type[Exception], ...]] = (LeftToNumPy,)
-    """Exceptions that mean that the library does not run a call: NumPy then runs it, or reports the error in its own words."""
+    """Exceptions by which the library refuses a call. NumPy then runs it, or raises its own error."""
     hosted: ClassVar[bool] = False
     """Whether this is the host state of the arrays of another backend, :attr:`home`."""
     defers: ClassVar[bool] = False
@@ -249,13 +249,13 @@ class Backend:
     REDUCE: dict[Any, Callable[..., Any]]
     ACCUMULATE: dict[Any, Callable[..., Any]]
     OVERRIDES: Mapping[Any, Callable[..., Any]] = {}
-    """NumPy function -> code for this library alone."""
+    """NumPy function -> code for this library only."""
     INPLACE: frozenset[Any] = frozenset()
     """Ufuncs whose kernel accepts ``out=`` of the loop's output dtype with the same result."""
     ADDS: Callable[[Native], Native] | None = None
-    """Function that adds all floats of an array, if it has threads of its own: others, NumPy's among them, would keep the processors from these."""
+    """Function that adds all floats of an array, if it runs in the library's threads: NumPy's threads would compete with these."""
     CPU: Any = None
-    """Device whose memory is the host's, for the kernels of :attr:`INPLACE`."""
+    """Device with the host's memory, for the kernels of :attr:`INPLACE`."""
     SCALARS: frozenset[Any] = frozenset()
     """Ufuncs whose kernel accepts a Python scalar as one operand (32 and 64 bit dtypes) with the same result."""
     MEAN: Callable[[Native], Native] | None = None
@@ -275,11 +275,13 @@ class Backend:
     ``"eager"``.
     """
     LEFT_TO_NUMPY: Mapping[Any, str] = {}
-    """NumPy function -> reason why NumPy runs all of it on large arrays in host memory, under the same condition, and outside of transforms."""
+    """NumPy function -> reason why NumPy runs the whole function on large arrays in host memory, unless execution is ``"eager"`` or a
+    transform runs.
+    """
 
     MULTIPLIES_FROM: int = 0
-    """Number of elements of a matrix from which the library multiplies it by a vector; NumPy does so for less, in host memory, where it takes longer
-    to start the library than to multiply."""
+    """Number of elements from which the library multiplies a matrix by a vector. NumPy multiplies smaller ones in host memory, because the
+    library would take longer to start."""
 
     def __init__(self) -> None:
         self._kinds: dict[Any, Kind] = {}
@@ -315,14 +317,14 @@ class Backend:
     as one :class:`Device`: new arrays of at least ``least`` elements are split over it, others replicated.
     ``device_at(place)`` is the same for what :meth:`device_of` returns, and ``sharding_of(a)`` the :class:`Sharding` of a native array;
     both are None for one device. ``splits(place, shape)`` says whether a new array of this shape is split there.
-    ``place(a, axes)`` splits each axis of an array over these axes of the mesh, or replicates it if ``axes`` is None; a LookupError if
-    neither the array nor the process has a mesh. ``simulated(count)`` says how a CPU passes for so many devices. ``programs()`` lists the
-    programs that have run on a mesh while somebody listened: line, runs, operands, bytes on each device, collectives. ``follow(ran)`` has
-    ``ran(key)`` called before each program, with a key that is the same in each of several processes.
+    ``place(a, axes)`` splits each axis of an array over these axes of the mesh, or replicates it if ``axes`` is None; it raises LookupError
+    if neither the array nor the process has a mesh. ``simulated(count)`` returns how to make a CPU count as so many devices. ``programs()``
+    lists the programs that have run on a mesh under a listener: line, runs, operands, bytes on each device, collectives. ``follow(ran)``
+    makes ``ran(key)`` be called before each program, with a key that is the same in each of several processes.
     """
     processes: ModuleType | None = None
-    """Module that makes this process one of several which share a mesh, None if there is none: ``join(rank, count, address, local=,
-    device=, facts=, seconds=)``, before the library starts; see ``backends/jax/distributed_runtime.py``.
+    """Module that makes this process one of several that share a mesh, None if there is none: ``join(rank, count, address, local=,
+    device=, facts=, seconds=)`` does so before the library starts; see ``backends/jax/distributed_runtime.py``.
     """
 
     # -- identity ------------------------------------------------------------------------------------------------
@@ -426,7 +428,7 @@ class Backend:
         return self.recorded(a)
 
     def staged(self, a: Native) -> bool:
-        """Whether the array belongs to a program traced by the library, in which everything computed becomes part of it."""
+        """Whether the array belongs to a program that the library traces: everything computed from it becomes part of the program."""
         return False
 
     def is_staging(self) -> bool:
@@ -448,16 +450,16 @@ class Backend:
         raise NotImplementedError
 
     def on_memory(self, x: np.ndarray[Any, Any]) -> Native | None:
-        """Return a native array on an ndarray's memory, None where :meth:`from_numpy` would copy it or ask where to put it."""
+        """Return a native array on an ndarray's memory; None if :meth:`from_numpy` would copy it or move it to another device."""
         return None
 
     def from_parts(
         self, shape: tuple[int, ...], dtype: np.dtype[Any],
         fill: Callable[[list[tuple[Box, np.ndarray[Any, Any]]]], None], device: Any,
     ) -> Native:  # fmt: skip
-        """Return an array on a mesh that the host makes by parts: ``fill`` writes the ones that this process's devices hold.
+        """Return an array on a mesh that the host makes part by part: ``fill`` writes the parts that this process's devices hold.
 
-        ``fill`` is called once, with each part's place in the array and its memory. Backends with :attr:`meshes` have it.
+        ``fill`` is called once, with each part's position in the array and its memory. Required for backends with :attr:`meshes`.
         """
         raise NotImplementedError
 
@@ -477,16 +479,16 @@ class Backend:
         """Return the values if NumPy may compute on them in place of the library (not if execution is ``"eager"``);
         else None.
 
-        They are then known, in host memory, and no gradient is recorded for them.
+        The values are then known, in host memory, and no gradient is recorded for them.
         """
         return self.peek(a) if process.execution != "eager" else None
 
     def awaited(self, a: Native) -> np.ndarray[Any, Any] | None:
-        """Return what :meth:`lent` does, also for a value that is pending and will be in host memory, for which it waits."""
+        """Return the values as :meth:`lent` does; wait for a pending value that will be in host memory."""
         return self.lent(a)
 
     def rests(self, a: Native) -> bool:
-        """Whether a block has made a small value that NumPy may go on with: see :func:`arraydispatch.dispatch.shortcuts.bring`."""
+        """Whether NumPy may compute with a small value that a block has made: see :func:`arraydispatch.dispatch.shortcuts.bring`."""
         return False
 
     def item(self, a: Native) -> Any:
@@ -504,8 +506,8 @@ class Backend:
 
     @property
     def survives_fork(self) -> bool:
-        """Whether the library works in a forked process, which has none of its threads; called in the fork, it gives the same
-        answer.
+        """Whether the library works in a forked process, which has none of its threads. Returns the same before the fork and in
+        it.
         """
         return True
 
@@ -606,7 +608,7 @@ class Backend:
         raise NotImplementedError
 
     def gone(self, error: Exception) -> bool:
-        """Whether the library's error means that the buffer has been donated, because another thread wrote the array meanwhile."""
+        """Whether a library's error means that the buffer was donated: another thread has written the array meanwhile."""
         return False
 
     def mended(self, error: Exception) -> bool:
@@ -622,9 +624,9 @@ class Backend:
         """Wait until there is memory for large results; raise the library's error. Called if `deferred`."""
 
     def placed(self, a: Native, operands: Sequence[Native] = ()) -> Native:
-        """Return a new result at its place: split over the mesh in force if it is large and the library returned it whole.
+        """Return a new result, split over the mesh in force if it is large and the library returned it whole.
 
-        ``operands``: what it is made of in a program that is being traced, where a large result of small operands is made split.
+        ``operands``: operands of the result in a traced program, where a large result of small operands is split when it is made.
         """
         return a
 
@@ -652,11 +654,11 @@ class Backend:
         return a
 
     def taken(self, a: Native) -> Native:
-        """Return a native array of the library's that an array of this backend holds from now on, or reads."""
+        """Convert a library's array that an array of this backend will hold or read; a variant may defer it."""
         return a
 
     def slice_at(self, a: Native, starts: Sequence[Native], lengths: Sequence[int], steps: Sequence[int]) -> Native:
-        """Return a slice whose starts (one 0-d int64 array per axis) are in bounds, but not known when a program is compiled."""
+        """Return a slice. Its starts (one 0-d int64 array per axis) are in bounds, but not known when a program is compiled."""
         for axis, (start, n, step) in enumerate(zip(starts, lengths, steps)):
             if n != self.shape_of(a)[axis]:
                 a = self.prim.take(a, self._places(start, n, step, a), axis)
@@ -681,11 +683,11 @@ class Backend:
         return self.UFUNCS[np.add](offsets, self.prim.broadcast_to(self.prim.reshape(start, (1,)), (n,)))
 
     def value_of(self, a: Native) -> Native:
-        """Return the current value of a native array that is passed in, if the library can change it afterwards."""
+        """Return the current value of an array that users pass in, if the library can change it later (a variable)."""
         return a
 
     def is_lazy(self, a: Native) -> bool:
-        """Whether a mutable native array's memory differs from its values, which are computed when read."""
+        """Whether a mutable native array's values differ from its memory and are computed when read."""
         return False
 
     def check_writeable(self, a: Native) -> None:
@@ -741,7 +743,7 @@ class Backend:
         return lambda a: kernel(a, every[a.ndim], False)
 
     def total(self, a: Native) -> Native | None:
-        """Return the sum of booleans or small integers, 0-d and in NumPy's dtype; None if it is as fast to convert them before they are added up."""
+        """Return the sum of booleans or small integers, 0-d and in NumPy's dtype; None if converting them first is as fast."""
         return None
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Native:

@@ -1,8 +1,8 @@
 """Elementary functions of complex numbers with C99's special values, composed of real functions with the formulas of glibc.
 
-For libraries whose compiler is XLA, which loses the sign of zeros, by which the side of a branch cut is chosen, and returns NaN for most
-infinities (https://github.com/jax-ml/jax/issues/24787). Its sinh and cosh of real numbers are from exp(x + log(1/2)), whose error grows
-with that sum: 17 units at 290.
+Used by backends that compile with XLA. XLA loses the sign of zero, which selects the side of a branch cut, and returns NaN for most
+infinities (https://github.com/jax-ml/jax/issues/24787). It computes sinh and cosh of real numbers as exp(x + log(1/2)); the error grows
+with the sum: 17 units at 290.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Formulas:
     Parameters
     ----------
     lib : namespace
-        ``exp expm1 log log1p sin cos atan2 maximum minimum abs equal signbit isinf isnan isfinite zeros_like`` of real arrays; ``where``, which takes a
-        Python number beside an array; ``is_double(x)``; ``parts(z)`` of complex numbers, and ``join(re, im)``.
+        ``exp expm1 log log1p sin cos atan2 maximum minimum abs equal signbit isinf isnan isfinite zeros_like`` of real arrays; ``where``, for
+        arrays and Python numbers; ``is_double(x)``; ``parts(z)`` of complex numbers, and ``join(re, im)``.
     """
 
     def __init__(self, **lib: Any) -> None:
@@ -33,7 +33,7 @@ class Formulas:
         return self.lib.where(self.lib.signbit(sign), -size, size)
 
     def _nothing(self, like: Native) -> Native:
-        """Return zeros with the signs of an array."""
+        """Return zeros with the signs of an array's elements."""
         return self._signed(self.lib.zeros_like(like), like)
 
     def _times(self, big: Native, root: Native, factor: Native) -> Native:
@@ -51,7 +51,7 @@ class Formulas:
         return lib.join(lib.where(real, size, re), lib.where(real, y, im))
 
     def expm1(self, z: Native) -> Native:
-        """Compute expm1 by NumPy's formula, which treats no value specially."""
+        """Compute expm1 by NumPy's formula, without special cases."""
         lib = self.lib
         x, y = lib.parts(z)
         half = lib.sin(y * 0.5)
@@ -127,9 +127,7 @@ class Formulas:
         rest = (1.0 - large) * (1.0 + large) - lib.where(small < eps / 2, 0.0, small * small)
         angle = lib.atan2(2.0 * y, lib.where(lib.equal(rest, 0.0), 0.0, rest)) * 0.5
         # far: Re = x / |z|², Im = ± π/2
-        inverse = 1.0 / lib.where(
-            lib.equal(large, 0.0), 1.0, large
-        )  # XLA divides by a product where it is divided twice
+        inverse = 1.0 / lib.where(lib.equal(large, 0.0), 1.0, large)  # XLA turns two divisions into one by a product
         ratio = small * inverse
         far = x * inverse * inverse / (1.0 + ratio * ratio)
         is_far, quarter = large >= 16 / eps, self._signed(lib.zeros_like(y) + math.pi / 2, y)

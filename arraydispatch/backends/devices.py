@@ -29,7 +29,7 @@ class Device:
     native : object
         The library's own device object.
     mesh : tuple of int
-        Lengths of the axes of a mesh, if it is several devices that arrays are split over; empty for one device.
+        Lengths of the axes, if it is a mesh of devices over which arrays are split; empty for one device.
     """
 
     backend: str
@@ -63,7 +63,7 @@ class Sharding(NamedTuple):
     mesh : tuple of int
         Lengths of the axes of the mesh.
     axes : tuple of tuple of int
-        For each axis of the array, the axes of the mesh that it is split over; empty where it is whole on each device.
+        For each axis of the array, the axes of the mesh over which it is split; empty if it is not split.
     shard : tuple of int
         Shape of the part that one device holds.
     """
@@ -79,7 +79,7 @@ class Sharding(NamedTuple):
 
 
 class NamedDevice(Device):
-    """Device known by its name; ``load`` gives the backend, whose library is imported only when another attribute is read."""
+    """Device known by its name. Reading another attribute calls ``load``, which imports the library and returns the backend."""
 
     def __init__(self, backend: str, name: str, kind: str, load: Callable[[str], Any]) -> None:
         vars(self).update(backend=backend, name=name, kind=kind, load=load)
@@ -103,7 +103,7 @@ def processors() -> int:
 
 
 def host_memory() -> int:
-    """Return the bytes of memory of this machine; -1 if the system does not tell."""
+    """Return the bytes of memory of this machine; -1 if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # Windows lacks it

@@ -1,4 +1,4 @@
-"""Work that NumPy does on the memory of several libraries' arrays, because it is faster there than they are, and the sizes from which on it is."""
+"""Functions that NumPy runs on the memory of several libraries' arrays because it is faster, and the sizes from which it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..common.buffers import is_writeable
 
 LEFT_FROM = 1 << 14
-"""Number of elements from which NumPy runs what a backend leaves to it."""
+"""Number of elements from which NumPy runs functions that a backend leaves to it."""
 
 _SELECTS = "in host memory NumPy selects, where libraries sort"
 _SETS = "in host memory NumPy finds unique elements in a table, or by a faster sort"
@@ -54,12 +54,12 @@ LEFT_ON_CPUS: dict[Any, str] = {
         "in host memory SciPy chooses a formula for each element, where libraries compute all of them",
     ),
 }
-"""NumPy function, or public name of a function or ufunc of SciPy's -> reason why NumPy or SciPy runs all of it on large arrays in host memory: JAX,
-PyTorch and TensorFlow take up to twenty times as long on a core, and most of these at least twice (measured with 300,000 elements)."""
+"""NumPy function, or public name of a SciPy function or ufunc -> reason why NumPy or SciPy runs the whole function on large arrays in host
+memory: JAX, PyTorch and TensorFlow take up to twenty times as long on a core, mostly at least twice (measured with 300,000 elements)."""
 
 _BY_LANES = frozenset({np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.nanmax, np.nanmin})
 _LONG = 64
-"""Number of elements along an axis from which NumPy finds extrema faster: it begins anew for each lane (24 ms for a million lanes of eight,
+"""Number of elements along an axis from which NumPy finds extrema faster: it starts a loop for each lane (24 ms for a million lanes of eight,
 XLA 3, TensorFlow 12; for 100,000 of 64 NumPy and TensorFlow 4, JAX 13)."""
 
 
@@ -73,12 +73,12 @@ def goes_along_short_lanes(func: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 REALS = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
-"""Dtypes of which NumPy computes these functions by vectors."""
+"""Dtypes for which NumPy computes these functions with vector instructions."""
 SCALAR_CODE = (np.arccos, np.arcsin, np.arctan, np.arctan2, np.arctanh, np.cbrt, np.tan)
 """Functions of real numbers that XLA (of JAX 0.10.2 and TensorFlow 2.21) computes one element at a time on a CPU, with two threads in 2.7 to 10 times
 the time of NumPy.
 
-Logarithms, powers and hyperbolic functions, which take 1.3 to 4 times as long, stay in their block: to end it costs more memory traffic.
+Logarithms, powers and hyperbolic functions, which take 1.3 to 4 times as long, stay in their block: ending it would cost more memory traffic.
 """
 
 
@@ -91,7 +91,7 @@ _MULTIPLIED_FROM = 1 << 18
 """Number of products from which NumPy multiplies complex matrices faster (measured: those of 600 x 800 in 17 ms against 55 by TensorFlow and 96
 by JAX)."""
 _THICK = 64
-"""Number of rows and columns from which it does; to end a block for the product of others costs more."""
+"""Minimum number of rows and columns for that; for smaller matrices ending a block costs more."""
 
 
 def multiplies_faster(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
@@ -102,12 +102,12 @@ def multiplies_faster(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
 COPIES = frozenset({
     np.argmax, np.argmin, np.nanargmax, np.nanargmin, np.bincount, np.repeat, np.take, np.choose, np.convolve, np.correlate,
 })  # fmt: skip
-"""Functions of NumPy's that copy an operand which may not be written, although they only read it (NumPy 2.4: 1.4 million numbers take
-``argmax`` 0.8 ms then, and 0.2 otherwise). JAX and TensorFlow lend their arrays' memory for reading alone."""
+"""NumPy functions that copy a read-only operand, although they only read it (NumPy 2.4: ``argmax`` of 1.4 million numbers takes
+0.8 ms then, else 0.2). The memory of JAX's and TensorFlow's arrays is read-only."""
 
 
 class _Reading:
-    """Operand of a function that only reads: the memory of an array, without the mark that it may not be written."""
+    """Operand of a function that only reads: the memory of a read-only array, shown as writable."""
 
     def __init__(self, x: np.ndarray[Any, Any]) -> None:
         self._of = x
@@ -116,9 +116,9 @@ class _Reading:
 
 
 def uncopied(func: Any, x: Any) -> Any:
-    """Return an operand as a function takes it without a copy, and whatever is no large array as it is.
+    """Return an operand such that a function of :data:`COPIES` does not copy it; unchanged unless it is a large read-only array.
 
-    The result of a function of :data:`COPIES` never has the memory of an operand.
+    The result of these functions never shares memory with an operand.
     """
     if (
         type(x) is not np.ndarray

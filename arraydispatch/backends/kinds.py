@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Kind:
-    """A backend together with a dtype: the flyweight that every array carries and every plan is keyed by."""
+    """A backend together with a dtype: the flyweight in every array and in the keys of plans."""
 
     __slots__ = ("backend", "dtype", "join", "last", "product", "scalar", "standard", "whole")
 
@@ -20,15 +20,15 @@ class Kind:
         self.backend = backend
         self.dtype = dtype
         self.last: Kind = self
-        """The kind of the same backend and of another dtype that a result last had: see :mod:`arraydispatch.fastpath.results`."""
+        """The kind, of the same backend and another dtype, of the last such result: see :mod:`arraydispatch.fastpath.results`."""
         self.standard = standard
-        """Whether 0-d results of arrays of this kind are arrays, as the array-API standard has it, and never scalars."""
+        """Whether 0-d results of arrays of this kind are arrays, as in the array-API standard, and never scalars."""
         self.scalar: Callable[[Any], Any] = (lambda _: None) if standard else backend.scalar_maker(dtype)
         """Function that returns a 0-d array of this kind as NumPy's scalar if it is concrete and in host memory, otherwise None."""
         self.whole: dict[Any, Callable[[Any], Any]] = {}
         """NumPy function -> function that reduces an array of this kind to one value; filled by the dispatch layer."""
         self.join: Callable[[list[Any]], Any] | None = None if backend.hosted else backend.join
-        """Function that joins arrays of this kind and of fitting shapes; None if rules of placement apply first."""
+        """Function that joins arrays of this kind and of compatible shapes; None if placement rules apply first."""
         plain = dtype.kind in "fc" and dtype.itemsize > 2 and not (backend.hosted or backend.scoped or backend.deferred)
         self.product: Callable[[Any, Any], Any] | None = backend.prim.matmul if plain else None
         """Function for matrix products of arrays of this kind; None if the general rules are needed."""

@@ -35,17 +35,18 @@ class _Row(NamedTuple):
     environment: tuple[dict[str, str], ...] = ()  # variables read on import; a group is set if none of it is
     imports: tuple[str, ...] = ()  # other modules it imports that print messages while they are imported
     exact: dict[str, str] = {}  # noqa: RUF012 -- words to add to variables that it reads at its start, so that it does not contract arithmetic
-    several: str = ""  # pattern of a variable of the environment, as NAME=VALUE, that makes several devices of a CPU
-    simulate: str = ""  # environment variable with the number of devices that a CPU passes for
+    several: str = ""  # pattern of an environment variable, as NAME=VALUE, that makes a CPU count as several devices
+    simulate: str = ""  # environment variable with the number of devices that a CPU counts as
     compiles: bool = False  # whether compiled execution is its default on a CPU: a block takes tenths of a second
     entry: Any = None  # the entry point of a backend that another distribution adds
     keeps: dict[str, str] = {}  # noqa: RUF012 -- variables that have it keep programs for other processes, in a folder {}; the first belongs to the user if it is set
-    waits: tuple[str, ...] = ()  # packages that it imports at its end if they are there, and anyway on first use
+    waits: tuple[
+        str, ...
+    ] = ()  # packages that it imports at the end of its own import if they are installed, and on first use anyway
     misreads: dict[str, str] = {}  # noqa: RUF012 -- function that reads the bytes of an array as another dtype -> function that does not
 
 
-# Without fused multiply-add instructions, XLA cannot contract a product and a sum, which it does wherever it may use
-# them.
+# Without fused multiply-add instructions, XLA cannot contract a product and a sum.
 _XLA_ROUNDS_TWICE = {"XLA_FLAGS": "--xla_cpu_max_isa=AVX"}
 
 KNOWN: dict[str, _Row] = {
@@ -72,8 +73,8 @@ KNOWN: dict[str, _Row] = {
         "torch", ("torch",), "pip install 'torch>=2.13'",
         {"NVIDIA GPU": "file lib/*torch_cuda.*", "AMD GPU": "file lib/*torch_hip.*"},
         # Its allocator then asks the system for large pages, as NumPy's does: a new array of 64 MB has 32 page faults for 16,000.
-        # A thread of its OpenMP that has nothing to do sleeps soon; else it looks for work for milliseconds, on a processor that NumPy wants.
-        # GNU's looks 10,000 times first: a kernel with a barrier for each row takes four times as long if it sleeps at once.
+        # Idle OpenMP threads sleep soon; else they spin for milliseconds on processors that NumPy needs.
+        # GNU's spin 10,000 times first: a kernel with a barrier for each row takes four times as long if they sleep at once.
         environment=({"THP_MEM_ALLOC_ENABLE": "1"}, {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "10000"}),
         keeps={"TORCHINDUCTOR_CACHE_DIR": "{}"},
         misreads={"asarray": "as_tensor"},  # it reads Python's buffer protocol instead of DLPack
@@ -90,7 +91,7 @@ KNOWN: dict[str, _Row] = {
         imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
         exact=_XLA_ROUNDS_TWICE,
         keeps={"TF_XLA_FLAGS": "--tf_xla_persistent_cache_directory='{}'"},
-        waits=("keras.src",),  # which imports scikit-learn, pandas and Matplotlib too; `tf.keras` imports it
+        waits=("keras.src",),  # imports scikit-learn, pandas and Matplotlib too; `tf.keras` imports it
         compiles=True,
     ),
 }  # fmt: skip
@@ -127,7 +128,7 @@ def discover() -> None:
 
 
 def _from_entry_point(name: str, row: _Row) -> Backend:
-    """Return the backend that another distribution adds; an error names that distribution."""
+    """Return the backend that another distribution adds; errors name the distribution."""
     whose = f"backend {name!r}, which the entry point {row.entry.value!r} of {_distribution(row.entry)} adds,"
     try:
         backend = row.entry.load()
@@ -152,7 +153,7 @@ def _from_entry_point(name: str, row: _Row) -> Backend:
 
 
 def _from_package(name: str, row: _Row) -> Backend:
-    """Return one of this package's backends; an error says that its library is there and cannot be imported."""
+    """Return one of this package's backends; raise an error if its library is installed but cannot be imported."""
     found: list[Any] = []
 
     def begin() -> None:
@@ -164,7 +165,7 @@ def _from_package(name: str, row: _Row) -> Backend:
                 f" {type(error).__name__}: {error}; to install it again, run: {row.install}"
             ) from error
 
-    importing(begin, brief=False)  # where what a signal's handler raises is no error of the library's
+    importing(begin, brief=False)  # an exception of a signal handler is not an error of the library
     backend: Backend = found[0].BACKEND
     return backend
 
@@ -182,7 +183,7 @@ def _is_found(module: str) -> bool:
 
 
 def compiles_on_cpu(name: str) -> bool:
-    """Whether compiled execution is the default of a backend on a CPU too; not of unknown ones."""
+    """Whether compiled execution is the default of a backend also on a CPU; False for unknown backends."""
     return name in KNOWN and KNOWN[name].compiles
 
 
@@ -195,7 +196,7 @@ def installed(name: str) -> bool:
 
 
 def several_cpus(name: str) -> bool:
-    """Whether the environment makes several devices of a CPU for the library of a known backend."""
+    """Whether environment variables make a CPU count as several devices for the library of a known backend."""
     pattern = KNOWN[name].several
     return bool(pattern) and any(re.match(pattern, f"{key}={value}") for key, value in os.environ.items())
 
@@ -253,14 +254,14 @@ def prepare(name: str) -> None:
 
 
 def prepare_exact(name: str) -> None:
-    """Keep a known backend's compiler from contracting a product and a sum on a CPU, for the process and its children.
+    """Prevent a known backend's compiler from contracting a product and a sum on a CPU, in this process and its children.
 
     Contraction rounds once instead of twice.
 
     Raises
     ------
     ArrayDispatchError
-        The library has been imported before, and may have read its settings already.
+        If the library has been imported before, because it may have read its settings.
     """
     for variable, words in KNOWN[name].exact.items():
         given = os.environ.get(variable, "").split()
@@ -274,30 +275,30 @@ def prepare_exact(name: str) -> None:
 
 
 _when_imported: dict[str, Callable[[], None]] = {}
-"""Library -> function to call once it is about to be imported."""
+"""Library -> function to call when it is about to be imported."""
 
 
 def keep_programs(name: str) -> None:
-    """Have a known backend's compiler keep programs for later processes, once its library is imported (:func:`_prepare_to_keep`)."""
+    """Make a known backend's compiler keep programs for later processes, from its library's import on (:func:`_prepare_to_keep`)."""
     if KNOWN[name].keeps:
         _when_imported[KNOWN[name].library] = lambda: _prepare_to_keep(name)
 
 
 def begins(library: str) -> None:
-    """Prepare what waits for the import of a library, which begins now: this package imports it, or the program."""
+    """Call the functions that wait for the import of a library. It begins now, by this package or by the program."""
     if (prepare := _when_imported.pop(library, None)) is not None:
         prepare()
 
 
 MOST_BYTES_KEPT = 1 << 30
-"""Bytes of the programs of all libraries on disk, above which a process removes at its end those that were not used for longest."""
+"""Maximum bytes of all libraries' programs on disk: above it, a process removes the least recently used ones at its end."""
 
 
 def _prepare_to_keep(name: str) -> None:
-    """Have a known backend's compiler keep programs for later processes, in a folder of the user's cache.
+    """Make a known backend's compiler keep programs for later processes, in a folder of the user's cache.
 
-    The libraries' keys do not tell processors from each other, and not all of them versions and options of the compiler; so each
-    combination has a folder. Nothing is done if the user has set the library's own variable, or has imported it.
+    The libraries' keys do not distinguish processors, nor all versions and options of the compiler, so each
+    combination has a folder. Do nothing if the user has set the library's own variable, or has imported the library.
     """
     row = KNOWN[name]
     if not row.keeps or next(iter(row.keeps)) in os.environ or row.library in sys.modules:
@@ -314,7 +315,7 @@ def _prepare_to_keep(name: str) -> None:
 
 
 def _processor() -> str:
-    """Describe the processor with its instructions, as far as the system tells."""
+    """Return a description of the processor with its instruction sets, as far as the system tells."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
             found = dict(
@@ -332,12 +333,12 @@ def _prune(name: str, whose: int, folder: Any) -> None:
 
 
 def prepare_simulated(name: str, count: int) -> None:
-    """Have a CPU pass for so many devices of a known backend, for the process and its children.
+    """Make a CPU count as ``count`` devices of a known backend, in this process and its children.
 
     Raises
     ------
     ArrayDispatchError
-        The library simulates none, or has been imported before.
+        If the library cannot simulate devices, or has been imported before.
     """
     row = KNOWN.get(name)
     if row is None or not row.simulate:
@@ -350,12 +351,12 @@ def prepare_simulated(name: str, count: int) -> None:
 
 @contextmanager
 def _unnoticed(row: _Row) -> Iterator[None]:
-    """Preserve the state that a program can see while a library is imported in the middle of its work.
+    """Hide side effects of importing a library in the middle of a program.
 
-    A seeded program draws the same numbers afterwards, even if the library draws some itself (JAX waits for times drawn
+    A seeded program draws the same numbers afterwards, even if the library draws some itself (JAX waits for random times
     from ``np.random.rand``). The library's log messages do not reach the handlers that a program has set up for its
-    own, unless the program has imported the library or used its loggers. And filters of warnings that it adds (TensorFlow imports SciPy,
-    which ignores those of ``np.matrix``) come after the program's, as if it had been imported before.
+    own, unless the program has imported the library or used its loggers. Warning filters that the library adds (TensorFlow imports
+    SciPy, which ignores those of ``np.matrix``) come after the program's, as if it had been imported before.
     """
     logging: Any = imported("logging")
     random: Any = imported("random")
@@ -380,13 +381,13 @@ def _unnoticed(row: _Row) -> Iterator[None]:
 
 
 class _NotYet:
-    """Import finder by which the thread that imports a library does not find some packages."""
+    """Import finder that hides some packages from the thread that imports a library."""
 
     def __init__(self, row: _Row) -> None:
         self._row, self._thread = row, 0
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        if name == self._row.library:  # by whatever thread: see `imported`
+        if name == self._row.library:  # in whichever thread: see `imported`
             self._thread = threading.get_ident()
         elif name in self._row.waits and threading.get_ident() == self._thread:
             raise ModuleNotFoundError(f"{name} is imported on first use", name=name)
@@ -394,7 +395,7 @@ class _NotYet:
 
 @contextmanager
 def _without(row: _Row) -> Iterator[None]:
-    """Put off a library's import of packages that it imports on first use too, unless the program has imported one."""
+    """Prevent a library's import of packages that it also imports on first use, unless the program has imported one."""
     if not row.waits or row.library in sys.modules or any(name.partition(".")[0] in sys.modules for name in row.waits):
         yield
         return
@@ -407,7 +408,7 @@ def _without(row: _Row) -> Iterator[None]:
 
 
 def when_loaded(name: str, then: Callable[[Backend], None]) -> None:
-    """Call a function when a backend is loaded; at once if it is."""
+    """Call a function with a backend when it is loaded; immediately if it is loaded already."""
     with _lock:
         backend = _loaded.get(name)
         if backend is None:
@@ -451,7 +452,7 @@ def _begin(name: str) -> Backend:
     begins(row.library)
     with _unnoticed(row), _without(row):
         backend = _from_package(name, row) if row.entry is None else _from_entry_point(name, row)
-    if name in _loaded:  # by the handler of a signal
+    if name in _loaded:  # raised by a signal handler
         return _loaded[name]
     if _wrapper is not None:
         backend.adopt_wrapper(_wrapper)
@@ -467,8 +468,8 @@ def _begin(name: str) -> Backend:
 def at_hand(name: str) -> Backend:
     """Return the backend of that name, or the host state of its arrays while its library must not be imported.
 
-    That is in the middle of any import: the handler of a signal may have interrupted it, or another thread may be at it, and a library
-    would meet modules half made. PyTorch, whose import has failed once, cannot be imported again in the same process.
+    That is during any import, which a signal handler may have interrupted or another thread may be running: a library
+    would find half-made modules. After one failed import, PyTorch cannot be imported again in the same process.
     """
     backend = _loaded.get(name)
     if backend is not None:
@@ -520,11 +521,11 @@ def loaded() -> list[Backend]:
 
 
 homeless = False
-"""Whether this process is a fork that has lost its library, and computes with NumPy."""
+"""Whether this process is a fork in which the library does not work, so that NumPy computes."""
 
 
 def stand_in(lost: Backend, by: Backend) -> None:
-    """Make later calls of :func:`load` return another backend: a forked process has lost its library."""
+    """Make later calls of :func:`load` return another backend, in a forked process in which the library does not work."""
     global homeless
     homeless = True
     _loaded[lost.name] = by

@@ -21,8 +21,8 @@ class _Function(Protocol):
 
 
 class Operations(NamedTuple):
-    """Operations of a library that are no operators: the bits of doubles as 64-bit integers, and back; a shift of integers by 52 bits to the right,
-    with their sign; integers as doubles.
+    """Operations of a library beyond operators: the bits of doubles as 64-bit integers, and back; an arithmetic shift of integers by 52 bits
+    to the right; integers as doubles.
     """
 
     where: _Function
@@ -66,10 +66,9 @@ def log(ops: Operations, a: Native) -> Native:
 
 
 def log1p(ops: Operations, a: Native) -> Native:
-    """Return the logarithms of 1 + a, for doubles: that of the rounded sum, and the slope there times what was lost."""
-    one = ops.where(
-        (a < math.inf) & (a > -math.inf), a * 0.0 + 1.0, a
-    )  # XLA takes the sum of a number and two constants for that of the number and one
+    """Return the logarithms of 1 + a, for doubles: the logarithm of the rounded sum, plus the slope there times the rounding error."""
+    # Not a constant, because XLA would combine the two constants of a sum.
+    one = ops.where((a < math.inf) & (a > -math.inf), a * 0.0 + 1.0, a)
     total = a + one
     lost = ops.where(a < 1.0, a - (total - one), one - (total - a))
     found = log(ops, total)

@@ -29,26 +29,26 @@ SCALARS = frozenset({
     int, float, complex, bool, np.bool_, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64,
     np.float16, np.float32, np.float64, np.complex64, np.complex128,
 })  # fmt: skip
-"""Types of the numbers that are operands as they are."""
+"""Types of numbers that are used as operands without conversion."""
 
 SEQUENCES = frozenset({list, tuple})
-"""Types of the sequences of which NumPy makes an array."""
+"""Types of the sequences that NumPy converts to an array."""
 
 HELD = frozenset("?bhilqBHILQefdFD")
-"""Codes of the dtypes that all libraries have, and in which NumPy computes."""
+"""Codes of the dtypes that all libraries have and NumPy computes with."""
 
 PLAIN = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, np.dtype, slice, type(Ellipsis), np.bool_, np.float64, np.float32,
     np.int64, np.int32, type(np._NoValue), *(type(np.dtype(char)) for char in "?bhilqBHILQefdgFDG"),
 })  # fmt: skip
-"""Types of the arguments that are never arrays and hold none."""
+"""Types of arguments that neither are arrays nor contain any."""
 
 ASKED = frozenset({*_OF_ELEMENTS, "keepdims"})
 """The keywords of a ufunc and its methods that :func:`check_call` checks."""
 
 
 def with_scalar(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Put a number in place of the 0-d ndarray that NumPy makes of it to compare it: of the first operand of ``np.float64(1) < x``."""
+    """Replace a first operand that is a 0-d ndarray by its number: NumPy converts ``np.float64(1)`` in ``np.float64(1) < x``."""
     first = operands[0]
     if type(first) is np.ndarray and not first.ndim and type(number := first[()]) in SCALARS:
         return (number, *operands[1:])

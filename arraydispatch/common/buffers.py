@@ -29,7 +29,7 @@ def axes_by_stride(strides: Sequence[int]) -> tuple[int, ...]:
 
 
 def seen(x: Any) -> Any:
-    """Return an ndarray on the memory that an object exposes or of the numbers of a range; else the object itself."""
+    """Return an ndarray on the memory that an object exposes, or with the numbers of a range; else the object itself."""
     kind = type(x)
     if kind is range:
         return list(x)

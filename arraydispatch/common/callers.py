@@ -111,8 +111,8 @@ _LINE = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
 def line_of_thread(ident: int) -> tuple[str, int] | None:
     """Return the innermost file and line of a program that another thread is at, None if it is at none.
 
-    ``sys._current_frames`` would keep the thread's local variables alive while they are looked at, and with them arrays that the thread
-    has dropped, which decides what a block of recorded calls computes. ``faulthandler`` makes no frame objects.
+    ``sys._current_frames`` would keep the thread's local variables alive, and with them arrays that the thread has dropped; a block of
+    recorded calls would then compute them. ``faulthandler`` makes no frame objects.
     """
     import tempfile  # programs that nobody looks at start without it
 
@@ -131,9 +131,9 @@ def line_of_thread(ident: int) -> tuple[str, int] | None:
 
 
 def outside(frame: FrameType, inside: Callable[[str], bool]) -> tuple[FrameType, int]:
-    """Return the first frame, going outwards, whose file is not ``inside``, and the number of frames that are.
+    """Return the first frame, going outwards, whose file is not ``inside``, and the number of frames passed.
 
-    If all are inside, it is the outermost frame.
+    If all files are inside, the frame is the outermost one.
     """
     count = 0
     while inside(frame.f_code.co_filename) and frame.f_back is not None:
@@ -143,7 +143,7 @@ def outside(frame: FrameType, inside: Callable[[str], bool]) -> tuple[FrameType,
 
 
 def beyond(frame: FrameType, modules: AbstractSet[str]) -> FrameType:
-    """Return the first frame, going outwards, that is not of these modules, which act on behalf of their caller, or the outermost one."""
+    """Return the first frame, going outwards, that is not in ``modules``, which act on behalf of their caller; else the outermost one."""
     while frame.f_globals.get("__name__") in modules and frame.f_back is not None:
         frame = frame.f_back
     return frame

@@ -1,7 +1,7 @@
-"""Calls in which NumPy raises each floating-point error, whatever the user has set, and which change nothing of that.
+"""Calls in which NumPy raises every floating-point error. The user's own error modes stay as they are.
 
-``with np.errstate(all="raise")`` is written in Python: what the handler of a signal raises in the middle of its end (Ctrl-C, an alarm) would leave
-that mode behind. And the handler would compute in it.
+``with np.errstate(all="raise")`` is not safe here: it is written in Python, so an exception of a signal handler (Ctrl-C, an alarm) in its
+``__exit__`` would leave the mode set, and the handler itself would compute in it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ except ImportError:
     _modes = None
 
 _users: ContextVar[Any] = ContextVar("users", default=None)
-"""Modes that the user has set, in a call of :func:`raising`; None outside one."""
+"""The user's error modes during a call of :func:`raising`; None outside one."""
 
 
 def raising(f: Callable[..., Any], *args: Any) -> Any:
-    """Return ``f(*args)``, in which NumPy raises each error."""
+    """Return ``f(*args)``; NumPy raises every floating-point error in the call."""
     if _modes is None:
         with np.errstate(all="raise"):
             return f(*args)
@@ -41,7 +41,7 @@ def _raising(f: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 
 
 def as_users(f: Callable[..., Any], *args: Any) -> Any:
-    """Return ``f(*args)``, code of the user's that comes in the middle of a call, in the modes that the user has set."""
+    """Return ``f(*args)``, run in the user's error modes: for user code that is called inside :func:`raising`."""
     return f(*args) if _users.get() is None else copy_context().run(_as_users, f, args)
 
 

@@ -76,7 +76,7 @@ class OptionError(ArrayDispatchError, TypeError):
 
 
 class HostFallbackError(ArrayDispatchError, TypeError):
-    """Host fallback of a call that the device could compute while ``fallback("error")`` is in force, or a refused one."""
+    """A call needs the host although the device could compute it, and ``fallback("error")`` is in force; or the host was refused."""
 
 
 class TraceError(ArrayDispatchError, TypeError):

@@ -76,9 +76,8 @@ class Listener:
         """Record that the call that ends next computes with NumPy on a zero-copy view of an array in host memory."""
 
     def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
-        """Record bytes moved: ``direction`` is ``"to_device"``, ``"to_host"`` or ``"copy"`` (between libraries).
-
-        ``host`` is the ndarray on the host side.
+        """Record a transfer. ``direction``: ``"to_device"``, ``"to_host"`` or ``"copy"`` (between libraries). ``host``: the ndarray
+        on the host side.
         """
 
     def cast(self, have: Any, want: Any) -> None:
@@ -104,7 +103,7 @@ class Listener:
         return None if self._outer is None else self._outer.place()
 
     def block_counted(self, backend: str, calls: int, seconds: float, elements: int = 0) -> None:
-        """Record that a block of ``calls`` recorded calls has been computed, where no details are wanted.
+        """Record that a block of ``calls`` recorded calls has been computed, if no details are wanted.
 
         ``elements``: the sum of the elements of each call.
         """
@@ -133,7 +132,7 @@ class Listener:
         """
 
     def left(self, what: str, why: str) -> None:
-        """Record that an array stayed a NumPy array where user code might have expected otherwise."""
+        """Record that an array was kept on the host although user code might expect it in the library."""
 
 
 AT_A_DOOR = "a library asked for an ndarray"
@@ -149,9 +148,9 @@ HELD = "a value on the host, wanted by the library"
 
 class _Inside(threading.local):
     body: FrameType | None = None
-    """Frame of the outermost running body that calls NumPy itself: its calls are part of a call that is reported."""
+    """Frame of the outermost running body that calls NumPy; those calls are part of the call reported for the body."""
     seconds = 0.0
-    """Time of the calls in it that are reported on their own, which are no part of its time."""
+    """Time of the calls in the body that are reported separately, to be subtracted from the body's time."""
 
 
 inside = _Inside()
@@ -159,7 +158,7 @@ inside = _Inside()
 
 
 class Body:
-    """Block that runs the body of a call that calls NumPy itself, as SciPy's Python code does."""
+    """Context for the body of a reported call, if the body itself calls NumPy, as SciPy's Python code does."""
 
     __slots__ = ("_outer",)
 
@@ -175,7 +174,7 @@ class Body:
 
 
 entrance: Any = None
-"""Code object of ``Array.__array_ufunc__``, whose frame lies between the user's ufunc call and the function that reports it."""
+"""Code object of ``Array.__array_ufunc__``; its frame lies between the user's ufunc call and the function that reports the call."""
 
 tap: Listener | None = None
 """Installed listener. Read it as ``events.tap`` (never import it by value)."""
@@ -197,7 +196,7 @@ def left(what: str, why: str) -> None:
 
 
 def begin(listener: Listener) -> None:
-    """Install a listener in place of the current one, to which it passes events on."""
+    """Install a listener. It passes events on to the listener installed before."""
     with process_state.lock:
         if listener in _chain():
             raise RuntimeError("this profile is already running; use another one inside it.")

@@ -14,7 +14,7 @@ else:
         """Decorator of a method whose result becomes an attribute of the object on first use.
 
         If several threads compute it at once, all get the same value: the one that is stored first. `functools.cached_property`
-        guarantees that on Python 3.11 only, by a lock. No lock is used here, because a signal handler could wait for it forever.
+        guarantees that only on Python 3.11, with a lock. This one takes no lock, because a signal handler could wait for it forever.
         """
 
         def __init__(self, make: Callable[[Any], Any]) -> None:

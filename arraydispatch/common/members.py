@@ -1,7 +1,7 @@
-"""The members of ndarray: one row each, from which all forms of them are made.
+"""Table of the members of ndarray, one row each. All forms of a member are made from its row.
 
-``Array`` has the general form of each member. The recorder and the thin path (:mod:`arraydispatch.fastpath`) make theirs from the
-rows, as ``--verify``, linear tracing, sparse arrays and the table of coverage do. A member that NumPy adds has no row, which fails a test.
+``Array`` has the general form of each member. The recorder, the thin path (:mod:`arraydispatch.fastpath`), ``--verify``, linear tracing,
+sparse arrays and the table of coverage make theirs from the rows. A test fails if NumPy adds a member that has no row.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ class Member(NamedTuple):
     name: str
     form: Form
     func: Any = None
-    """The ufunc of an operator; the function of Python's that asks for a value."""
+    """The ufunc of an operator; for the form ``value``, the Python function that asks for it."""
     operator: Any = None
-    """The function that the thin path calls for an operator: the ufunc, where NumPy's operator does no more than call it."""
+    """The function that the thin path calls for an operator: the ufunc if NumPy's operator only calls that."""
     word: str = ""
     """The name of an operator without its underscores and its ``r`` or ``i``."""
     thin: bool = False
-    """Whether the thin path has a form of it."""
+    """Whether the thin path has a form of the member."""
     recorded: bool = False
-    """Whether the recorder has a form of it."""
+    """Whether the recorder has a form of the member."""
     computes: bool = False
-    """Whether a method computes with the array, so that the library does it on large ones."""
+    """Whether a method computes with the array, so that the library runs it on large arrays."""
     operand: bool = False
     """Whether the first argument of a method may be an array."""
     writes: bool = False
-    """Whether it writes the array."""
+    """Whether the member writes the array."""
     replaces: Literal["", "all", "nonempty", "integers"] = ""
-    """The small arrays for which the method may stand for NumPy's function of its name: the line of a warning is the same, or there is none."""
+    """The small arrays for which the method may replace NumPy's function of the same name: no warning would name another line."""
     reason: str = ""
-    """Why it is absent."""
+    """Why the member is absent."""
 
     @property
     def compared(self) -> bool:
-        """Whether its result is an array that ``--verify`` compares with NumPy's."""
+        """Whether ``--verify`` compares the member's result with NumPy's."""
         return (
             self.form in (*_OPERATORS, "method", "reduction", "writer", "view", "item") and self.name not in _UNCOMPARED
         )
@@ -147,9 +147,9 @@ _ROWS = (
 )  # fmt: skip
 
 MEMBERS: dict[str, Member] = {row.name: row for row in _ROWS}
-"""Name of a member -> its row."""
+"""Name of a member -> row."""
 FORMED = frozenset(row.name for row in _ROWS if row.thin or row.recorded or row.compared)
-"""Members that have several forms, of which one is in force."""
+"""Members that have several forms, one of them in force."""
 REDUCTIONS = frozenset(row.name for row in _ROWS if row.form == "reduction" and row.recorded)
 """Methods that are recorded reductions."""
 OPERATORS: dict[np.ufunc, Member] = {row.func: row for row in _ROWS if row.form in ("binary", "comparison", "unary")}
@@ -158,17 +158,17 @@ _MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
 def row_of(word: str) -> Member:
-    """Give the row of an operator, by the ``add`` of ``__add__``."""
+    """Return the row of an operator; ``word`` is the ``add`` of ``__add__``."""
     return MEMBERS[f"__{word}__"]
 
 
 def operator_of(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    """Give the function of :mod:`operator` that calls a ufunc of two operands."""
+    """Return the function of :mod:`operator` that calls a ufunc of two operands."""
     word = OPERATORS[ufunc].word
     return divmod if word == "divmod" else getattr(operator, f"__{word}__")
 
 
 def reflected_name(ufunc: np.ufunc) -> str:
-    """Give the name of the method by which that operator asks the second operand."""
+    """Return the name of the method that Python calls on the second operand of the ufunc's operator, as ``__radd__``."""
     row = OPERATORS[ufunc]
     return f"__{_MIRRORED.get(row.word, row.word) if row.form == 'comparison' else f'r{row.word}'}__"

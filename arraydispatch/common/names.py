@@ -1,4 +1,4 @@
-"""Names of functions in messages and reports: those under which users import them."""
+"""Names of functions in messages and reports: the public names that users import."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FULL: dict[Any, str] = {}
 """Function -> public name, for functions whose ``__module__`` is private; filled by the code that dispatches them."""
 
 _UFUNCS_OF = {"numpy": "numpy", "numpy.strings": "numpy.strings", "scipy.special._ufuncs": "scipy.special"}
-"""Module with ufuncs, which the launcher exchanges in none of these -> the one where users find them."""
+"""Module that holds ufuncs, which the launcher does not replace -> the public module where users find them."""
 
 
 def name_of(func: Any) -> str:

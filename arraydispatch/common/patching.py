@@ -1,9 +1,9 @@
-"""Replacement of other packages' functions while a launcher runs, undone together at its end.
+"""Replacement of other packages' functions while a launcher runs, undone together at the end of the run.
 
 An :class:`Exchange` replaces an attribute of a module or a class with a function of this package, and restores it
 later. Other code may have wrapped or kept the replacement meanwhile, and several replacements may be stacked on one
-attribute, so they cannot be assumed to be undone in reverse order. If another replacement lies on the one that is
-undone, it takes over the original that the undone one stood for. If it is a foreign wrapper, ours stays as a
+attribute, so they cannot be assumed to be undone in reverse order. If another of our replacements lies on the one that is
+undone, it takes over the original. If a foreign wrapper lies on it, ours stays as a
 pass-through until the wrapper is gone. :data:`NEEDS` states what each exchange requires of the patched version; a test
 checks this against what is installed. If a version lacks the attribute, nothing is replaced.
 """
@@ -189,11 +189,11 @@ class Surface(NamedTuple):
     """Exchanges of many attributes by one rule."""
 
     within: str
-    """The packages whose modules and classes are concerned, separated by spaces; empty for the program's own modules."""
+    """Names of the packages concerned, separated by spaces; empty for the program's own modules."""
     what: str
     """The attributes."""
     known: str
-    """The versions that were looked at."""
+    """Versions that were checked."""
     why: str
     """The reason."""
     library: bool = False
@@ -285,7 +285,7 @@ OUTSIDE: tuple[tuple[str, str], ...] = (
     ("warnings.filters", "a filter that a call removed by its own warning comes back"),
     ("warnings.filters", "one in front, while a run is in force, by which NumPy's DeprecationWarning for a line of this package is issued again for the program's"),
 )  # fmt: skip
-"""Changes that are no exchange of a function: place, reason."""
+"""Changes other than exchanges of functions: place and reason."""
 
 CLOUDPICKLE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpickle")
 """Modules whose ``CloudPickler`` pickles objects by value if it cannot find them by name, for processes that have not imported them."""
@@ -293,11 +293,11 @@ CLOUDPICKLE = ("cloudpickle.cloudpickle", "joblib.externals.cloudpickle.cloudpic
 _NOTHING: Any = object()
 _changing = threading.RLock()
 _stacks: dict[tuple[int, str], list[Exchange]] = {}
-"""Exchanges stacked on each attribute, the lowest first; an undone one stays while something lies on it."""
+"""Exchanges stacked on each attribute, the lowest first; an undone exchange stays while another lies on it."""
 
 
 def _package(holder: Any) -> str:
-    """The package of a module or a class."""
+    """Return the package of a module or a class."""
     return str(holder.__name__ if isinstance(holder, ModuleType) else holder.__module__).partition(".")[0]
 
 
@@ -311,21 +311,21 @@ class Exchange:
     name : str
         Name of the attribute.
     make : callable
-        ``make(exchange)`` gives ours, once :attr:`real` is known; where :attr:`on` is false, that does what ``real`` does.
+        ``make(exchange)`` returns our function, once :attr:`real` is known; while :attr:`on` is false, that function acts as ``real``.
     row : str
-        The row of :data:`NEEDS` or :data:`SURFACES` that it belongs to.
+        Row of :data:`NEEDS` or :data:`SURFACES` for this exchange.
 
     Raises
     ------
     LookupError
-        There is no such row, or the holder is of another package.
+        If there is no such row, or the holder belongs to another package.
 
     Attributes
     ----------
     real : callable
         The original function, also of a static or a class method.
     on : bool
-        Whether the replacement is in force: one that was undone may still be called by code that kept it.
+        Whether the replacement is in force. Code that kept it may still call it after it was undone.
     """
 
     __slots__ = ("_held", "_make", "_ours", "holder", "name", "on", "real", "row")
@@ -344,7 +344,7 @@ class Exchange:
         """Install the replacement, perhaps again, and return the exchange now in force; None if there is nothing to
         replace.
 
-        A different exchange is returned if the attribute holds something else by now.
+        If the attribute holds something else by now, a new exchange is made and returned.
         """
         with _changing:
             stack = _stacks.setdefault((id(self.holder), self.name), [])

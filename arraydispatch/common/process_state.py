@@ -88,7 +88,7 @@ class Process:
     wrapper : callable
         Constructor of every array: ``wrapper(value, kind, owned=False)``.
     natives_first : bool
-        Whether an operator between an `Array` and an array of a library runs as the library's, as between it and an ndarray.
+        Whether an operator between an `Array` and a library's array runs as the library's operator, as it does for an ndarray.
     watch : callable or None
         While a transform runs: called with a root and the value about to be written to it; raises if the write is not allowed.
     admit : callable or None
@@ -98,18 +98,18 @@ class Process:
     tap : arraydispatch.common.events.Listener or None
         Receiver of events.
     users : arraydispatch.launcher.user_files.UserFiles or None
-        Rule for which files are user code; None while no launcher runs, and then nothing is adopted.
+        Rule for which files are user code; None while no launcher runs, when nothing is adopted.
     observer : callable or None
         Called with each adopted ndarray.
     around : callable or None
-        Puts a function around each stand-in of SciPy's that users have, given it and its name: the launcher's, which gives arrays.
+        Wraps each SciPy stand-in that users get; called with the stand-in and its name. The launcher's wrapper returns arrays.
     visited : callable or None
         Whether a library that the program uses directly is tracing one of the program's functions: arrays that NumPy
         creates there are constants.
     interop : int
-        Number of requests in force that SciPy's functions, and those of some other packages, take arrays.
+        Number of requests in force to make SciPy's functions, and those of some other packages, take arrays.
     cells : dict or None
-        Namespace of a notebook, whose cells see the facade or not, by turns.
+        Namespace of a notebook in which cells see the facade or NumPy, depending on the mode.
     overrides : int
         Number of open blocks with their own rules, in any thread.
     blocks_entered : bool

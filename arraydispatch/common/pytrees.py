@@ -127,7 +127,8 @@ _NODES = _Nodes({type(None): _NOTHING, list: _LIST, tuple: _TUPLE, dict: _DICT})
 def register(cls: type, apart: Callable[[Any], tuple[Sequence[Any], Any]], together: Callable[..., Any]) -> None:
     """Register a class, without its subclasses, as a container.
 
-    ``apart(x)`` returns children and ``about``, which is hashable and distinguishes structures; ``together(about, children)`` takes any objects.
+    ``apart(x)`` returns the children and ``about``, a hashable value that distinguishes structures; ``together(about, children)`` rebuilds
+    the container and must accept any objects as children.
     """
     _NODES[cls] = Node(apart, together, _places)
 
@@ -176,7 +177,7 @@ def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS, di
 
 
 def _is_dict(cls: type) -> bool:
-    """Whether the items of a class's instances are those of a dict; others are objects, as SciPy's ``dok_matrix``, half made in ``__init__``."""
+    """Whether a class is a dict with dict's own ``items``. Others are leaves: SciPy's ``dok_matrix`` is half made in ``__init__``."""
     return issubclass(cls, dict) and cls.items in (dict.items, OrderedDict.items)
 
 

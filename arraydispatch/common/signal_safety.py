@@ -1,10 +1,10 @@
-"""Work in which no handler of a signal runs: the main thread, where Python calls handlers, waits while another thread does it.
+"""Work that no signal handler may interrupt. Python runs handlers in the main thread, so another thread does the work while it waits.
 
-A handler may compute. If it came in the middle of an import of this package's, it would meet a module half made; in the middle of
-something that holds a lock, it could wait for itself. What a handler raises is raised at once; the work comes to its end all the same.
+A handler may compute. During an import of this package it would find a half-made module; while its thread holds a lock
+it could wait for itself. An exception that a handler raises propagates at once; the work is finished all the same.
 
-While a program runs, all handlers that may come are usually the launcher's, which can wait: work of a few milliseconds
-is then done in the main thread itself, and signals that come meanwhile are sent again after it.
+While a program runs, all handlers are usually the launcher's, which can wait. Then work of a few milliseconds
+is done in the main thread itself, and signals that arrive meanwhile are sent again after it.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from . import callers
 from .process_state import process
 
 APART = 0.002
-"""Seconds until a signal whose handler waits is sent again."""
+"""Seconds after which a postponed signal is sent again."""
 
 waiting: set[int] = set()
-"""Signals whose handlers wait for the end of a call."""
+"""Postponed signals: their handlers wait for the end of a call."""
 changing = threading.RLock()
 """Lock of ``waiting``."""
 
 
 def postpone(number: int) -> None:
-    """Send a signal again later, once, however often it has come."""
+    """Send a signal again later; once, even if it arrived several times."""
     with changing:
         if number in waiting:
             return
@@ -53,7 +53,7 @@ def postpone(number: int) -> None:
 
 
 def _forget() -> None:
-    """Reset the state in a fork: a signal that waits is the parent's."""
+    """Reset the state in a fork: postponed signals belong to the parent."""
     global changing
     changing = threading.RLock()
     waiting.clear()
@@ -64,7 +64,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def call_waiting() -> None:
-    """Have Python call the handlers that wait when it next runs code of the main thread."""
+    """Make Python call the postponed handlers when the main thread next runs Python code."""
     if _thread.get_ident() == threading.main_thread().ident:
         for number in tuple(waiting):
             _thread.interrupt_main(number)  # type: ignore[arg-type]  # any number will do
@@ -74,13 +74,13 @@ _MARK = "_of_a_handler"
 
 
 def of_handler(error: BaseException) -> bool:
-    """Whether the handler of a signal raised this, and not the call that it interrupted: whoever tries something lets it through."""
+    """Whether a signal handler raised this exception, not the call it interrupted. Code that catches errors must let it through."""
     return getattr(error, _MARK, False) is True
 
 
 def mark(error: BaseException) -> None:
-    """Note that the handler of a signal raised this."""
-    with suppress(Exception):  # of a class that takes no attributes
+    """Mark an exception as raised by a signal handler."""
+    with suppress(Exception):  # the class may take no attributes
         setattr(error, _MARK, True)
 
 
@@ -89,17 +89,17 @@ _workers: set[int] = set()
 
 
 def is_aside() -> bool:
-    """Whether this thread does the work of :func:`aside` or :func:`briefly`: who waits for it may hold locks."""
+    """Whether this thread does the work of :func:`aside` or :func:`briefly`. The thread that waits for it may hold locks."""
     return _thread.get_ident() in _workers
 
 
 def is_waiting(handler: Any) -> bool:
-    """Whether a handler, when it is called during the work of :func:`briefly`, only sends its signal again."""
+    """Whether a handler can wait: called during the work of :func:`briefly`, it only sends its signal again."""
     return not callable(handler) or getattr(handler, "waits", False) is True
 
 
 def undisturbed() -> Callable[[Callable[[], None]], None] | None:
-    """Return what runs a function in this thread while no handler runs: each waits for the end of it, or runs in another thread; else None."""
+    """Return a function that runs a callable in this thread, where every handler waits for it or does not run; None if one might run."""
     own = _thread.get_ident()
     if own in _workers or own != threading.main_thread().ident:
         return _call
@@ -113,7 +113,7 @@ def _call(f: Callable[[], None]) -> None:
 
 
 def _call_first(f: Callable[[], None]) -> None:
-    """Run a function in the main thread, and then the handlers of the signals that have come."""
+    """Run a function in the main thread, then the handlers of the signals that arrived meanwhile."""
     own = _thread.get_ident()
     _workers.add(own)
     try:
@@ -125,15 +125,15 @@ def _call_first(f: Callable[[], None]) -> None:
 
 
 def briefly(f: Callable[[], None]) -> None:
-    """Run a function of a few milliseconds as :func:`aside`, but in this thread if every handler waits for the end of it.
+    """Run a function of a few milliseconds as :func:`aside` does, but in this thread if every handler can wait for it.
 
-    Another thread begins late: a processor that sleeps takes up to 5 ms to wake where it is shared, as in the cloud.
+    Another thread may begin late: on shared machines, as in the cloud, a sleeping processor takes up to 5 ms to wake.
     """
     (undisturbed() or aside)(f)
 
 
 def aside(f: Callable[[], None]) -> None:
-    """Run a function in a thread in which no handler of a signal is called: another one, if this is the main thread.
+    """Run a function in a thread that no signal handler interrupts: another thread if this is the main one.
 
     The function may take no lock that the caller holds. An exception that a handler raises meanwhile propagates at once.
     """
@@ -165,7 +165,10 @@ def aside(f: Callable[[], None]) -> None:
 
 
 def imported(*names: str, alone: bool = False) -> ModuleType:
-    """Import modules as a whole, and return the last; ``alone``: all that they import, but modules of ours, is there."""
+    """Import modules, uninterrupted by signal handlers, and return the last.
+
+    ``alone``: they import only our modules and modules that are already imported.
+    """
     if any(_is_missing(name) for name in names):
         if alone and not _imp.lock_held():
             aside(lambda: _import(names))
@@ -175,9 +178,9 @@ def imported(*names: str, alone: bool = False) -> ModuleType:
 
 
 def importing(f: Callable[[], None], brief: bool = True) -> None:
-    """Run what imports modules of ours where no handler runs, or here where another thread could wait for what this one is importing itself.
+    """Run a function that imports our modules, uninterrupted by signal handlers, unless another thread would wait for an import of this one.
 
-    ``brief``: it imports no other library, which may take seconds.
+    ``brief``: the function imports no other library, which may take seconds.
     """
     if may_import():
         (briefly if brief else aside)(f)
@@ -199,9 +202,9 @@ def _is_missing(name: str) -> bool:
 
 
 def may_import() -> bool:
-    """Whether another thread may import a library while this one waits: it would wait for what this one is importing itself.
+    """Whether another thread may import a library while this one waits. It may not if it would wait for an import of this thread.
 
-    If not, a library that is imported nevertheless may meet modules half made.
+    A library that is imported nevertheless may find half-made modules.
     """
     global _met
     if _imp.lock_held() or _is_library_begun(_met):  # while a module is looked for, or run
@@ -219,17 +222,17 @@ def may_import() -> bool:
 
 _interrupting = 0
 _met: Any = None
-"""Module whose import had begun, but not ended, when all were last looked at: a long import is asked for often."""
+"""Module that was being imported at the last check of all modules. A long import is asked about often."""
 
 
 def interrupting(more: int) -> None:
-    """Count the running handlers that interrupt code of this package or of another library, which may hold locks that an import needs."""
+    """Count the running signal handlers that interrupted this package or a library: that code may hold locks that an import needs."""
     global _interrupting
     _interrupting += more
 
 
 def is_interrupted() -> bool:
-    """Whether a handler runs in the midst of code of this package or of another library, whose locks nobody gives back until it ends."""
+    """Whether a running signal handler has interrupted this package or a library, whose locks are not released until the handler ends."""
     return _interrupting > 0
 
 
@@ -245,7 +248,7 @@ _names: Any = vars(ModuleType)["__dict__"]
 
 
 def _file_begun(module: Any) -> str | None:
-    """Return the file of a module that some thread is importing; None of any other."""
+    """Return the file of a module that some thread is importing; None for any other."""
     # Past modules that import, or make, what they are asked for.
     spec: Any = _names.__get__(module).get("__spec__") if isinstance(module, ModuleType) else None
     return spec.origin or "" if getattr(spec, "_initializing", False) else None

@@ -1,4 +1,4 @@
-"""Names and positions of a function's parameters: of one in Python without :mod:`inspect`, which makes an object of each."""
+"""Names and positions of a function's parameters. For Python functions, without :mod:`inspect`, which makes an object for each."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 
 class Parameters(NamedTuple):
-    """Parameters of a function, in the order of its signature, without ``*args`` and ``**kwargs``; ``only`` of them are positional only, and
-    ``positional`` may be positional.
+    """Parameters of a function, in the order of its signature, without ``*args`` and ``**kwargs``. The first ``only`` are positional-only;
+    the first ``positional`` may be positional.
     """
 
     names: tuple[str, ...]

@@ -144,9 +144,9 @@ def cause(error: Exception) -> Exception:
 
 
 class Looks:
-    """Number of times that a function under abstract evaluation asked for a value, by which it would go on otherwise.
+    """Number of times that a function under abstract evaluation asked for a value that decides how it continues.
 
-    ``near``: whether the values will be in the host's memory, where NumPy may be quicker than a program of the library's.
+    ``near``: whether the values will be in host memory, where NumPy may be faster than a program of the library.
     """
 
     def __init__(self, near: bool) -> None:
@@ -162,7 +162,7 @@ _watch = _Watch()
 
 @contextmanager
 def watched(near: bool) -> Iterator[Looks]:
-    """Count what asks for values in this thread: a function that does is no function of shapes and dtypes alone."""
+    """Count the requests for values in this thread. A function that asks for values depends on more than shapes and dtypes."""
     before, _watch.looks = _watch.looks, Looks(near)
     try:
         yield _watch.looks
@@ -171,7 +171,7 @@ def watched(near: bool) -> Iterator[Looks]:
 
 
 def looked() -> bool:
-    """Note that code goes another way where a value is known, unless it only is quicker so; return whether anybody watches."""
+    """Count a branch that depends on whether a value is known (not one that only saves time); return whether requests are counted."""
     if _watch.looks is None:
         return False
     _watch.looks.count += 1
@@ -179,7 +179,7 @@ def looked() -> bool:
 
 
 def is_quicker_on_host() -> None:
-    """Note that NumPy is quicker than any program of the library's on values in the host's memory, if these will be there."""
+    """Count a call that NumPy runs faster than any program of the library, if the values will be in host memory."""
     if _watch.looks is not None and _watch.looks.near:
         _watch.looks.count += 1
 

@@ -13,7 +13,7 @@ from . import callers, tracing
 
 
 def user_depth(inside: Callable[[str], bool] = callers.is_core) -> int:
-    """Return the ``stacklevel`` that points a warning at the first frame outside this package and NumPy, or of other files."""
+    """Return the ``stacklevel`` that points a warning at the first frame whose file is not ``inside``: by default this package and NumPy."""
     return 1 + callers.outside(sys._getframe(1), inside)[1]
 
 
@@ -22,14 +22,14 @@ def warn(
 ) -> None:
     """Warn at the user's line: the first one in a file that is not ``inside``.
 
-    A function that warns under abstract evaluation would warn once for all calls of a form, so it is not recorded, and warns as it runs.
+    Under abstract evaluation nothing is issued, and the function is not recorded: recorded, it would warn once for all its calls.
     """
     if not tracing.looked():
         warnings.warn(message, category, stacklevel=user_depth(inside))
 
 
 def warn_of_cast(have: np.dtype[Any], want: np.dtype[Any]) -> bool:
-    """Whether a cast discards imaginary parts, of which NumPy warns; a cast to bool discards none."""
+    """Return whether a cast discards imaginary parts, and issue NumPy's warning if it does. A cast to bool discards none."""
     drops = have.kind == "c" and want.kind in "fiu"
     if drops:
         warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning)

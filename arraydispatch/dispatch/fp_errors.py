@@ -1,15 +1,14 @@
 """Floating-point errors as NumPy reports them: ``np.errstate``, ``np.seterr`` and ``np.seterrcall`` on every backend.
 
-No library says that an element divided by zero or overflowed, and the processor's own flags are lost in thread pools
-and vector code. But an error leaves a trace: a result that is not finite (of integers: a divisor of 0 or -1). So a
-result is looked at once; only where there is a trace does NumPy compute the elements concerned again, and what it
-reports of them is what the user hears, in its words.
+No library reports that an element divided by zero or overflowed, and the processor's own flags are lost in thread pools
+and vector code. But an error leaves a trace: a result that is not finite (for integers: a divisor of 0 or -1). So each
+result is checked once. If it has such elements, NumPy computes these again, and its own report reaches the user.
 
-On a CPU device the ufuncs whose plan says ``reported`` are looked at, unless the user ignores all errors. Sums and
-products, reductions, functions, and all that runs on other devices are looked at only where an error is to be more than
-a warning (``"raise"``, ``"call"``, ``"print"``, ``"log"``): the look costs a pass over the result, and away from the CPU
-it waits for the device. There the ``reported`` are looked at, too, while the program itself listens to warnings. Values
-under a trace are never looked at.
+On a CPU device, results of ufuncs with ``plan.reported`` are checked, unless the user ignores all errors. Sums and
+products, reductions, functions, and all results on other devices are checked only if an error mode is more than
+a warning (``"raise"``, ``"call"``, ``"print"``, ``"log"``): the check costs a pass over the result, and on other devices
+it waits for the device. There the ``reported`` ufuncs are also checked while the program itself collects warnings. Values
+under a trace are never checked.
 """
 
 from __future__ import annotations
@@ -40,11 +39,11 @@ class Rule(NamedTuple):
     """Floating-point errors that the user wants reported."""
 
     warned: bool
-    """Divisions by zero, overflows and invalid values are not all ignored."""
+    """Whether some of divisions by zero, overflows and invalid values are not ignored."""
     strict: bool
-    """Some error is to be more than a warning."""
+    """Whether some error mode is more than a warning."""
     under: bool
-    """Underflow is not ignored."""
+    """Whether underflow is not ignored."""
 
 
 _known: tuple[Any, Rule] = (UNTOUCHED, Rule(True, False, False))
@@ -69,12 +68,12 @@ def rule() -> Rule:
 def _finite(values: np.ndarray[Any, Any]) -> bool:
     """Whether all elements are finite, and so small that their squares are."""
     if values.dtype.char in "fdFD":
-        return cmath.isfinite(_square(values))  # half the time of `isfinite`, and it reports nothing itself
+        return cmath.isfinite(_square(values))  # takes half the time of `isfinite`, and reports nothing
     return bool(np.isfinite(values).all())
 
 
 _BY_ONE_THREAD, _WORTH_MORE = 10_000, 1 << 17
-"""OpenBLAS multiplies so many elements in one thread; above, others help, which is worth waiting for them from so many on."""
+"""Number of elements that OpenBLAS multiplies in one thread, and number from which waiting for further threads is worthwhile."""
 
 
 def _square(values: np.ndarray[Any, Any]) -> Any:
@@ -120,7 +119,7 @@ def _divides_integers(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
 
 
 def _may_look(values: tuple[Any, ...], backend: Backend, strict: bool) -> bool:
-    """Whether the values may be looked at: on the CPU, or anywhere if the program asked for more than warnings or listens to these."""
+    """Whether the values may be checked: on the CPU, or anywhere if the program wants more than warnings or collects them."""
     return all(map(backend.on_cpu, values)) or ((strict or listened()) and all(map(backend.is_concrete, values)))
 
 
@@ -140,7 +139,7 @@ def look(
 ) -> None:
     """Report the errors of one elementwise call, given its native operands and result.
 
-    ``scalar``: the result is one, which costs nothing to look at.
+    ``scalar``: whether the result is a scalar, which costs nothing to check.
     """
     now, told = _known
     if in_force() is not now:
@@ -168,7 +167,7 @@ _isfinite, _vdot = cmath.isfinite, np.vdot
 
 
 def divides_without_error(ufunc: np.ufunc, divisor: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether a ufunc divides by a number by which no number of a floating dtype is divided with an error but underflow."""
+    """Whether a ufunc divides floats by a number of absolute value 1 or more, which causes no error except underflow."""
     if ufunc is not np.divide or dtype.kind != "f" or type(divisor) not in (float, int):
         return False
     return 1 <= abs(divisor) < np.inf and fits(divisor, dtype)
@@ -195,14 +194,14 @@ def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any
         mask |= m
     hosts = [_on_host(x, backend) for x in operands]
     picked = [np.broadcast_to(x, shape)[mask] if isinstance(x, np.ndarray) else x for x in hosts]
-    if not divides:  # NaN in, NaN out is no error
+    if not divides:  # NaN from NaN is not an error
         known = np.ones(int(mask.sum()), bool)
         for x in picked:
             known &= np.isfinite(x) if plan.infinities else x == x
         if not known.any():
             return
         picked = [x[known] if isinstance(x, np.ndarray) else x for x in picked]
-    with np.errstate(all="ignore"):  # of a number that the loop's dtype cannot hold, the conversion has told
+    with np.errstate(all="ignore"):  # the conversion has reported a number that the loop's dtype cannot hold
         picked = [x if isinstance(x, np.ndarray) else np.asarray(x).astype(t) for x, t in zip(picked, plan.loops)]
     reporting(lambda: ufunc(*picked, signature=plan.loops, casting="unsafe"), ufunc.__name__)
 
@@ -210,7 +209,7 @@ def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any
 def look_at_method(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend
 ) -> None:
-    """Report the errors of ``ufunc.reduce`` and its like: NumPy runs it again if there is a trace of one.
+    """Report the errors of a ufunc's method, such as ``reduce``: NumPy runs it again if the result shows signs of an error.
 
     ``inputs`` and ``kwargs`` are the user's, not yet written to.
     """
@@ -233,7 +232,7 @@ def look_at_method(
 
 
 def look_at_function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend) -> None:
-    """Report the errors of a function, which NumPy runs again if there is a trace of one."""
+    """Report the errors of a function: NumPy runs it again if the result shows signs of an error."""
     told = rule()
     if backend.native_is_ndarray or (backend.defers and not (told.strict or listened())):
         return
@@ -264,7 +263,7 @@ def _holds_nan(x: Any) -> bool:
 
 
 def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend, name: str = "cast") -> None:
-    """Report what ``astype`` cannot hold: of floats cast to integers always, to narrower floats under strict rules."""
+    """Report values that ``astype`` cannot represent: always for floats cast to integers, under strict rules for narrower floats."""
     told = rule()
     if backend.native_is_ndarray or not (told.strict or (told.warned and wanted.kind in "iu")):
         return
@@ -274,9 +273,7 @@ def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend, name: str 
     limit = 2.0 ** (8 * wanted.itemsize - (wanted.kind == "i")) if wanted.kind in "iu" else float(np.finfo(wanted).max)
     if values.dtype.char in "fdFD" and float(abs(_square(values))) < limit * limit:
         return
-    beyond = values[
-        ~(np.abs(values) < np.float64(limit))
-    ]  # of a Python number NumPy says that a narrow dtype cannot hold it
+    beyond = values[~(np.abs(values) < np.float64(limit))]  # NumPy reports numbers that a narrow dtype cannot hold
     if beyond.size:
         reporting(lambda: beyond.astype(wanted), name)
 

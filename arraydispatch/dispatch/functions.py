@@ -1,4 +1,4 @@
-"""``__array_function__``: NumPy functions on arrays, by the registry's one rule."""
+"""``__array_function__``: calls of NumPy functions on arrays, run by the entries of the registry."""
 
 from __future__ import annotations
 
@@ -95,12 +95,12 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _is_left(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str, backend: Backend) -> bool:
-    """Whether NumPy runs all of a function, with a reason, on large arrays in host memory here."""
+    """Whether a function is left to NumPy, for ``reason``, on large arrays in host memory."""
     return bool(reason) and settings.leaves_to_numpy(backend.name) and not goes_along_short_lanes(func, args, kwargs)
 
 
 def _lie_in_memory(values: Iterable[Any]) -> bool:
-    """Whether one of the arrays is large, and all large ones are in host memory, or will be there when a block has run."""
+    """Whether there are large arrays, all of them in host memory, or there after a block has run."""
     large = [x for x in values if isinstance(x, Handle) and x.size >= LEFT_FROM]  # type: ignore[attr-defined]
     return bool(large) and all(x._kind.backend.awaited(native(x)) is not None for x in large)
 
@@ -123,7 +123,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         args, kwargs = tuple(map(_listed, args)), {name: _listed(x) for name, x in kwargs.items()}
         backend = wrapping.find_backend((*args, *kwargs.values()))
         if backend is None and args and isinstance(args[0], Iterable) and not hasattr(args[0], "__getitem__"):
-            return func._implementation(*args, **kwargs)  # which refuses most of these
+            return func._implementation(*args, **kwargs)  # refuses most of these
     if backend is None:
         backend = settings.current_backend()
     if func in creators:
@@ -180,7 +180,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             known = scipy_calls.known_as(func, args)
             tap.call(known, backend.name, "view" if seen else entry.kind, "", perf_counter() - start, result, 1, args)
         return result
-    # Outside `except`: what NumPy raises has no context of ours.
+    # Outside `except`, so that NumPy's error has no context of ours.
     return host_fallback.call(func, args, kwargs, backend, reason)
 
 
@@ -188,7 +188,7 @@ join = shortcuts.joiner(call)
 
 
 def _is_looked_up_on_host(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether small arrays are looked up in tables that belong to the host, or do so from here on."""
+    """Whether small arrays are looked up in tables that belong to the host; if so, move the tables there."""
     at = spec.looks_into(args, kwargs)
     tables = [args[i] for i in at if i < len(args) and isinstance(args[i], Handle) and not args[i]._kind.backend.hosted]
     others = [x for i, x in enumerate(args) if i not in at]
@@ -271,13 +271,13 @@ def _unwrapped(
             standard = True
     whole = entry.spec.whole  # type: ignore[union-attr]
     if whole is not None and len(args) == 1 and not kwargs and arrays and arrays[0] is args[0] and not backend.defers:
-        # Where calls are recorded, the first is to be the call that the next ones are: else a loop's first block is one of its own.
+        # Not where calls are recorded: the first call must equal the next ones, or a loop's first block would differ.
         _remember(entry.func, whole, arrays[0]._kind)
     return natives, keywords, standard
 
 
 def _has_array_of_integers(entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether an array is given for an axis, or for another integer."""
+    """Whether an array is passed as an axis, or as another integer."""
     count = len(args)
     for at in entry.integers:
         if at < count and isinstance(args[at], Handle):
@@ -302,7 +302,7 @@ def _made(
     made = wrapping.wrap_result(result, backend, spec.returns, precision, standard)
     by_numpy = backend.native_is_ndarray and entry.kind == "native"
     if not backend.mutable:
-        if not backend.defers:  # what is deferred never changes
+        if not backend.defers:  # a deferred value never changes
             views.keep_apart((*args, *kwargs.values()), result)
         made = memory_order.of_function(spec.func, args, kwargs, made)
     elif (spec.layout is not None and spec.layout.differs) or not (
@@ -367,7 +367,7 @@ def _promoted_with_out(spec: Spec, args: Any, kwargs: dict[str, Any], out: Any) 
     """Add the dtype in which NumPy accumulates because of ``out=`` to the arguments."""
     a, at = args[0] if args else kwargs["a"], len(args) if spec.out is None else spec.out - 1
     if spec.func is np.mean and _takes_results(a) and (a.dtype.kind not in "fc" or a.dtype.itemsize == 2):
-        return args, kwargs  # for which NumPy names a dtype itself
+        return args, kwargs  # NumPy chooses a dtype itself
     positional = len(args) > at
     if (args[at] if positional else kwargs.get("dtype")) is not None or not (_takes_results(a) and _takes_results(out)):
         return args, kwargs
@@ -460,7 +460,7 @@ def _natives(
 
 
 def _known(x: Any) -> Any:
-    """Return the value of an argument that is an integer, or of several: libraries convert other arrays than NumPy to integers."""
+    """Return the value of an argument that is one or several integers. Libraries accept other arrays as integers than NumPy does."""
     looked = _looked_at(x)
     return looked[()] if isinstance(looked, np.ndarray) else looked
 
@@ -494,19 +494,19 @@ def ghosts(x: Any, found: list[Handle]) -> Any:
 
 
 def _looked_at(x: Any) -> Any:
-    """Replace arrays that give axes, shapes and the like by their values, which are needed now."""
+    """Replace arrays passed as axes, shapes and the like by their values, which are needed now."""
     return handed(x, _copied_values)
 
 
 def _copied_values(a: Handle) -> np.ndarray[Any, Any]:
     kind, value = views.held(a)
     looked = conversion.download(kind.backend, value, "axes or a shape given as an array")
-    return looked.copy()  # what is downloaded is read-only, and rot90 writes into its k
+    return looked.copy()  # the downloaded array is read-only, and rot90 writes into its k
 
 
 def _meta(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     if spec.memory and any(isinstance(x, np.ndarray) for x in (*args, *kwargs.values())):
-        # An ndarray may share the memory of a native array (np.asarray of it does): the ghost knows nothing of that.
+        # An ndarray may share the memory of a native array (np.asarray's result does); the ghost does not.
         hosts = [_in_memory(x) for x in args]
         return spec.func(*hosts, **{key: _in_memory(x) for key, x in kwargs.items()})
     found: list[Handle] = []
@@ -520,7 +520,7 @@ def _in_memory(x: Any) -> Any:
 
 
 _VIEWED = frozenset({"a", "m", "x", "v", "ary", "array", "arr", "matrix"})
-"""NumPy's names of the argument that is viewed."""
+"""NumPy's names for the argument of which a function returns a view."""
 
 
 def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
@@ -534,9 +534,9 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
         return _function(entry, spec, args, kwargs, backend)
     found: list[Handle] = []
     many = len(args) if spec.views.many else 1
-    if many > 1 and spec.func is not np.einsum:  # a list or a scalar is an array that nobody else has
+    if many > 1 and spec.func is not np.einsum:  # a list or a scalar becomes a new array
         args = tuple(x if isinstance(x, Handle) else _array(x, backend) for x in args)
-    with views.exchange:  # nobody brings the array to the host, its views with it, before this one is known
+    with views.exchange:  # so that no thread moves the array and its views to the host before this view is registered
         stand_ins = [ghosts(x, found) if at < many else _looked_at(x) for at, x in enumerate(args)]
         keywords = {key: ghosts(x, found) if key in _VIEWED else _looked_at(x) for key, x in kwargs.items()}
         result = shown(spec.func, stand_ins, keywords)
@@ -547,7 +547,7 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _copied(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """Run a viewing function that copies: ``order="A"`` and ``"K"`` refer to memory, which only the ghost may know."""
+    """Run a viewing function that must copy here. ``order="A"`` and ``"K"`` refer to the memory order, which the ghost has."""
     at = spec.order
     a = args[0] if args else kwargs.get("a")
     if at is not None and isinstance(a, Handle):
@@ -573,9 +573,9 @@ def _update(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
         )
     if process.admit is not None:
         process.admit(target, (*args[1:], *kwargs.values()))
-    if target._kind.backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
+    if target._kind.backend.native_is_ndarray:  # NumPy writes only the elements it is asked to
         return host_values.call(spec.func, args, kwargs)
-    with views.exchange:  # what is read to be written is written before another thread reads it
+    with views.exchange:  # no other thread may read between reading and writing
         return _updated(entry, spec, args, kwargs, backend, target)
 
 
@@ -641,7 +641,7 @@ def _output(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
     args = (*args[:place], out.dtype, *args[place + 1 :]) if positional else args
     kwargs = kwargs if positional else {**kwargs, "output": out.dtype}
     made = _function(entry, spec, args, kwargs, backend)
-    if made.shape != out.shape:  # SciPy may take the shape of the output for that of the result
+    if made.shape != out.shape:  # SciPy may use the shape of the output as that of the result
         raise Unsupported("output= has a different shape from the result")
     wrapping.write_out(out, wrapping.to_native(made, backend, None), backend, "unsafe")
     return out

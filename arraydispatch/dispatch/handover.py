@@ -1,25 +1,25 @@
-"""Arrays handed to code that takes ndarrays: one walk over the arguments of a call, and what each array becomes there.
+"""Conversion of arrays for code that takes ndarrays: a walk over the arguments of a call, and policies that convert an array.
 
-:func:`handed` is the walk, over lists, tuples and dicts and the subclasses of these (:func:`~arraydispatch.common.pytrees.mapped`);
-what an array becomes is the policy, a function of the array. The policies of a call that NumPy or SciPy runs on the host are
+:func:`handed` walks over lists, tuples and dicts and their subclasses (:func:`~arraydispatch.common.pytrees.mapped`)
+and applies a policy, a function of an array. The policies of a call that NumPy or SciPy runs on the host are
 methods of its :class:`Handover`:
 
 ``read``
-    A view that cannot be written: code that writes without having been declared to raises.
+    A read-only view: code that writes without having been declared to raises.
 ``show``
-    The same in the strides that NumPy's own array has, for code that writes to one layout and copies another.
+    A read-only array with the strides of NumPy's own array, for code that writes to one layout and copies another.
 ``share``
-    The array's memory where NumPy may write it, otherwise a copy that may be written; the same ndarray each time it is given.
+    The array's memory if NumPy may write it, otherwise a writable copy; the same ndarray each time the array is passed.
 ``fill``
-    A copy, whose values :meth:`Handover.store` writes back to the array.
+    A copy. :meth:`Handover.store` writes its values back to the array.
 ``lend``
-    For code that may overwrite its arguments: an ndarray with the strides that NumPy's own array has, because that code overwrites
-    one layout and copies another; its values are written back where they have changed, and results may be views of it.
+    For code that may overwrite its arguments: an ndarray with the strides of NumPy's own array, because that code overwrites
+    one layout and copies another. Its values are written back if they have changed, and results may be views of it.
 
-:func:`peek` only reads: it reports nothing and exposes no memory. Others are where their rule belongs:
+:func:`peek` only reads: it reports nothing and exposes no memory. Other policies are in the modules that use them:
 values in the host state (``dispatch/host_values.py``), ghosts (``memory/views.py``), memory that a compiled function writes
 (``array/exports.py``), copies in which views of one array stay views of one array (``profiling/verification/host_inputs.py``).
-A container in which nothing is replaced is handed over itself. Objects, dataclasses among them, are leaves, as they are to NumPy.
+A container in which nothing is replaced is passed itself. Objects, including dataclasses, are leaves, as for NumPy.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from . import host_results, wrapping
 
 
 def handed(x: Any, array: Callable[[Any], Any], other: Callable[[Any], Any] | None = None, dicts: bool = True) -> Any:
-    """Replace each array within an argument by what the policy ``array`` makes of it, and everything else that is no list, tuple or dict by what
-    ``other`` makes of it. Dicts are not searched where NumPy takes one for an element (``dicts=False``).
+    """Replace each array ``a`` within an argument by ``array(a)``, and every other leaf ``x`` by ``other(x)``. With ``dicts=False``, dicts
+    are leaves too, as for NumPy.
     """
     cls = type(x)
     if issubclass(cls, Handle):
@@ -59,15 +59,15 @@ def handed(x: Any, array: Callable[[Any], Any], other: Callable[[Any], Any] | No
 
 
 def peek(a: Any) -> np.ndarray[Any, Any]:
-    """Return the values of an array, to be looked at once; memory may be shared."""
+    """Return the values of an array, possibly sharing its memory; use them only at once, and do not write them."""
     kind, value = views.held(a)
     return kind.backend.to_numpy(value)
 
 
 class Handover:
-    """Arrays of one call as ndarrays, and those of them that are written back; ``why`` they move, for the report.
+    """Arrays of one call as ndarrays, and the record of those to be written back. ``why``: reason of the transfers, for reports.
 
-    ``wide``: values of 16 bits are handed over in 32 while the precision in force has 16, since NumPy has no linear algebra for them.
+    ``wide``: pass 16-bit values as 32-bit ones under a 16-bit precision policy, because NumPy has no linear algebra for them.
     """
 
     __slots__ = ("_filled", "_lent", "_memory", "_numpys", "_shared", "_shown", "wide", "why")
@@ -89,13 +89,13 @@ class Handover:
 
     @staticmethod
     def _copied(a: Any, host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Copy values into the memory order that the array shows, for code that writes only to memory in Fortran order."""
+        """Copy values in the memory order that the array shows, for code that writes only to memory in Fortran order."""
         return host.copy("F" if host.ndim > 1 and a.flags.fnc else "K")
 
     def read(self, a: Any) -> np.ndarray[Any, Any]:
         """Return a read-only view of an array's values."""
         host = self._values(a).view()
-        host.flags.writeable = False  # not read first: for a result of np.broadcast_arrays that is a warning
+        host.flags.writeable = False  # without reading the flag first, which warns for results of np.broadcast_arrays
         return host
 
     def show(self, a: Any) -> np.ndarray[Any, Any]:
@@ -109,7 +109,7 @@ class Handover:
         return host
 
     def open(self, result: Any) -> None:
-        """Let a result be written that NumPy made a view of an array's own memory, if the array may be written."""
+        """Make a result writable if it is NumPy's view of an array's own memory and the array is writable."""
         if type(result) is not np.ndarray or result.base is None or is_writeable(result):
             return
         for a, values in self._shown:
@@ -119,7 +119,7 @@ class Handover:
                 result.flags.writeable = np.may_share_memory(values, backend.to_numpy(memory))
 
     def share(self, a: Any) -> np.ndarray[Any, Any]:
-        """Return an array's memory, or a copy, that may be written: one ndarray for an array that is given twice."""
+        """Return an array's memory, or a copy, as a writable ndarray; the same one if the array is passed twice."""
         if id(a) not in self._shared:
             host = self._values(a)
             self._shared[id(a)] = a, host if host.flags.owndata and host.flags.writeable else self._copied(a, host)
@@ -134,10 +134,12 @@ class Handover:
         return host
 
     def lend(self, a: Any) -> np.ndarray[Any, Any]:
-        """Return an ndarray that may be overwritten, in the strides of NumPy's own array: views of one array overlap as these do."""
+        """Return an ndarray that may be overwritten, with the strides of NumPy's own array. Views of one array overlap as NumPy's do."""
         if id(a) in self._shared:
             return self.share(a)
-        if not views.writeable(a):  # whoever asks is refused; LAPACK, which does not ask, writes to a copy
+        if not views.writeable(
+            a
+        ):  # code that checks the flag is refused; LAPACK does not check it, and writes to a copy
             host = self.share(a).view()
             host.flags.writeable = False
             self._shared[id(a)] = a, host
@@ -155,41 +157,41 @@ class Handover:
         return host
 
     def _laid_out(self, a: Any, g: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return an ndarray of these values that lies in memory as the ghost of the array does."""
+        """Return an ndarray of these values with the memory layout of the array's ghost."""
         memory, start = self._memory_of(views.owner(a))
         host = np.ndarray(g.shape, g.dtype, memory, address_of(g) - start, g.strides)
         host[...] = values
         return host
 
     def _memory_of(self, root: Any) -> tuple[np.ndarray[Any, Any], int]:
-        """Return memory for the views of a root, and the address at which the ghost of the root has the first byte of it."""
+        """Return memory for the views of a root, and the address of the first byte of the root's ghost."""
         if id(root) not in self._memory:
             start, end = np.lib.array_utils.byte_bounds(views.ghost(root))
-            memory = np.zeros(end - start, np.uint8)  # of which no page is there until it is written
+            memory = np.zeros(end - start, np.uint8)  # no page is allocated until it is written
             self._memory[id(root)] = root, memory, start
         return self._memory[id(root)][1:]
 
     def other(self, x: Any) -> Any:
-        """Return a value that is not an `Array` unchanged; results may be views of an ndarray."""
+        """Return a value that is not an `Array` unchanged; remember ndarrays, because results may be views of them."""
         if isinstance(x, np.ndarray):
             self._numpys.append(x)
         return x
 
     def store(self) -> None:
-        """Write values back to their arrays: of filled copies, and those of lent ones that have changed."""
+        """Write back the values of filled copies, and of lent arrays that have changed."""
         for a, host in self._filled:
             host_results.store(a, host)
         self.bring_back()
 
     def bring_back(self) -> None:
-        """Write values of lent arrays that have changed back to their arrays."""
+        """Write back the values of lent arrays that have changed."""
         for a, host, values in self._lent:
             if host.tobytes() != values.tobytes():
                 host_results.store(a, host)
 
     def target(self, result: Any) -> Any:
-        """Return the array that was handed over as the ndarray which is now the result, with the values in it, or the view of an argument
-        that the result is; None if there is none.
+        """Return the array for a result that is one of the passed ndarrays, with its values written back, or is a view of one; None for
+        other results.
         """
         for a, host in self._filled:
             if result is host:
@@ -211,7 +213,7 @@ class Handover:
         return None
 
     def _has(self, a: Any, host: np.ndarray[Any, Any]) -> bool:
-        """Whether an array has the values of the ndarray that was handed over for it, or takes them now."""
+        """Whether an array has the values of the ndarray that was passed for it; write them to the array if it has not and is writable."""
         if peek(a).tobytes() == host.tobytes():
             return True
         if views.writeable(a):
@@ -221,7 +223,7 @@ class Handover:
 
 
 def _seen(root: Any, part: np.ndarray[Any, Any], address: int) -> Any:
-    """Return the view of a root with the shape and strides of ``part`` and an address in the memory of its ghost; None if there is none."""
+    """Return the view of a root with the shape and strides of ``part``, at ``address`` in its ghost's memory; None if it has no such view."""
     memory = memory_of(views.ghost(root))
     lines = memory if memory.flags.c_contiguous else memory.transpose(axes_by_stride(memory.strides))
     view = np.ndarray(part.shape, part.dtype, lines, address - address_of(memory), part.strides)

@@ -1,4 +1,4 @@
-"""Fallbacks: NumPy runs on the host, by policy and with a reason; the fourth class of the registry.
+"""Host fallbacks, the fourth class of entries in the registry: NumPy runs on the host, by policy and with a reason.
 
 Arguments become NumPy arrays (read-only, so that a function that writes and was not declared to write fails loudly),
 NumPy runs, floating results get the precision in force, array results go back to the device. Functions declared to
@@ -65,7 +65,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
             return conversion.download(backend, x)
         return x
 
-    if not hasattr(type(args[0]) if args else None, name_of(target).rpartition(".")[2]):  # which NumPy would call
+    if not hasattr(type(args[0]) if args else None, name_of(target).rpartition(".")[2]):  # NumPy would call it
         args, kwargs = (
             wrapping.asked(args),
             {key: x if key == "out" else wrapping.asked(x) for key, x in kwargs.items()},
@@ -92,15 +92,15 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         events.tap.call(
             target, backend.name, kind, "" if apart else reason, time.perf_counter() - start, result, 1, hosted
         )
-    if wrapping.is_guest(result):  # which a subclass of ndarray may make of `out=`, too
+    if wrapping.is_guest(result):  # a subclass of ndarray may make one of `out=`, too
         return result
-    if isinstance(outs, Handle | np.ndarray | tuple):  # anything else is the answer of an operand that is no array
+    if isinstance(outs, Handle | np.ndarray | tuple):  # anything else is the answer of an operand that is not an array
         return outs[0] if isinstance(outs, tuple) and len(outs) == 1 else outs
     return host_results.to_device(result, backend, device)
 
 
 def overwrites_read_only(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a call lets NumPy overwrite its first argument, and that is an array which may not be written."""
+    """Whether a call lets NumPy overwrite its first argument, and that is a read-only array."""
     if spec.overwrites is None or not spec.overwrites.asked(args, kwargs):
         return False
     first = args[0] if args else kwargs.get("a", kwargs.get("x"))
@@ -108,12 +108,12 @@ def overwrites_read_only(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Implement ``__array_ufunc__`` for numba's ufuncs, which are no ``np.ufunc`` and compile loops when they are called."""
+    """Implement ``__array_ufunc__`` for numba's ufuncs: they are not ``np.ufunc`` and compile loops when they are called."""
     if not (callable(ufunc) and isinstance(getattr(ufunc, "ufunc", None), np.ufunc)):
         raise TypeError(f"argument 1 must be numpy.ufunc, not {type(ufunc).__name__}")
     for x in (*inputs, *kwargs.values()):
         if not isinstance(x, Handle | np.ndarray | np.generic) and hasattr(type(x), "__array_ufunc__"):
-            return NotImplemented  # it may know more of the two
+            return NotImplemented  # it may know both
     backend = wrapping.find_backend((*inputs, *kwargs.values()))
     if backend is None:
         return NotImplemented
@@ -126,15 +126,15 @@ def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dic
 
 
 OF_THE_PROGRAM = "_arraydispatch_of_the_program"
-"""Attribute that marks the protocols of a launched program's own classes, which know arrays as ndarrays."""
+"""Attribute that marks protocol methods of a launched program's own classes, to which arrays are ndarrays."""
 
 
 def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], types: Collection[Any] = ()) -> Any:
-    """Run a call of a function, or of a method of a ufunc, with objects that implement NumPy's protocols themselves, such as dask arrays.
+    """Run a function, or a ufunc's method, on arguments that include objects with protocols of their own, such as dask arrays.
 
-    They are asked first, with arrays as they are; if they decline, NumPy runs with ndarrays in their place. Classes of a launched
-    program know arrays as ndarrays, so NumPy asks them itself; subclasses of ndarray pass on what they get to ndarray's own method,
-    so it is ndarrays. ``types`` are those that NumPy names.
+    These are asked first, with our arrays unchanged; if they decline, NumPy runs with ndarrays in place of our arrays. To classes of a
+    launched program our arrays are ndarrays, so NumPy asks them itself. Subclasses of ndarray get ndarrays, because they pass their
+    arguments on to ndarray's own method. ``types``: the types that NumPy passed.
     """
     protocol = "__array_ufunc__" if method else "__array_function__"
     leaves = tree_leaves((args, kwargs))
@@ -158,7 +158,7 @@ def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], ty
 
 
 def is_stranger(x: Any, protocol: str) -> bool:
-    """Whether an object implements a protocol of NumPy's itself, and is no array of this package, of a backend's library or of NumPy."""
+    """Whether an object implements a NumPy protocol and is not an array of this package, of a backend's library or of NumPy."""
     if isinstance(x, Handle | np.generic) or type(x) is np.ndarray or loader.backend_of(x) is not None:
         return False
     theirs = getattr(type(x), protocol, None)

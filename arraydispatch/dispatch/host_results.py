@@ -21,9 +21,9 @@ from . import wrapping
 
 
 def allow(func: Any, backend: Backend, reason: str, inside: Callable[[str], bool] = callers.is_core) -> None:
-    """Warn about, or refuse, a call that has to run on the host, unless no device could do its work.
+    """Warn about, or refuse, a call that has to run on the host, by the fallback policy; do nothing if no device could run it.
 
-    The warning is for the first line in a file that is not ``inside``.
+    The warning names the first line in a file that is not ``inside``.
     """
     policy = settings.current_fallback()
     if policy == "silent" or backend.native_is_ndarray or isinstance(reason, dtypes.OnlyOnHost):
@@ -35,7 +35,7 @@ def allow(func: Any, backend: Backend, reason: str, inside: Callable[[str], bool
 
 
 def refusal(error: Exception) -> str:
-    """Return the reason from a library's error for a call that it does not run."""
+    """Return the reason for a library's refusal of a call, from its error."""
     if isinstance(error, LeftToNumPy):
         return error.args[0]
     said = str(getattr(error, "message", error))
@@ -50,7 +50,7 @@ def store(array: Handle, host: np.ndarray[Any, Any]) -> None:
 
 
 def to_device(result: Any, backend: Backend, device: Any) -> Any:
-    """Convert NumPy's result for the caller; dtypes that exist only on the host, and subclasses, stay NumPy's."""
+    """Convert NumPy's result for the caller. Arrays of dtypes that exist only on the host, and subclasses of ndarray, stay unchanged."""
     if wrapping.is_guest(result):
         return result
     if isinstance(result, np.ndarray):
@@ -77,7 +77,10 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
 
 
 def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
-    """Wrap a fresh ndarray as an array in the host state; dtypes that exist only on the host stay NumPy's."""
+    """Wrap a new ndarray in an `Array`, in the host state where the policy keeps it there. Return it unchanged if no backend has its dtype.
+
+    ``held``: the backend of the call's operands.
+    """
     if (
         held is not None
         and held.native_is_ndarray
@@ -90,7 +93,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
             return views.wrapper(host, kind, True)
     comes_again = held is not None and held.hosted
     wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
-    known = dtypes.category(wanted) != "other"  # of others no library is asked, nor imported for that
+    known = dtypes.category(wanted) != "other"  # no library has the others, so none is imported to ask
     if known and (held is None or not held.hosted or not settings.begins_on_host(held.name)):
         held = conversion.beginning(host.shape, wanted)
     if not known or held is None or not held.holds(wanted):
@@ -99,7 +102,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
     host = host.astype(wanted, copy=False)
     if held.native_is_ndarray:
         return views.wrapper(host, held.kind(wanted), True)
-    if comes_again:  # from arrays that are on the host: if little comes of it, such results stay there
+    if comes_again:  # the operands are on the host; if little comes of this upload, such results stay there
         shapes.taken(host.shape, host.nbytes)
     value = conversion.upload(held, host, None, "a result computed on the host", copy=host.base is not None)
     return views.keep_order(views.wrapper(value, held.kind(wanted), True), host)

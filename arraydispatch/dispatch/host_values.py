@@ -1,8 +1,8 @@
-"""Calls on values in the host state: NumPy runs them at once on the ndarrays inside, and results live where they were made.
+"""Calls on values in the host state: NumPy runs them immediately on the ndarrays inside, and results stay on the host.
 
-Nothing is composed here and no rule of NumPy's is repeated. What NumPy returns of an argument's memory becomes a view of that
-argument, everything else a new array. Size decides at each call: a computation on an array of ``--min-size`` elements or more
-is the library's, which the dispatch sees to; what moves, views or writes values is NumPy's at any size.
+Nothing is composed here and no rule of NumPy is repeated. A result in an argument's memory becomes a view of that
+argument, every other result a new array. Size decides at each call: the library computes on arrays of ``--min-size`` elements or
+more (the dispatch moves them); NumPy moves, views or writes values at any size.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ __warningregistry__ = None  # NumPy warns here, for a line of the user's: see ar
 
 
 def large(values: Any) -> bool:
-    """Whether an array among the values, sequences searched, is of a size at which the library computes.
+    """Whether an array among the values, or in sequences among them, is so large that the library computes with it.
 
-    Under fused execution none is: what is not recorded is NumPy's on the host. Under compiled execution none is whose shape
-    changes at each coming, nor a part of one whose shape was given back to the host.
+    Never under fused execution: NumPy runs calls that are not recorded. Under compiled execution neither an array whose shape keeps
+    changing is large, nor a part of one whose shape was given back to the host.
     """
     least = settings.default.min_size
     if call_nodes.are_of_any_size():
@@ -67,10 +67,9 @@ def large(values: Any) -> bool:
 
 
 def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
-    """Whether a call repeats small arrays along axes of one another and makes a large one of them, as ``x[:, None] - x`` and ``outer`` do.
+    """Whether a call broadcasts small arrays to a large result, as ``x[:, None] - x`` and ``outer`` do, or to one split over a mesh.
 
-    It is the library's, as other large results are: under compiled execution the block that reads it need not make it. So is a result that is
-    split over a mesh.
+    The library runs such a call, as others with large results: under compiled execution the result may never be stored.
     """
     least = settings.default.min_size
     computes = bool(least) and not call_nodes.are_of_any_size()
@@ -98,10 +97,10 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
 
 
 def product(func: Any, a: Any, b: Any) -> Any:
-    """Multiply a matrix by a vector, in either order, with NumPy; :data:`DECLINED` if the library does.
+    """Multiply a matrix by a vector, in either order, with NumPy; return :data:`DECLINED` if the library should do it.
 
-    NumPy does where the matrix is small for the library, its values are there in host memory, and the result has few elements: it comes to
-    the host anyway. The vector may be pending if it has few elements.
+    NumPy multiplies if the matrix is small for the library, its values are computed and in host memory, and the result has few elements,
+    so that it would move to the host anyway. The vector may be pending if it has few elements.
     """
     if not isinstance(a, Handle) or not isinstance(b, Handle) or a._kind.standard or b._kind.standard:
         return DECLINED
@@ -134,20 +133,20 @@ def product(func: Any, a: Any, b: Any) -> Any:
 
 
 _NARROW = 256
-"""Rows or columns up to which a matrix is narrow: libraries take three to fifteen times NumPy's time to multiply one by a vector."""
+"""Number of rows or columns up to which a matrix is narrow: libraries take three to fifteen times NumPy's time for its product with a vector."""
 _NARROW_FROM = 3 << 20
-"""Elements from which a narrow matrix is the library's."""
+"""Number of elements from which the library multiplies a narrow matrix."""
 
 
 def _multiplies_from(backend: Backend) -> int:
-    """Return the number of elements from which a backend's matrices, pending ones and those in the host state, are not left to NumPy."""
+    """Return the size from which a backend's matrices are not left to NumPy, if they are deferred or in the host state; 0 for others."""
     if backend.hosted:
         return backend.home.MULTIPLIES_FROM
     return backend.MULTIPLIES_FROM if backend.defers else 0
 
 
 def _in_memory(a: Handle, pending: bool) -> np.ndarray[Any, Any] | None:
-    """Return an array's values, not copied; None if they are not in host memory, or are ``pending`` and may not be."""
+    """Return an array's values without a copy; None if they are not in host memory. ``pending``: whether to compute them if they are pending."""
     if a._root is not None and not a._kind.backend.mutable:
         kind, value = views.held(views.owner(a))
         whole = None if kind.backend.peek(value) is None else kind.backend.awaited(value)
@@ -159,7 +158,7 @@ def _in_memory(a: Handle, pending: bool) -> np.ndarray[Any, Any] | None:
 
 
 def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a function computes new values, and writes into no argument; :func:`belongs_to_library` asks for sizes too."""
+    """Whether a function computes new values and writes into no ``out=``; :func:`belongs_to_library` also considers sizes."""
     spec = spec_of(func)
     if spec is None or not spec.computes:
         return spec is None and kwargs.get("out") is None
@@ -167,7 +166,7 @@ def computes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def belongs_to_library(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the library runs a call although its values are on the host: it computes, and an array that it computes with is large.
+    """Whether the library runs a call although its values are on the host: the call computes with a large array.
 
     Under compiled execution the library also runs functions that only move elements, because a later call would upload their result.
     """
@@ -193,14 +192,14 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     start = perf_counter()
     found: list[Handle] = []
     spec = None if isinstance(func, np.ufunc) else spec_of(func)
-    writes = spec is None or spec.may_write(args, kwargs)  # which is true of every call that is not known not to
+    writes = spec is None or spec.may_write(args, kwargs)  # assumed if not known
     copies = spec is not None and "positions" in spec.into  # NumPy first copies an array that is read-only
     lent: dict[int, np.ndarray[Any, Any]] | None = None if writes or copies or not views.waiting else {}
     inside, called = _inside(found, _WRITTEN, lent)
     hosts = [handed(x, inside, called) for x in args]
     keywords = {key: handed(x, inside, called) for key, x in kwargs.items()} if kwargs else kwargs
     if "where" in keywords and type(func) is np.ufunc:
-        keywords.setdefault("out", (None,) * func.nout)  # or NumPy warns, where it did not tell us that None was given
+        keywords.setdefault("out", (None,) * func.nout)  # NumPy would warn if None were passed on
     if writes and views.waiting:
         for a in found:
             views.run_readers(a)
@@ -231,7 +230,7 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def computed(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """Run a ufunc of one result on arrays in the host state and numbers, which :func:`call` does for whatever else there is."""
+    """Run a ufunc with one result on arrays in the host state and numbers; return :data:`DECLINED` for other calls, which :func:`call` runs."""
     if ufunc.nout != 1 or views.waiting:
         return DECLINED
     start = perf_counter()
@@ -254,14 +253,14 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 
 def tell(func: Any, found: list[Handle], result: Any, hosts: Any, seconds: float) -> None:
-    """Report a call on large arrays that the thin path made."""
+    """Report a call of the thin path on large arrays."""
     if events.tap is not None:
         held = found[0]._kind.backend.name
         events.tap.call(func, held, CLASS[held == "numpy"], "", seconds, result, 1, hosts)
 
 
 def take(a: Handle, key: Any) -> Any:
-    """Return ``a[key]``."""
+    """Return ``a[key]`` of an array in the host state."""
     start = perf_counter()
     result = a._v[_given(key, _INDEX)]
     if events.tap is not None and not _is_view(result, a):
@@ -272,7 +271,7 @@ def take(a: Handle, key: Any) -> Any:
 
 
 def assign(a: Handle, key: Any, value: Any) -> None:
-    """Assign ``a[key] = value``."""
+    """Assign ``a[key] = value`` to an array in the host state."""
     start = perf_counter()
     place, given = _given(key, _INDEX), _given(value)
     if views.waiting:
@@ -287,7 +286,7 @@ def assign(a: Handle, key: Any, value: Any) -> None:
 
 
 def only_views(made: Any, given: tuple[Any, ...]) -> bool:
-    """Whether nothing was computed: a call returned views or its arguments only."""
+    """Whether a call computed nothing: it returned only views or its arguments."""
     return all(isinstance(x, Handle) and (x._base is not None or any(x is y for y in given)) for x in leaves((made,)))
 
 
@@ -297,7 +296,7 @@ def _is_view(result: Any, a: Handle) -> bool:
 
 
 CLASS = "hosted", "native"
-"""The class of a call that NumPy runs on values in the host state; for the backend of that name it is the library."""
+"""Entry classes of a call that NumPy runs on values in the host state: for other backends, and for the numpy backend itself."""
 _WRITTEN = "written into a value on the host"
 _INDEX = "the index of a value on the host"
 _FUNCTIONS = frozenset({FunctionType, MethodType, partial})
@@ -306,9 +305,9 @@ _FUNCTIONS = frozenset({FunctionType, MethodType, partial})
 def _inside(
     found: list[Handle], why: str = _WRITTEN, lent: dict[int, np.ndarray[Any, Any]] | None = None
 ) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
-    """Return the two policies of a call on values in the host state: for arrays the ndarray inside, for functions a wrapper.
+    """Return two policies for a call on values in the host state: one replaces arrays by the ndarrays inside, the other wraps functions.
 
-    ``found`` collects the arrays in the host state; ``lent``: see :func:`_lend`, where a call is held to write nothing.
+    ``found`` collects the arrays in the host state. ``lent``: see :func:`_lend`; None if the call may write.
     """
 
     def array(a: Handle) -> np.ndarray[Any, Any]:
@@ -336,7 +335,7 @@ def _given(x: Any, why: str = _WRITTEN) -> Any:
 
 
 def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
-    """Wrap a user's function that NumPy calls, so that it gets arrays as the rest of the program does."""
+    """Wrap a user's function that NumPy calls, so that it gets arrays, not ndarrays."""
 
     @wraps(func)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -347,9 +346,9 @@ def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
 
 
 def _lend(value: np.ndarray[Any, Any], lent: dict[int, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
-    """Return a value; if a pending call reads it, a read-only view, kept in ``lent``, so that a function that writes it raises.
+    """Return a value; if a pending call reads it, return a read-only view, kept in ``lent``, so that a function that writes it raises.
 
-    The value itself is not flagged: views have a flag of their own, those made meanwhile would keep it, and ``x.flags`` shows it.
+    The flag of the value itself is not changed: views made meanwhile would inherit it, and ``x.flags`` would show it.
     """
     if id(memory_of(value)) not in views.waiting:
         return value
@@ -376,7 +375,7 @@ def _given_back(result: Any, found: list[Handle], lent: dict[int, np.ndarray[Any
 
 
 def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> Any:
-    """Convert NumPy's results for the caller: views of the arguments, new arrays, scalars; ndarrays among the arguments stay."""
+    """Convert NumPy's results for the caller: views of the arguments, new arrays, scalars. Ndarrays that are in ``given`` stay unchanged."""
     if type(result) is np.ndarray:
         for a in found:
             if result is a._v:
@@ -387,9 +386,8 @@ def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> An
                 if memory_of(a._v) is memory:
                     if result.dtype is a._v.dtype or a._kind.backend.holds(result.dtype):
                         return views.derive(a, result)
-                    views.expose(
-                        a
-                    )  # a view of a dtype that exists only on the host is an ndarray, by which a program may write
+                    # A view of a dtype that exists only on the host is an ndarray; the program may write through it.
+                    views.expose(a)
                     return result
         if any(result is x or (type(x) is tuple and any(result is y for y in x)) for x in given):
             return result
@@ -404,9 +402,10 @@ def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> An
 
 
 def sharing(host: np.ndarray[Any, Any]) -> Any:
-    """Return an array in the host state on the memory of an ndarray that other code holds; None if the backend cannot hold it.
+    """Return an array in the host state on the memory of an ndarray that other code holds.
 
-    It is not where the precision in force wants another dtype, nor, beside an accelerator, of as many elements as go there.
+    Return None if the backend has no such dtype, if the precision in force requires another one, or if the array is so large that it
+    belongs on an accelerator.
     """
     name, dtype = settings.current_name(), host.dtype
     held = loader.hosted(name)
@@ -422,7 +421,7 @@ def sharing(host: np.ndarray[Any, Any]) -> Any:
 
 
 def lifted(inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
-    """Move operands in the host state to the library; return the same tuple if there are none."""
+    """Move operands in the host state to the library; return ``inputs`` itself if there are none."""
     held = [isinstance(x, Handle) and x._kind.backend.hosted and backend.holds(x._kind.dtype) for x in inputs]
     if not any(held):
         return inputs
@@ -433,5 +432,5 @@ def lifted(inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
 def _lifted(x: Handle, backend: Backend, device: Any) -> Any:
     made = views.wrapper(views.lifted(x, device), backend.kind(x._kind.dtype))
     if not backend.mutable and not x._v.flags.c_contiguous:
-        made._ghost = x._v  # of which an axis that is broadcast has no order, as it would in a new array
+        made._ghost = x._v  # unlike a new array, it shows that a broadcast axis has no order
     return made

@@ -1,7 +1,7 @@
-"""Ufuncs that a library computes straight into memory of NumPy's, in the host state: ``x += y``, ``out=``, and very large results.
+"""Ufuncs that a library computes directly into NumPy's memory, in the host state: ``x += y``, ``out=``, and very large results.
 
-PyTorch reads and writes NumPy's memory, with several threads, and needs a seventh of NumPy's time for columns of a large matrix. The rows of
-its own that do so are :attr:`arraydispatch.backends.base.Backend.INPLACE`; every other call that writes is NumPy's, in the host state.
+PyTorch reads and writes NumPy's memory, with several threads, and takes a seventh of NumPy's time for columns of a large matrix.
+:attr:`arraydispatch.backends.base.Backend.INPLACE` lists these ufuncs; every other write in the host state is done by NumPy.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ ndarray = np.ndarray
 
 _NUMBERS = (float, int, np.float64)
 FRESH = 1 << 24
-"""Bytes of a result from which it gets memory of NumPy's: PyTorch has the system zero new pages for each, which takes half of the call's time."""
+"""Bytes from which a result gets NumPy's memory: for PyTorch's own, the system zeroes new pages, which takes half of the call's time."""
 
 
 def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backend) -> bool:
-    """Have a library write a ufunc's result into ``out``, an array of the result's shape and dtype, and say whether it did; if not, nothing was
-    written. The inputs are arrays in the host state, and numbers.
+    """Let a library write a ufunc's result into ``out``, an array of the result's shape and dtype; return whether it did. If not, nothing
+    was written. ``inputs``: arrays in the host state, and numbers.
     """
     if ufunc not in backend.INPLACE or not isinstance(out, Handle) or type(out._v) is not ndarray:
         return False
@@ -45,7 +45,7 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backen
     if not settings.on_cpu(backend.name):
         return False
     if not (_is_shared(place) and views.writeable(out, True)) or writing.repeats(out) or place.dtype.char == "e":
-        return False  # of half precision NumPy warns more often than the library's results are looked at
+        return False  # NumPy warns about half precision more often than the library's results are checked
     operands = _operands(inputs, place, backend)
     if operands is None:
         return False
@@ -61,9 +61,10 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backen
 
 
 def made(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> Any:
-    """Have a library compute a ufunc of arrays in the host state, whose result is very large, into new memory of NumPy's.
+    """Let a library compute a very large result of arrays in the host state into new memory of NumPy.
 
-    The result is in the host state, in C order; :data:`DECLINED` where it is smaller or in another order, or the library cannot write it.
+    Return the result, in the host state and in C order; :data:`DECLINED` if it is smaller or in another order, or the library cannot
+    write it.
     """
     if ufunc not in backend.INPLACE or process.admit is not None or not settings.on_cpu(backend.name):
         return DECLINED
@@ -94,7 +95,7 @@ def _is_very_large(value: Any) -> bool:
 def _run(
     ufunc: np.ufunc, inputs: tuple[Any, ...], plan: Plan, operands: list[Any], place: Any, backend: Backend
 ) -> tuple[tuple[Any, ...], Any] | None:
-    """Run a plan's kernel into an ndarray; return its native operands and result, or None where a program is being traced."""
+    """Run a plan's kernel into an ndarray; return its native operands and result, or None while a program is being traced."""
     start = perf_counter()
     with views.exchange, backend.within():
         natives = tuple([backend.from_numpy(x, backend.CPU, False) for x in operands])
@@ -103,7 +104,7 @@ def _run(
             return None
         if plan.run is plan.kernel:
             plan.run(*natives, out=target)
-        else:  # the first run, which finds out whether the kernel is all of it
+        else:  # the first run, which finds out whether the plan is just the kernel
             place[...] = backend.to_numpy(plan.run(*natives))
     if events.tap is not None:
         events.tap.call(ufunc, backend.name, plan.kind, "", perf_counter() - start, target, 1, inputs)
@@ -111,13 +112,13 @@ def _run(
 
 
 def _is_shared(x: Any) -> bool:
-    """Whether a library takes this memory as it is, to write there: aligned, of the machine's byte order, and no axis backwards."""
+    """Whether a library can read and write this memory: aligned, in native byte order, with positive strides."""
     size = x.dtype.itemsize
     return bool(x.flags.behaved and x.dtype.isnative and all(step > 0 and not step % size for step in x.strides))
 
 
 def _operands(inputs: tuple[Any, ...], place: Any, backend: Backend) -> list[Any] | None:
-    """Return values to compute with; None where the general way is needed, as for memory that is read here and written there."""
+    """Return the operands as ndarrays; None if the general path is needed, for example if an operand overlaps ``place``."""
     found: list[Any] = []
     for x in inputs:
         if type(x) in _NUMBERS:
@@ -146,13 +147,13 @@ def _operands(inputs: tuple[Any, ...], place: Any, backend: Backend) -> list[Any
         if place is not None and shape != place.shape:
             return None
         found = [x if type(x) is ndarray else _of_number(x, dtypes[0]) for x in found]
-    except (ValueError, OverflowError):  # NumPy raises its error
+    except (ValueError, OverflowError):  # NumPy raises its own error
         return None
     return None if any(x is None for x in found) else found
 
 
 def _of_number(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a number as an array of no axes, if it takes part in another operand's dtype as NumPy has it; else None."""
+    """Return a number as a 0-d array of another operand's dtype, if NumPy computes in that dtype; else None."""
     if type(x) is np.float64:
         takes_part = dtype == x.dtype
     else:

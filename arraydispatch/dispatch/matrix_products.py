@@ -1,4 +1,4 @@
-"""Short path of matrix products: two arrays of one floating kind with matching shapes, for which none of NumPy's rules applies."""
+"""Short path of matrix products: two arrays of one floating kind with matching shapes, which need none of NumPy's other rules."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def product(a: Any, b: Any) -> Any:
 
 
 def by_rows(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return the operands of the product of a matrix and a vector: with a matrix by columns, ``A.T @ v``, those of ``v @ A``."""
+    """Return the operands for the product of a matrix and a vector: ``v, A`` for ``A.T @ v``, whose matrix is stored by columns."""
     shapes = a.shape, b.shape
     cores = len(shapes[0]), len(shapes[1])
     if cores == (2, 1) and shapes[0][1] == shapes[1][0] and _is_by_columns(a):
@@ -66,12 +66,12 @@ def _is_by_columns(a: Any) -> bool:
 
 
 def _made(run: Any, x: Any, y: Any, kind: Any) -> Any:
-    """Return the product as an array; None if the library raises, whose error the general path translates."""
+    """Return the product as an array; None if the library raises. Then the general path translates the error."""
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
     try:
         value = run(x, y)
-    except Exception as error:  # raised again, in NumPy's words, by the general way
+    except Exception as error:  # the general path raises it again, as NumPy's
         if of_handler(error):
             raise
         return None

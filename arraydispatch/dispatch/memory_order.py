@@ -1,11 +1,11 @@
 """Memory order of new arrays, on backends whose native arrays have none of their own.
 
-NumPy keeps the order of the operands (``order="K"``), so ``(x.T * 2).ravel()`` copies. Values lie here in whatever order
-the library has; the ghost of a new array says which one NumPy would have given it. C order needs no ghost: the common
+NumPy keeps the order of the operands (``order="K"``), so ``(x.T * 2).ravel()`` copies. The library stores values in its own
+order; the ghost of a new array has the order that NumPy would have chosen. C order needs no ghost: the common
 case costs one look at the operands.
 
-A library whose arrays have an order gives most results NumPy's by itself; those of a :class:`~arraydispatch.functions.layouts.Layout`
-that ``differs`` are put into it.
+A library whose arrays have an order mostly chooses NumPy's itself; results with a :class:`~arraydispatch.functions.layouts.Layout`
+that ``differs`` are reordered.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .handover import handed
 
 
 def all_in_c_order(operands: Iterable[Any]) -> bool:
-    """Whether no operand, sequences searched, is known to lie in memory in another order than C."""
+    """Whether no operand, also in sequences, is known to have another memory order than C."""
 
     def otherwise(x: Any) -> bool:
         if isinstance(x, Handle):
@@ -40,7 +40,7 @@ def all_in_c_order(operands: Iterable[Any]) -> bool:
 
 
 def is_walked_otherwise(x: Any) -> bool:
-    """Whether NumPy may traverse an operand in another order than C: slices of an array in C order are traversed in it too."""
+    """Whether NumPy may traverse an operand in another order than C. (It traverses slices of an array in C order in C order.)"""
     seen = x._ghost if isinstance(x, Handle) else x
     if not isinstance(seen, np.ndarray) or seen.flags.c_contiguous:
         return isinstance(x, Handle) and seen is None and not _lies_in_c_order(x)
@@ -63,7 +63,7 @@ def slowest_first(g: Ghost) -> Ghost:
 
 
 def of_ufunc(made: Any, operands: Sequence[Any]) -> Any:
-    """Lay out the new results of an elementwise call, and return them."""
+    """Give the new results of an elementwise call NumPy's memory order, and return them."""
     for each in made if isinstance(made, tuple) else (made,):
         if isinstance(each, Handle) and each.ndim > 1 and not _is_so_already(each, operands):  # type: ignore[attr-defined]
             views.lay_out(each, together(map(_stand_in, operands)))
@@ -71,7 +71,7 @@ def of_ufunc(made: Any, operands: Sequence[Any]) -> Any:
 
 
 def _is_so_already(made: Any, operands: Sequence[Any]) -> bool:
-    """Whether the new result, which a library has computed, lies in memory as NumPy's does."""
+    """Whether a library's new result has the memory order of NumPy's."""
     backend = made._kind.backend
     if backend.hosted:  # where the library's result was put
         backend = backend.home
@@ -86,7 +86,7 @@ def _is_so_already(made: Any, operands: Sequence[Any]) -> bool:
 
 
 def ordered(made: Any, operands: Sequence[Any], order: Any) -> Any:
-    """Lay out the new results of an elementwise call with ``order=``, on every backend, and return them."""
+    """Give the new results of an elementwise call the memory order ``order=``, on every backend, and return them."""
     for each in made if isinstance(made, tuple) else (made,):
         if isinstance(each, Handle) and each.ndim > 1:  # type: ignore[attr-defined]
             views.lay_out(each, together(map(_stand_in, operands), order))
@@ -97,7 +97,7 @@ def ordered(made: Any, operands: Sequence[Any], order: Any) -> Any:
 
 
 def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> Any:
-    """Lay out the new results of a NumPy function, and return them."""
+    """Give the new results of a NumPy function NumPy's memory order, and return them."""
     spec = SPECS.get(func)
     if spec is None or spec.layout is None or (not spec.layout.from_c_order and _is_so_anyway(args, kwargs, made)):
         return made
@@ -124,7 +124,7 @@ def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: An
 
 
 def _is_so_anyway(args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> bool:
-    """Whether the result is an array without a ghost, of a library without memory orders, and so are all arrays among the arguments."""
+    """Whether the result and all arrays among the arguments have no ghost and belong to a library without memory orders."""
     if not isinstance(made, Handle):
         return False
     for x in (made, *args, *kwargs.values()):
@@ -161,7 +161,7 @@ def _has_array(given: list[Any]) -> bool:
 
 
 def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made: Any) -> Any:
-    """Lay out the new result of a ufunc's ``reduce``, ``accumulate``, ``reduceat`` or ``outer``, and return it."""
+    """Give the new result of a ufunc's ``reduce``, ``accumulate``, ``reduceat`` or ``outer`` NumPy's memory order, and return it."""
     if isinstance(made, Handle) and made.ndim > 1 and not all_in_c_order(inputs):  # type: ignore[attr-defined]
         ghosts = [_stand_in(x) for x in inputs]
         like: Ghost | None
@@ -181,7 +181,9 @@ def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made:
 
 
 def of_index(made: Any, a: Handle, key: Any) -> Any:
-    """Lay out the result of indexing ``a`` by arrays, and return it: as NumPy does for an array with at most two items per axis."""
+    """Give the result of indexing ``a`` by arrays NumPy's memory order, and return it. NumPy shows the order on an array with at most two
+    items per axis.
+    """
     items = key if type(key) is tuple else (key,)
     g = views.ghost(a)
     if made.ndim < 2 or 0 in g.shape or (len(items) == 1 and g.flags.c_contiguous):
@@ -192,7 +194,7 @@ def of_index(made: Any, a: Handle, key: Any) -> Any:
 
 
 def _first_items(x: Any) -> list[Any]:
-    """Replace an item of a key by one of as many dimensions that picks first items only."""
+    """Replace an item of a key by one with as many dimensions that picks only first items."""
     if x is None or x is Ellipsis:
         return [x]
     if isinstance(x, slice):

@@ -15,7 +15,7 @@ from . import wrapping
 
 
 def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
-    """Return ``out=`` as a tuple, empty if there is none; ``out=...`` asks for an array in place of scalars."""
+    """Return ``out=`` as a tuple; empty if there is none, or for ``out=...``, which requests an array in place of a scalar."""
     if out is None or out is Ellipsis:
         return ()
     nout = ufunc.nout if method == "__call__" else 1
@@ -49,7 +49,7 @@ def into(
 def check_core(
     ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, shape: tuple[int, ...], options: dict[str, Any]
 ) -> None:
-    """Raise NumPy's error for an ``out=`` of a gufunc whose core dimensions are not the result's."""
+    """Raise NumPy's error if the core dimensions of a gufunc's ``out=`` differ from the result's."""
     if options.get("axes") is not None:
         raise Unsupported("out= does not fit the result of a call with axes=")
     signature = str(ufunc.signature)

@@ -1,7 +1,7 @@
-"""Decide where parts of an array are read and written: by the library that holds it, or by NumPy on the host.
+"""Decision where parts of an array are read and written: by the library that holds it, or by NumPy on the host.
 
-A value that is read or written in small parts, one after the other, is the host's work, and so are, of a library that compiles for each
-shape, parts of many shapes. :mod:`arraydispatch.dispatch.subscripts` asks.
+Reading or writing a value in many small parts is work for the host. So are parts of many shapes, if the library compiles for each
+shape. :mod:`arraydispatch.dispatch.subscripts` calls this module.
 """
 
 from __future__ import annotations
@@ -32,24 +32,24 @@ _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
 
 _LOOKS = 4
-"""Number of small parts of a value that the library reads before the value moves to the host."""
+"""Number of small parts that the library reads before the value moves to the host, without recorded blocks."""
 _ELEMENT = 3
-"""Number of parts that an element counts for where blocks read and write parts."""
+"""Weight of an element, counted as parts, where blocks read and write parts."""
 _COMPUTED = 8
-"""Number of parts that one counts for whose values NumPy has computed and that is large: the library would copy it for each write."""
+"""Weight of a written part that NumPy has computed and that is not small in :data:`_LARGE`'s sense: each such write costs a copy."""
 _LARGE = 16
-"""Number of such parts in an array from which on they are small ones, such as the edges of a stencil."""
+"""Number of parts in an array from which they are small ones, such as the edges of a stencil."""
 _PARTS = 24
-"""The same where blocks read and write parts: a stencil's edges between two steps are fewer, the rows of a loop over rows are not."""
+"""Limit like :data:`_LOOKS` where blocks read and write parts: above the number of a stencil's edges in a step, below that of rows in a loop."""
 
 
 _MOST_PLACES = 4096
 _places: set[tuple[CodeType, int]] = set()
-"""Instructions of programs at which an array moved to the host, as one part too many was read or written: others move there at once."""
+"""Instructions of programs at which an array moved to the host because of too many parts. Other arrays move there at once."""
 
 
 def _is_one_too_many(root: Handle, weight: int) -> bool:
-    """Count a small part of an array that blocks read and write; return whether the array belongs to the host from here on."""
+    """Count a small part of an array that blocks read and write; return whether the array should move to the host."""
     frame, _ = callers.outside(sys._getframe(2), callers.is_core)
     place = frame.f_code, frame.f_lasti
     if place in _places:
@@ -65,7 +65,7 @@ def _is_one_too_many(root: Handle, weight: int) -> bool:
 
 
 def _on_a_cpu(a: Handle) -> bool:
-    """Whether a value that the library holds could be in the host state."""
+    """Whether an array of the library could be in the host state."""
     backend = a._kind.backend
     value = views.owner(a)._v
     return (
@@ -78,7 +78,7 @@ def _on_a_cpu(a: Handle) -> bool:
 
 
 def _is_small(a: Handle, key: Any) -> bool:
-    """Whether a basic key names a part below the size at which the library computes."""
+    """Whether a basic key selects a part smaller than ``min_size``."""
     try:
         return bool(np.size(ghost(a)[key]) < settings.default.min_size)
     except IndexError:
@@ -86,7 +86,7 @@ def _is_small(a: Handle, key: Any) -> bool:
 
 
 def _is_small_pick(a: Handle, key: Any) -> bool:
-    """Whether a key of index arrays, masks, slices and integers names fewer elements than the library computes with."""
+    """Whether a key of index arrays, masks, slices and integers selects fewer than ``min_size`` elements."""
     one: list[Any] = []
     picked: list[tuple[int, ...]] = []
     try:
@@ -107,7 +107,7 @@ def _is_small_pick(a: Handle, key: Any) -> bool:
 
 
 def _changes(a: Handle, key: Any) -> bool:
-    """Whether a basic key names a large part of one of many shapes, for each of which the library would compile."""
+    """Whether a basic key selects a part whose shape does not recur, so that the library would compile for it in vain."""
     try:
         return not shapes.recurs(np.shape(ghost(a)[key]))
     except IndexError:
@@ -115,11 +115,11 @@ def _changes(a: Handle, key: Any) -> bool:
 
 
 _index_shapes = Shapes()
-"""Shapes of index arrays that large arrays have been given."""
+"""Shapes of the index arrays used on large arrays."""
 
 
 def is_picked_on_host(a: Handle, key: Any) -> bool:
-    """Whether NumPy picks elements for a library that compiles for each shape: by values, or by many shapes of indices."""
+    """Whether NumPy picks elements for a library that compiles for each shape: the key is a mask, or indices whose shapes keep changing."""
     if not settings.default.min_size or not a._kind.backend.defers or not _on_a_cpu(a):
         return False
     return _picks_many_shapes(key)
@@ -133,18 +133,18 @@ def _picks_many_shapes(key: Any) -> bool:
             try:
                 k = np.array(k)
             except ValueError:
-                return False  # which is the caller's to say
+                return False  # the caller raises the error
         if isinstance(k, np.ndarray) and (k.dtype.kind == "b" or not _index_shapes.recurs(k.shape)):
             return True
     return False
 
 
 def is_for_host(x: Any) -> bool:
-    """Whether an argument, or a part of a key, is a small one that the host holds."""
+    """Whether an argument, or a key, consists of plain values and small arrays on the host."""
     most = settings.default.min_size
 
     def is_not(y: Any) -> bool:
-        if issubclass(type(y), (list, tuple)):  # the items are asked next
+        if issubclass(type(y), (list, tuple)):  # the items follow
             return len(y) >= most
         if isinstance(y, Handle):
             return not y._kind.backend.hosted or ghost(y).size >= most
@@ -154,7 +154,7 @@ def is_for_host(x: Any) -> bool:
 
 
 def is_looked_into_on_host(a: Handle) -> bool:
-    """Whether elements of an array that are picked by a small index, or found by a function, are the host's work."""
+    """Whether the host should pick elements of an array by a small index, or look them up in a function. Counts the call."""
     if not _on_a_cpu(a):
         return False
     root = views.owner(a)
@@ -162,7 +162,7 @@ def is_looked_into_on_host(a: Handle) -> bool:
 
 
 def _is_looked_at_again(root: Handle, weight: int) -> bool:
-    """Count a small part of an array, or an element; return whether the array belongs to the host from here on."""
+    """Count a small part of an array, or an element; return whether the array should move to the host."""
     if root._kind.backend.defers:
         return _is_one_too_many(root, weight)
     looks = root._looks = getattr(root, "_looks", 0) + 1
@@ -170,7 +170,7 @@ def _is_looked_at_again(root: Handle, weight: int) -> bool:
 
 
 def belongs_to_host(a: Handle, key: Any, written: bool = False, value: Any = None) -> bool:
-    """Whether a value is read in small parts, again and again, or in parts of many shapes; where it costs nothing, at once.
+    """Whether an array should move to the host: it is read in many small parts, or in parts of many shapes, or sharing costs nothing.
 
     ``written``: whether the part is written, with ``value``.
     """
@@ -198,7 +198,7 @@ def belongs_to_host(a: Handle, key: Any, written: bool = False, value: Any = Non
 
 
 def is_written_in_parts(a: Handle, key: Any, value: Any) -> bool:
-    """Whether a value is written in parts: one write is as good as a value that the library cannot write, unless blocks do."""
+    """Whether an array should move to the host because a part is written: at the first small part, except where blocks write parts."""
     if a._kind.backend.defers:
         return belongs_to_host(a, key, True, value)
     return _on_a_cpu(a) and (
@@ -207,14 +207,14 @@ def is_written_in_parts(a: Handle, key: Any, value: Any) -> bool:
 
 
 def is_given_back(a: Handle) -> bool:
-    """Whether arrays of this one's shape are the host's from now on, which it is not yet."""
+    """Whether new arrays of this one's shape begin on the host, so that this one should move there."""
     if not shapes.given_back or not a._kind.backend.defers:
         return False
     return ghost(views.owner(a)).shape in shapes.given_back and _on_a_cpu(a)
 
 
 def settle(a: Handle, why: str) -> None:
-    """Move an array to the host, since its parts are read or written there; arrays of its shape may begin there from now on."""
+    """Move an array to the host, where its parts are read or written; from now on arrays of its shape may begin there."""
     root = views.owner(a)
     if root._kind.backend.defers:
         shapes.moved(ghost(root).shape)
@@ -222,7 +222,7 @@ def settle(a: Handle, why: str) -> None:
 
 
 def is_basic(key: Any) -> bool:
-    """Whether NumPy reads a view with a key: it has integers, slices, None and Ellipsis alone."""
+    """Whether a key is basic: only integers, slices, None and Ellipsis, for which NumPy returns a view."""
     for k in key if type(key) is tuple else (key,):  # a loop takes half the time of a generator
         if not issubclass(type(k), _BASIC) or type(k) is bool:
             return False
@@ -230,6 +230,6 @@ def is_basic(key: Any) -> bool:
 
 
 def whole_integers(key: Any, ndim: int) -> bool:
-    """Whether a basic key names one element, as a scalar and not as a 0-d array."""
+    """Whether a basic key selects one element as a scalar, not as a 0-d array."""
     items = key if type(key) is tuple else (key,)
     return len(items) == ndim and all(isinstance(k, int | np.integer) for k in items)

@@ -1,7 +1,7 @@
-"""Functions of views that have many more elements than their root: sliding windows, and broadcast arrays.
+"""Functions of views with many more elements than their root: sliding windows, and broadcast arrays.
 
-A library makes all of these elements before it computes, gigabytes where NumPy walks the root's own memory. So NumPy computes
-there, as a host kernel.
+A library would store all of these elements, perhaps gigabytes, before it computes; NumPy reads the root's own memory. So NumPy
+computes, as a host kernel.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """SciPy's functions and methods on the host: they get ndarrays, and results go back to the backend of the arrays.
 
-SciPy's compiled code asks for memory that it may write, and writes into ``out=`` and ``output=``: it gets copies of its own, and
-filled copies are written back, as are those that it may overwrite (``overwrite_a=True``). Callbacks are called with ndarrays, as
-SciPy calls them.
+SciPy's compiled code requires writable memory, and writes into ``out=`` and ``output=``: it gets copies. Those that it fills, or that it
+may overwrite (``overwrite_a=True``), are written back. Callbacks get ndarrays.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from .handover import Handover, handed
 
 _OUTPUTS = frozenset({"out", "output"})
 _FILLED = _OUTPUTS | {"distances", "indices"}
-"""Names of parameters that are filled."""
+"""Names of parameters that functions fill."""
 
 
 @lru_cache(maxsize=512)
@@ -36,7 +35,7 @@ def filled_by(func: Any) -> tuple[frozenset[int], frozenset[str]]:
     except (TypeError, ValueError):
         return frozenset(), _OUTPUTS
     names = _FILLED.intersection(parameters)
-    if "indices" in names and "distances" not in names:  # what is asked for, not what is filled
+    if "indices" in names and "distances" not in names:  # a flag, not an array to fill
         names -= {"indices"}
     return frozenset(i for i, name in enumerate(parameters) if name in names), names
 
@@ -57,7 +56,7 @@ def may_overwrite(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> b
 
 
 def kept(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of a call without the permission to overwrite some of them."""
+    """Return the arguments of a call without permissions to overwrite."""
     at = {i for i, _ in _permissions(func)}
     names = {name for _, name in _permissions(func)}
     positional = tuple(False if i in at else x for i, x in enumerate(args))
@@ -65,7 +64,7 @@ def kept(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tupl
 
 
 def _back(result: Any, hand: Handover, backend: Backend, device: Any) -> Any:
-    """Return a result with arrays in place of ndarrays."""
+    """Convert a result: arrays in place of ndarrays."""
     array = hand.target(result)
     if array is not None:
         return array
@@ -80,7 +79,7 @@ def call(
     compute: Callable[..., Any], known: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend,
     reason: str, overwrites: bool = False,
 ) -> Any:  # fmt: skip
-    """Run a callable of SciPy's on the host; it is reported as ``known``; ``overwrites``: it may overwrite its arguments."""
+    """Run a SciPy callable on the host. ``known``: name in the report. ``overwrites``: whether it may overwrite its arguments."""
     if not backend.hosted:
         host_results.allow(known, backend, reason)
     start = perf_counter()
@@ -93,7 +92,7 @@ def call(
     try:
         result = compute(*hosts, **keywords)
     except Exception:
-        hand.bring_back()  # what is overwritten before an error is
+        hand.bring_back()  # arguments may be overwritten before an error
         raise
     hand.store()
     if events.tap is not None:
@@ -105,7 +104,7 @@ def call(
 
 
 def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend, reason: str) -> Any:
-    """Run a function or method of SciPy's that was dispatched by its stand-in."""
+    """Run a SciPy function or method that was dispatched by its stand-in."""
     if func in METHODS:
         return method(func, args[0], args[1:], kwargs, reason)
     return call(func, func, args, kwargs, backend, reason, may_overwrite(func, args, kwargs))

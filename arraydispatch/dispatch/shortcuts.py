@@ -1,6 +1,6 @@
-"""Short paths of calls in which none of NumPy's rules applies; all other calls take the general path.
+"""Short paths of calls that need none of NumPy's special rules; all other calls take the general path.
 
-Each is made by a function that is handed this general way.
+A function makes each short path from the general path.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ General = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 _make: Any = None
 _min_size = 0
 _brings = False
-"""Whether arrays that blocks have made may come to the host: blocks are recorded, of arrays of some size."""
+"""Whether :func:`bring` may move arrays that blocks have made to the host: execution is compiled, with a ``min_size``."""
 _reads_host = False
-"""Whether a library may compute call by call with large arrays in the host state."""
+"""Whether a library may compute on large arrays in the host state, call by call."""
 _rules: Any = None
 _tap: Any = None
 
@@ -58,7 +58,7 @@ _follow()
 
 
 def backend_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the backend of the arrays among arguments that are of one backend, beside plain values; None where there is more to ask."""
+    """Return the backend if all arguments are plain values or arrays of a single backend; else None."""
     found: Any = None
     for values in (args, kwargs.values()) if kwargs else (args,):
         for x in values:
@@ -76,10 +76,10 @@ def backend_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def bring(values: Any) -> bool:
-    """Move small arrays that blocks have made to the host where a call on them alone would be a block; return whether any was moved.
+    """Move small arrays that blocks have made to the host if a call on them would be a block by itself; return whether any was moved.
 
-    That is where all arrays among the values are small and known, and nothing is recorded: NumPy then computes with them as with any
-    small array, in less time than a program of the library takes to begin.
+    The call would be one if all arrays among the values are small and known, and nothing is recorded. NumPy then computes with the
+    arrays in less time than a program of the library takes to start.
     """
     if not _brings:
         return False
@@ -93,11 +93,11 @@ def bring(values: Any) -> bool:
 
 
 _DEEPEST = 8
-"""Depth of sequences in which arrays are looked for."""
+"""Maximum depth of sequences that are searched for arrays."""
 
 
 def _rest(values: Any, found: list[Any], depth: Any) -> bool:
-    """Whether NumPy may compute with all arrays among some values; those that it has to be given are added to ``found``."""
+    """Whether NumPy may compute with all arrays among some values; those that must move to the host are appended to ``found``."""
     for x in values:
         if type(x) in PLAIN:
             continue
@@ -121,17 +121,18 @@ def _rest(values: Any, found: list[Any], depth: Any) -> bool:
 
 
 def _in_host_state(a: Handle) -> Any:
-    """Return the ndarray of an array of a library in the host state; None for any other."""
+    """Return the ndarray inside an array in the host state; None for other arrays."""
     value = a._v if a._root is None else native(a)
     kind: Any = a._kind
     return value if kind.backend.hosted and not kind.standard and type(value) is ndarray else None
 
 
 def _at_home(operands: Any) -> list[Any] | None:
-    """Return the kinds of large arrays in the host state, and of numbers, at home, then native arrays on their memory, and the numbers.
+    """For operands in the host state, return keys and values that let the home library compute in their memory.
 
-    None where there is more to ask: arrays are not all of one library, which computes in host memory, none is large, one is very large
-    (:func:`arraydispatch.dispatch.in_place.made`), or the library would copy one.
+    The list has a key for each operand (its kind at home, or the type of a number), then a value for each (native array or number).
+    Return None if the general path is needed: the arrays are not all of one library that computes in host memory, none is large, one is
+    very large (:func:`arraydispatch.dispatch.in_place.made`), or the library would copy one.
     """
     held: Any = None
     kinds: list[Any] = []
@@ -152,7 +153,7 @@ def _at_home(operands: Any) -> list[Any] | None:
         large = large or (value.size >= _min_size and not are_few(value, _min_size))
         kinds.append(kind)
         values.append(value)
-    # Only a large array may have the library imported, if it has not been.
+    # Only a large array may cause the library's import.
     if not large or not held.writes_at_home or not settings.on_cpu(held.name):
         return None
     home = held.home
@@ -166,7 +167,7 @@ def _at_home(operands: Any) -> list[Any] | None:
 
 
 def on_memory(args: tuple[Any, ...], backend: Any) -> tuple[Any, ...]:
-    """Return arguments, with arrays of a library on the memory of those in the host state that it can read in place."""
+    """Replace arrays in the host state by arrays of the library on their memory, where the library can read it in place."""
     made: list[Any] = []
     for x in args:
         if isinstance(x, Handle):
@@ -184,7 +185,7 @@ def operator(
 ) -> Callable[[Any, Any], Any]:
     """Make the short path of a ufunc of two operands; ``slow`` handles calls without a plan.
 
-    ``ordered``: whether the result gets the memory order of NumPy's; one that is written to an array has that of the array.
+    ``ordered``: whether the result gets NumPy's memory order, which it does not need if it is written to another array.
     """
     plans = PLANS.setdefault(ufunc, {})
     find = plans.get
@@ -193,7 +194,7 @@ def operator(
         if _brings:
             bring((a, b))
         rules = machine.value_of(context_rules) or _rules
-        if type(a) is type(b):  # of which one is an array
+        if type(a) is type(b):  # one operand is an array
             first: Handle = a
             second: Handle = b
             left: Any = first._kind
@@ -266,9 +267,9 @@ def operator(
 
 
 def updater(ufunc: np.ufunc) -> Callable[[Any, Any], bool]:
-    """Make the short path of ``a += b`` for an array whose calls are recorded; it says whether it has written the result.
+    """Make the short path of ``a += b`` for an array whose calls are recorded; it returns whether it has written the result.
 
-    NumPy's result has the dtype and the shape of ``a``, or else the general path says what is wrong.
+    If the result does not have the dtype and the shape of ``a``, the general path raises the error.
     """
     plans = PLANS.setdefault(ufunc, {})
     forward = operator(ufunc, lambda *_: None, False)
@@ -293,7 +294,7 @@ def updater(ufunc: np.ufunc) -> Callable[[Any, Any], bool]:
         with views.exchange:
             try:
                 made = forward(a, b)
-            except Exception as error:  # the general way has NumPy's words for it
+            except Exception as error:  # the general path raises it as NumPy's
                 if of_handler(error):
                     raise
                 return False
@@ -334,7 +335,7 @@ def unary(ufunc: np.ufunc, general: General) -> Callable[[Any], Any]:
         start = 0.0 if tap is None else perf_counter()
         try:
             result = plan.run(x)
-        except Exception as error:  # the general way calls it again, and has words for it
+        except Exception as error:  # the general path calls it again, and raises it as NumPy's
             if of_handler(error):
                 raise
             result = None
@@ -404,7 +405,7 @@ def reducer(func: Any, plan: WholePlan, general: General) -> Callable[[Handle], 
 
 
 def joiner(general: General) -> Callable[[Any], Any]:
-    """Make the short path of ``np.concatenate`` and its like: arrays of one kind with matching shapes."""
+    """Make the short path of ``np.concatenate`` and similar functions: arrays of one kind with matching shapes."""
 
     def join(arrays: Any) -> Any:
         if (type(arrays) is not tuple and type(arrays) is not list) or not arrays:
@@ -460,7 +461,7 @@ def joiner(general: General) -> Callable[[Any], Any]:
 
 
 def _is_of_slices(key: Any) -> bool:
-    """Whether a key is of slices, integers, None and Ellipsis alone."""
+    """Whether a key consists only of slices, integers, None and Ellipsis."""
     for k in key if type(key) is tuple else (key,):
         if type(k) is not slice and type(k) is not int and k is not None and k is not Ellipsis:
             return False
@@ -468,8 +469,8 @@ def _is_of_slices(key: Any) -> bool:
 
 
 def part(a: Handle, key: Any) -> Any:
-    """Return the view ``a[key]``, by slices, of an array of a library without views; None where other rules apply."""
-    kind = a._kind  # a reference of our own: what is pending is computed by whoever asks it for its backend, and gives its place away
+    """Return the view ``a[key]`` of an array of a library without views, for a key of slices; None if other rules apply."""
+    kind = a._kind  # keep a reference: asking a pending array's kind for the backend computes it and replaces the kind
     backend = kind.backend
     if backend.native_views or backend.native_is_ndarray or not _is_of_slices(key):
         return None
@@ -478,12 +479,12 @@ def part(a: Handle, key: Any) -> Any:
 
 
 def put(a: Handle, key: Any, value: Any) -> bool:
-    """Write a value of the array's dtype to slices of a whole array whose calls are recorded; return whether it did."""
+    """Write a value of the array's dtype to slices of a whole array whose calls are recorded; return whether that was possible."""
     kind = a._kind
     backend = kind.backend
     if a._base is not None or not backend.defers or views.watch is not None or not _is_of_slices(key):
         return False
-    if not views.writeable(a):  # the general path says so
+    if not views.writeable(a):  # the general path raises
         return False
     place = views.ghost(a)[key]
     if not isinstance(place, np.ndarray) or not place.size or place.size == a._ghost.size:
@@ -502,7 +503,7 @@ def put(a: Handle, key: Any, value: Any) -> bool:
         x = backend.prim.full(place.shape, value, kind.dtype, backend.device_of(a._v))
     else:
         return False
-    if a._kind is not kind:  # another thread has brought it to the host meanwhile
+    if a._kind is not kind:  # another thread has moved it to the host meanwhile
         return False
     writing.put(a, place, x)
     return True

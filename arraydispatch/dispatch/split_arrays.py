@@ -1,7 +1,7 @@
-"""Large new arrays of a mesh that the host makes by parts: each process makes the ones that its devices hold, none makes the whole.
+"""Large new arrays of a mesh that the host makes part by part: each process makes the parts that its devices hold, none makes the whole.
 
-Values come from where each part can be read by itself (a file), or from a stream that yields all of them in order (draws of random
-numbers), of which a process keeps its own.
+Values come from a source in which each part can be read by itself (a file), or from a stream of all values in order (draws of random
+numbers); then a process keeps only its own parts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..runtime import conversion, dtypes, settings
 __all__ = ["PIECE", "is_possible", "mapped", "read", "streamed", "target"]
 
 PIECE = 1 << 18
-"""Number of elements that are made at a time; arrays of fewer are made whole, and then split."""
+"""Number of elements made at a time; smaller arrays are made whole and then split."""
 _Parts = list[tuple[Box, np.ndarray[Any, Any]]]
 
 
@@ -40,10 +40,10 @@ def read(
     together: int = 1,
     by_columns: bool = False,
 ) -> Any:
-    """Return an array of which each part is read by itself, by ``values(place)``; DECLINED where an array of this shape and dtype is not split.
+    """Make a split array by reading each part with ``values(place)``; return DECLINED if an array of this shape and dtype is not split.
 
-    ``what`` is the name of the call, for the report; ``together`` slices along the first axis lie in the same chunks of a file; ``by_columns``: what
-    is read lies in Fortran's order.
+    ``what``: name of the call, for the report. ``together``: number of slices along the first axis that share chunks of a file.
+    ``by_columns``: whether the source is in Fortran order.
     """
 
     def fill(parts: _Parts) -> None:
@@ -56,7 +56,7 @@ def read(
 
 
 def mapped(held: np.memmap[Any, Any], what: str) -> Any:
-    """Return an array with the values of a mapped file; DECLINED where an array of this shape and dtype is not split."""
+    """Return an array with the values of a mapped file; DECLINED if an array of this shape and dtype is not split."""
     whole: Any = held.view(np.ndarray)
     memory: Any = held
     while isinstance(memory, np.ndarray):
@@ -66,7 +66,7 @@ def mapped(held: np.memmap[Any, Any], what: str) -> Any:
     def values(box: Box) -> Any:
         found = whole[box].copy()
         if is_dropped:
-            memory.madvise(mmap.MADV_DONTNEED)  # what has been read is not this process's memory any more
+            memory.madvise(mmap.MADV_DONTNEED)  # frees the pages that have been read
         return found
 
     by_columns = whole.flags.f_contiguous and not whole.flags.c_contiguous
@@ -82,9 +82,9 @@ def streamed(
     what: str,
     around: Callable[[Callable[[], None]], None] = lambda work: work(),
 ) -> Any:
-    """Return an array of values that come in order; DECLINED where an array of this shape and dtype is not split.
+    """Return an array of values that come in order; DECLINED if an array of this shape and dtype is not split.
 
-    ``draw(n)`` returns the next values, ``skip(n)`` passes over them, and ``around`` runs the function that reads the stream. ``what`` is the name
+    ``draw(n)`` returns the next values, ``skip(n)`` skips them, and ``around`` runs the function that reads the stream. ``what``: name
     of the call, for the report.
     """
 
@@ -95,7 +95,7 @@ def streamed(
 
 
 def _keep(parts: _Parts, shape: tuple[int, ...], draw: Callable[[int], Any], skip: Callable[[int], object]) -> None:
-    """Write the values of some parts as they come; values of no part are passed over."""
+    """Read the stream in order and write the values of these parts; skip all other values."""
     for piece in _pieces(tuple([slice(0, n) for n in shape])):
         lengths = [each.stop - each.start for each in piece]
         met = [(both, box, out) for box, out in parts if (both := _common(piece, box)) is not None]
@@ -144,7 +144,7 @@ def target(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Backend, Any] 
 
 
 def _pieces(box: Box, together: int = 1) -> Iterator[Box]:
-    """Divide a place into small ones, in C order; ``together``: so many slices along the first axis stay in one."""
+    """Divide a box (a slice per axis) into small boxes, in C order. ``together``: number of adjacent indices of the first axis to keep in one box."""
     lengths = [each.stop - each.start for each in box]
     size, axis = 1, len(box)  # of the last axes that fit into a piece
     while axis and (size * lengths[axis - 1] <= PIECE or (together > 1 < axis)):
@@ -172,5 +172,5 @@ def _common(a: Box, b: Box) -> Box | None:
 
 
 def _within(a: Box, b: Box) -> Box:
-    """Return the place of ``a`` in an array that begins where ``b`` does."""
+    """Return the place ``a`` relative to the beginning of the place ``b``."""
     return tuple([slice(x.start - y.start, x.stop - y.start) for x, y in zip(a, b)])

@@ -1,4 +1,4 @@
-"""``x[key]`` and ``x[key] = value``: basic keys are views, decided by NumPy on ghosts; the others gather and scatter."""
+"""``x[key]`` and ``x[key] = value``. Basic keys give views, which NumPy determines on ghosts; other keys gather and scatter."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from .handover import handed
 
 
 def _has_native_view(a: Handle, key: Any) -> bool:
-    """Whether the library's own ``a[key]`` is the view; a read-only array makes read-only views, which ghosts know of."""
+    """Whether the library's own ``a[key]`` is the view. It is not for a read-only array, whose views must be read-only ghosts."""
     if not a._kind.backend.native_views or a._root is not None:
         return False
     if a._ghost is not None and not buffers.is_writeable(a._ghost):
         return False
     if type(key) is not tuple:
         return type(key) is not slice or key.step is None or key.step > 0
-    if key.count(Ellipsis) > 1:  # which torch takes
+    if key.count(Ellipsis) > 1:  # torch accepts it
         return False
     return not any(type(k) is slice and k.step is not None and k.step <= 0 for k in key)
 
 
 def _simplify(key: Any) -> Any:
-    """Replace 0-d integer arrays in a key by integers, which reads their values."""
+    """Replace 0-d integer arrays in a key by integers. This reads their values."""
     if isinstance(key, tuple):  # a named one too
         return tuple(_simplify(k) for k in key)
     if isinstance(key, Handle) and key._kind.dtype.kind in "iu" and not ghost(key).shape:
@@ -62,7 +62,7 @@ def _simplify(key: Any) -> Any:
 
 
 def _holds_array(key: Any) -> bool:
-    """Whether a key of integers has one that is an array of rank 0: then NumPy's result is a copy."""
+    """Whether a key of integers contains a 0-d array: then NumPy's result is a copy."""
     return any(
         isinstance(k, Handle | np.ndarray) and not isinstance(k, wrapping.scalar_class)
         for k in (key if isinstance(key, tuple) else (key,))
@@ -76,11 +76,11 @@ def _copied(view: Handle) -> Any:
 
 
 _FEWEST_AXES = 32
-"""Axes that arrays of every version of NumPy may have; libraries make arrays of more."""
+"""Maximum number of axes in every version of NumPy; libraries allow more."""
 
 
 def getitem(a: Handle, key: Any) -> Any:
-    """``a[key]``."""
+    """Return ``a[key]``."""
     if a._kind.backend.hosted:
         return host_values.take(a, key)
     if settings.default.min_size and parts.belongs_to_host(a, key):
@@ -102,7 +102,9 @@ def getitem(a: Handle, key: Any) -> Any:
         key = simple
     if parts.is_basic(key):
         if _has_native_view(a, key):
-            with views.exchange:  # nobody brings the array to the host, its views with it, before this one is known
+            with (
+                views.exchange
+            ):  # so that no thread moves the array and its views to the host before this view is registered
                 kind = a._kind
                 if kind.backend.hosted:
                     return host_values.take(a, key)
@@ -111,7 +113,7 @@ def getitem(a: Handle, key: Any) -> Any:
                 except (IndexError, ValueError) as error:
                     raise _in_numpys_words(a, key, error) from None
                 if value.ndim > _FEWEST_AXES:
-                    ghost(a)[key]  # which refuses more axes than NumPy has
+                    ghost(a)[key]  # refuses more axes than NumPy has
                 if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
                     return views.derive_native(a, value)
             result = _scalar_copy(kind, value)
@@ -129,7 +131,7 @@ def getitem(a: Handle, key: Any) -> Any:
             result, how, reason = _gather(a, key, backend), "native", ""
         except backend.REFUSALS as refused:
             how, reason = "host", host_results.refusal(refused)
-        if how == "host":  # outside `except`: what NumPy raises has no context of ours
+        if how == "host":  # outside `except`, so that NumPy's error has no context of ours
             return host.call(np.ndarray.__getitem__, (a, key), {}, backend, reason)
     if tap is not None:
         tap.call(name, a._kind.backend.name, how, "", time.perf_counter() - start, result)
@@ -137,7 +139,7 @@ def getitem(a: Handle, key: Any) -> Any:
 
 
 def _picked(a: Handle, key: Any) -> Any:
-    """Return elements that NumPy picks from the library's array, in host memory."""
+    """Return elements that NumPy picks from the library's array in host memory."""
     start = time.perf_counter()
     kind, x = views.held(a)
     picked = np.asarray(kind.backend.to_numpy(x)[_host_key(key)])
@@ -149,7 +151,7 @@ def _picked(a: Handle, key: Any) -> Any:
 
 
 def _in_numpys_words(a: Handle, key: Any, error: Exception) -> Exception:
-    """Return NumPy's error for a key in place of the library's."""
+    """Return NumPy's error for a key, given the library's."""
     try:
         ghost(a)[key]
     except (IndexError, ValueError) as theirs:
@@ -167,7 +169,7 @@ def _element(a: Handle, key: Any) -> Any:
     if a._kind is not kind:  # another thread has brought it to the host meanwhile
         return getitem(a, key)
     try:
-        if for_numpy and backend.shows_scalars(value):  # a view is not computed for one of its elements
+        if for_numpy and backend.shows_scalars(value):  # a view is not computed for a single element
             seen = views.located(a, backend.to_numpy(value))
             if seen is None and not views.outgrows(a):
                 seen = backend.to_numpy(native(a))
@@ -185,7 +187,7 @@ def _element(a: Handle, key: Any) -> Any:
 
 
 def _scalar_copy(kind: Kind, value: Any) -> Any:
-    """Return a scalar that later writes to the array do not change."""
+    """Copy a scalar, so that later writes to the array do not change it."""
     if settings.current_scalars() == "numpy":
         made = kind.scalar(value)
         if made is not None:
@@ -194,7 +196,7 @@ def _scalar_copy(kind: Kind, value: Any) -> Any:
 
 
 def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
-    """Replace each mask with known values in a key by its positions: inside a trace a library does not know them."""
+    """Replace each mask with known values in a key by its positions: inside a trace the library does not know the values."""
     parts = key if isinstance(key, tuple) else (key,)
     masks = [_known_mask(k) for k in parts]
     if all(mask is None for mask in masks):
@@ -205,7 +207,7 @@ def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
     for k, mask in zip(parts, masks):
         if mask is not None:
             if mask.shape != shape[axis : axis + mask.ndim]:
-                return key  # which is an error, or to be looked at with all there is
+                return key  # an error, or handled by the general rules
             made += np.nonzero(mask)
             axis += mask.ndim
         else:
@@ -215,7 +217,7 @@ def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
 
 
 def known_places(key: Any, a: Handle) -> np.ndarray[Any, Any] | None:
-    """Return the positions in C order of the elements ``a[key]``; None if only a library knows the key, or nobody yet."""
+    """Return the positions in C order of the elements ``a[key]``; None if the key's values are not known on the host."""
 
     def known(k: Any) -> Any:
         if not isinstance(k, Handle):
@@ -264,13 +266,12 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
     if tracing.entered():
         key = _places_of_masks(key, ghost(a).shape)
     found = wrapping.find_backend((a, key))
-    if (
-        found is not backend and found is not None and found.home is backend.home
-    ):  # a constant of a trace, at a traced place
+    # Here a constant is read at a traced place.
+    if found is not backend and found is not None and found.home is backend.home:
         return _gather(views.wrapper(native(a), found.kind(a._kind.dtype)), key, found)
     if views.outgrows(a) and not (isinstance(key, list) and wrapping.find_backend(key)):
         seen = None if backend.lent(native(views.owner(a))) is None else views.of_root_on_host(a)
-        if seen is not None:  # all of which the library would have to make
+        if seen is not None:  # the library would have to store all elements
             picked = np.asarray(seen[_host_key(key)])
             if events.tap is not None:
                 events.tap.host_kernel()
@@ -304,7 +305,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
 
 
 def setitem(a: Handle, key: Any, value: Any) -> None:
-    """Assign ``a[key] = value``: cast and broadcast as NumPy does, seen by every view of the same root."""
+    """Assign ``a[key] = value``: cast and broadcast as NumPy does. Every view of the same root sees the change."""
     if settings.default.min_size and not a._kind.backend.hosted:
         if parts.is_written_in_parts(a, key, value):
             parts.settle(a, "its elements are written one by one")
@@ -313,7 +314,7 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
     if process.admit is not None and a._kind.backend.hosted:
         process.admit(a, (key, value))
     backend = a._kind.backend
-    if backend.native_is_ndarray:  # NumPy writes no element beside those it is asked to
+    if backend.native_is_ndarray:  # NumPy writes only the elements it is asked to
         host_values.assign(a, key, value)
         return
     tap = events.tap
@@ -357,19 +358,19 @@ def setitem(a: Handle, key: Any, value: Any) -> None:
 
 
 def _written_natively(a: Handle, key: Any, value: Handle) -> bool:
-    """Write an array of the same kind, and of the shape of the place, where the library's own ``a[key]`` is the place."""
+    """Write an array of the same kind and shape as the place, if the library's own ``a[key]`` is the place; return whether it did."""
     for k in key if type(key) is tuple else (key,):
         if type(k) is not slice and type(k) is not int:
             return False
-    with views.exchange:  # between what another thread reads of the array and writes again, nobody writes
+    with views.exchange:  # so that this write does not come between another thread's reading and writing
         if value._kind is not a._kind or a._kind.backend.hosted:
-            return False  # another thread has brought one to the host meanwhile
+            return False  # another thread has moved one to the host meanwhile
         if value._root is not None or not _has_native_view(a, key) or writing.repeats(a):
             return False
         try:
             place = a._v[key]
         except (IndexError, ValueError):
-            return False  # the general path says so in NumPy's words
+            return False  # the general path raises NumPy's error
         if place.shape != value._v.shape or not place.ndim:
             return False
         a._kind.backend.fill(place, value._v)
@@ -385,7 +386,7 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
         place = ghost(a)[items if Ellipsis in items else (*items, ...)]
         if not place.shape and parts.whole_integers(key, ghost(a).ndim) and _ndim(value):
             element = np.empty(1, a._kind.dtype)
-            element[0] = stand_in(value)  # NumPy's own error, or what it makes of a sequence
+            element[0] = stand_in(value)  # NumPy's own error, or its conversion of a sequence
             value = element[0]
         if 0 in place.shape:
             _value(value, a, place.shape, backend)
@@ -399,7 +400,7 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
             views.keep_apart((value,), root._v, root)
         return
     xp = backend.xp
-    # At index arrays and masks NumPy makes an array of a scalar of its own, which is cast where a number has to fit.
+    # For index arrays and masks NumPy converts its own scalars to an array and casts; a Python number must fit.
     value = np.asarray(value) if isinstance(value, np.generic) else value
     if writing.repeats(a):
         positions = writing.places(a)[_host_key(key)]
@@ -416,7 +417,7 @@ def _set(a: Handle, key: Any, value: Any, backend: Backend) -> None:
 
     def change(x: Any, donate: bool) -> Any:
         native_key = _native_key(key, backend, backend.device_of(x))
-        if donate:  # `x[x] = x`: what is read cannot be given away
+        if donate:  # `x[x] = x`: the buffer is read, so it cannot be donated
             used = (source, *native_key) if type(native_key) is tuple else (source, native_key)
             donate = not any(backend.is_native(y) and backend.may_share(y, x) for y in used)
         return indexing.setitem(xp, x, native_key, source, donate)
@@ -432,7 +433,7 @@ def _apart(key: Any, x: Any, backend: Backend) -> Any:
 
 
 def stand_in(value: Any) -> Any:
-    """Return a stand-in for a value assigned to one element, from which NumPy raises its error if there are more."""
+    """Return the ndarray to assign to one element; if the value has several elements, a ghost, for which NumPy raises its error."""
     if not isinstance(value, Handle):
         return value
     found = ghost(value)
@@ -454,13 +455,13 @@ def _ndim(value: Any) -> int:
 
 
 def _is_sequence(value: Any) -> bool:
-    """Whether NumPy takes an object that is no array, list or tuple for an array: a range, a Series."""
+    """Whether NumPy converts an object that is not an array, list or tuple to an array with axes: a range, a Series."""
     kind = type(value)
     return (hasattr(kind, "__len__") or hasattr(kind, "__array__")) and not issubclass(kind, str | bytes | np.generic)
 
 
 def _is_already_there(value: Handle, a: Handle, place: np.ndarray[Any, Any]) -> bool:
-    """Whether a value is the place it is assigned to: ``x[key] += y`` ends in ``x[key] = x[key]``."""
+    """Whether a value is the very place it is assigned to: ``x[key] += y`` ends with ``x[key] = x[key]``."""
     if value._base is None or views.owner(value) is not views.owner(a):
         return False
     held = ghost(value)
@@ -482,18 +483,18 @@ def _cast_on_host(value: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarr
 def _source(value: Any, a: Handle, backend: Backend) -> Any:
     """Return the assigned value as a native array of the array's dtype, not yet broadcast."""
     dtype = a._kind.dtype
-    device = backend.device_of(views.owner(a)._v)  # a view need not be read for it
+    device = backend.device_of(views.owner(a)._v)  # without reading a view
     if isinstance(value, Handle):
         kind, held = views.held(value)
         if kind.backend.hosted and backend.home.mutable and not backend.mutable:
-            value = held  # the array is to be what is assigned, and the library's arrays may share the host's memory
+            value = held  # a copy, because the library's array may share the host's memory
     if isinstance(value, Handle) or (type(value) not in PLAIN and backend.is_native(value)):
         return cast_into(backend.xp, wrapping.to_native(value, backend, device), dtype)
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
         return cast_into(backend.xp, backend.xp.asarray(wrapping.to_native(value, backend, device)), dtype)
     if isinstance(value, np.ndarray):
         return conversion.upload(backend, _cast_on_host(value, dtype), device, "assigned into an array")
-    if isinstance(value, list | tuple | range):  # NumPy's own look at each item
+    if isinstance(value, list | tuple | range):  # NumPy itself converts each item
         return conversion.upload(backend, np.array(value, dtype), device, "assigned into an array")
     if _is_sequence(value):
         return conversion.upload(backend, _cast_on_host(np.array(value), dtype), device, "assigned into an array")

@@ -40,7 +40,7 @@ def operands_of(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], l
         if issubclass(type(x), (list, tuple)):
             value = _from_sequence(x, backend, device)
         elif type(x) is np.ndarray and not x.shape and x.dtype.kind in "?biufc":
-            natives.append(x[()])  # as NumPy hands on a scalar of its own that is compared with an array
+            natives.append(x[()])  # NumPy passes its own scalar like this when it is compared with an array
             keys.append(x.dtype.type)
             continue
         elif isinstance(x, Handle | np.ndarray):
@@ -98,7 +98,7 @@ def elementwise(
         if out is not None and not np.can_cast(k.dtype, out.dtype, casting):
             raise casting_error(ufunc, k.dtype, out.dtype, casting)
     try:
-        if plan.run is ufunc:  # which warns of the line that calls it
+        if plan.run is ufunc:  # warns at the line that calls it
             natives = [_converted(x, dtype) for x, dtype in zip(natives, plan.loops)]
             result = reporting(lambda: ufunc(*natives), ufunc.__name__)
         else:
@@ -122,14 +122,14 @@ def elementwise(
 
 
 def _converted(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Return an operand; if it is a number that the loop's dtype cannot hold, converted, of which NumPy warns under another name."""
+    """Return an operand; convert a number that the loop's dtype cannot hold, because NumPy's warning for that has another name."""
     if type(x) not in (int, float) or dtype.char not in "ef" or fits(x, dtype):
         return x
     return reporting(lambda: np.asarray(float(x)).astype(dtype), "cast")
 
 
 def _other_shapes(outs: tuple[Any, ...], where: Any) -> list[tuple[int, ...]]:
-    """Return the shapes that NumPy's error names after those of the operands."""
+    """Return the shapes that NumPy's error lists after those of the operands."""
     given = [x for x in outs if x is not None]
     return [np.shape(x) for x in (given if where is True else (*given, where))]
 
@@ -173,7 +173,7 @@ def generalized(
     natives, keys = operands_of(inputs, backend)
     if not all(isinstance(k, Kind) for k in keys):
         given = [backend.dtype_of(x) if isinstance(k, Kind) else np.asarray(x).dtype for x, k in zip(natives, keys)]
-        ufunc.resolve_dtypes((*given, *[None] * ufunc.nout))  # of a dtype without a loop NumPy speaks first
+        ufunc.resolve_dtypes((*given, *[None] * ufunc.nout))  # raises NumPy's error first if no loop has the dtype
         body_shapes = [backend.shape_of(x) if isinstance(k, Kind) else () for x, k in zip(natives, keys)]
         which = next(i for i, s in enumerate(body_shapes) if s == ())
         raise ValueError(
@@ -201,7 +201,7 @@ def precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: i
 
 
 def spread(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
-    """Reshape the operands of ``ufunc.outer`` for the ufunc: the first gets the dimensions of the second at its end."""
+    """Reshape the operands of ``ufunc.outer`` for the ufunc: append as many axes to the first as the second has."""
     if len(inputs) != 2 or ufunc.nin != 2:
         raise TypeError(f"outer() takes exactly 2 positional arguments ({len(inputs)} given)")
     natives, keys = operands_of(inputs, backend)
@@ -228,13 +228,13 @@ def of_method(
     x = natives[0] if backend.is_native(natives[0]) else conversion.upload(backend, np.asarray(natives[0]), device)
     natives[0] = precise(x, backend, precision)
     if outs and outs[0] is not None and options.get("dtype") is None:
-        # NumPy then takes out= for the first operand of the loop.
+        # NumPy then uses out= as the first operand of the loop.
         to = outs[0].dtype
         loop = ufunc.resolve_dtypes((to, backend.dtype_of(x), None), casting="unsafe", reduction=True)
         if not ufunc_facts(ufunc).logical:
             options["dtype"] = loop[0]
     positional = [wrapping.to_native(v, backend, device) for v in inputs[1:]]
-    if method != "reduce" and isinstance(axis := options.get("axis"), tuple):  # which functions of NumPy's refuse
+    if method != "reduce" and isinstance(axis := options.get("axis"), tuple):  # NumPy's functions refuse it
         if len(axis) != 1:
             raise ValueError(f"{method} does not allow multiple axes")
         options["axis"] = axis[0]

@@ -1,6 +1,6 @@
 """``__array_ufunc__`` and the operators.
 
-The operators' path is short on purpose: two dict look-ups, the plan's own kernel, a wrapper. Everything unusual (``out=``,
+The path of the operators is short on purpose: two dict look-ups, the plan's own kernel, a wrapper. Everything unusual (``out=``,
 ``where=``, other types, no plan yet, an error to translate) goes through :func:`array_ufunc`.
 """
 
@@ -74,27 +74,27 @@ def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
         return with_guest(ufunc, a, b)
     if not isinstance(other, Handle) and type(other) not in PLAIN and _defers(other):
         if wrapping.is_sparse_of_scipys(other):
-            # Its sums and comparisons meet ndarrays alone; by the other operators it asks np.asarray.
+            # Its sums and comparisons accept only ndarrays; its other operators call np.asarray.
             by_ndarrays = ufunc in (np.add, np.subtract) or ufunc_facts(ufunc).comparison
             return _with_sparse(ufunc, a, b, other) if by_ndarrays else NotImplemented
         if other is b or loader.backend_of(other) is not None:
-            return NotImplemented  # but what is asked for what the other side does not do is NumPy's to do
+            return NotImplemented  # a reflected operator that the other side lacks is NumPy's to compute
     return asking(ufunc, (a, b), other)
 
 
 def asking(ufunc: np.ufunc, operands: tuple[Any, Any], other: Any) -> Any:
-    """Call a ufunc on an array and another operand; if that has a protocol of its own, NumPy asks both."""
+    """Call a ufunc on an array and another operand; if the other one has ``__array_ufunc__``, NumPy asks both."""
     return ufunc(*operands) if _speaks(other) else array_ufunc(ufunc, "__call__", operands, {})
 
 
 def with_guest(ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    """Run an operator of an array and a guest; one that declined (matrix) may accept ndarrays only."""
+    """Run an operator of an array and a guest; a guest that declines (matrix) gets an ndarray."""
     if isinstance(b, Handle):
         return operator_of(ufunc)(a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
     reflected = reflected_name(ufunc)
     ask = getattr(type(b), reflected)
     if ask is getattr(np.ndarray, reflected):
-        return NotImplemented  # it is Python that asks
+        return NotImplemented  # Python asks the guest
     made = ask(b, a)
     if made is NotImplemented:
         made = operator_of(ufunc)(conversion.download(a._kind.backend, views.expose(a), wrapping.GUEST), b)
@@ -118,7 +118,7 @@ def _defers(other: Any) -> bool:
         return True
     if protocol is not _defers or (not _defaults.natives_first and loader.backend_of(other) is not None):
         return False
-    # NumPy asks the object alone, where what hands attributes on to an array finds an ndarray's 0, but here an array's 100.
+    # NumPy only asks the object. An object that delegates attributes to an ndarray has priority 0, but to an Array 100.
     return hasattr(type(other), "__array_priority__") and other.__array_priority__ > 0
 
 
@@ -129,7 +129,7 @@ def _speaks(other: Any) -> bool:
 
 
 def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    """Make ``__iadd__`` for a ufunc: it writes into the array's own memory, seen by every view of it."""
+    """Make ``__iadd__`` for a ufunc: it writes into the array's own memory, so that every view sees the change."""
     plans = PLANS.setdefault(ufunc, {})
     update = shortcuts.updater(ufunc)
 
@@ -177,7 +177,7 @@ def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
 
 
 def refused_in_place(ufunc: np.ufunc, a: Any, other: Any) -> Any:
-    """``a += other`` where the other side has the word; what takes part in no ufunc is NumPy's error then."""
+    """Return the result of ``a += other`` if ``a`` defers to ``other``: NotImplemented, or NumPy's error if ``other`` refuses ufuncs."""
     return ufunc(a, other, out=(a,)) if getattr(type(other), "__array_ufunc__", a) is None else NotImplemented
 
 
@@ -195,7 +195,7 @@ def _known(x: Any) -> bool:
 
 def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Implement ``Array.__array_ufunc__`` (NEP 13)."""
-    if "out" in kwargs or method == "at":  # what is read to be written is written before another thread reads it
+    if "out" in kwargs or method == "at":  # no other thread may read between reading and writing
         with views.exchange:
             try:
                 return _slow(ufunc, method, inputs, kwargs)
@@ -229,7 +229,7 @@ FAST_OF_ONE = _FastOfOne()
 def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if not isinstance(ufunc, np.ufunc):
         return host_fallback.compiled_ufunc(ufunc, method, inputs, kwargs)  # type: ignore[unreachable]
-    if "array" in kwargs:  # of a method: NumPy gives it among the inputs too
+    if "array" in kwargs:  # for a method: NumPy has it among the inputs too
         kwargs = {key: x for key, x in kwargs.items() if key != "array"}
     outs = outputs.given(ufunc, kwargs.get("out"), method)
     where = kwargs.get("where", True)
@@ -293,7 +293,7 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         loader.check_memory(error)
         raise
     bound = ufunc if method == "__call__" else getattr(ufunc, method)
-    # Outside `except`: NumPy's errors have no context of ours.
+    # Outside `except`, so that NumPy's errors have no context of ours.
     return host_fallback.call(bound, inputs, kwargs, backend, reason)
 
 
@@ -308,7 +308,7 @@ def _by_numpy(
     start = perf_counter()
     run = ufunc if method == "__call__" else getattr(ufunc, method)
     if "where" in kwargs and not outs:
-        # The user may have written that, and NumPy took it away.
+        # The user may have passed it, and NumPy removed it.
         kwargs = {"out": None if ufunc.nout == 1 else (None,) * ufunc.nout, **kwargs}
     result = run(*[handed(x, native) for x in inputs], **{key: handed(x, native) for key, x in kwargs.items()})
     if events.tap is not None:

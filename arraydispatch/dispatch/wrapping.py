@@ -39,19 +39,19 @@ def find_backend(values: Iterable[Any]) -> Backend | None:
     Raises
     ------
     BackendMismatchError
-        If arrays of two ML libraries are there.
+        If there are arrays of two ML libraries.
     """
     try:
         return backend_among(values)
     except RecursionError:
         pass
     endless = [x for x in values if circular(x)]
-    np.asarray(endless[0] if endless else ())  # raises what NumPy says of a list that holds itself
+    np.asarray(endless[0] if endless else ())  # raises NumPy's error for a list that contains itself
     return backend_among(values)
 
 
 def backend_among(values: Iterable[Any], found: Backend | None = None) -> Backend | None:
-    """Return the backend as :func:`find_backend`, but raise RecursionError for a list that contains itself."""
+    """Return the backend as :func:`find_backend` does, but raise RecursionError for a list that contains itself."""
     for x in values:
         cls = type(x)
         if cls in PLAIN:
@@ -83,7 +83,7 @@ def backend_among(values: Iterable[Any], found: Backend | None = None) -> Backen
             not backend.native_is_ndarray
             and backend is not backend.home
             and not (backend.defers and found is not found.home)
-        ):  # a variant takes others along, that inside a trace deferred values too
+        ):  # a variant runs the calls that mix it with home arrays; the one inside a trace also those with deferred values
             found = backend
     return found
 
@@ -107,7 +107,7 @@ def mismatch(one: Backend, other: Backend) -> BackendMismatchError:
 
 
 def is_guest(x: Any) -> bool:
-    """Whether ``x`` is of a subclass of ndarray with rules of its own (matrix, masked, a user's): NumPy computes with it."""
+    """Whether ``x`` is an instance of a subclass of ndarray with its own rules (matrix, masked, a user's): NumPy computes with it."""
     return issubclass(type(x), np.ndarray) and type(x) not in _OWN
 
 
@@ -137,14 +137,14 @@ def to_native(x: Any, backend: Backend, device: Any) -> Any:
             return views.lifted(x, device)
         if not held.hosted and held.home is backend.home:
             if held is not held.home and process.traces and held.recorded(value):
-                raise tracing.leak()  # of the two the variant computes, so this is a write
+                raise tracing.leak()  # the variant computes, so this is a write
             return backend.taken(held.settled(value))
         if backend.native_is_ndarray:  # a key or an assigned value: the array written or read is NumPy's
             return conversion.download(held, value, "it met a NumPy-held array")
         return conversion.upload(backend, value, device, "a NumPy-held array met an array on the device")
     if isinstance(x, np.ndarray):
         if dtypes.category(x.dtype) == "other":
-            if backend.native_is_ndarray:  # other backends find out where they need an array
+            if backend.native_is_ndarray:  # other backends check it where they need an array
                 raise Unsupported(dtypes.only_on_host(x.dtype))
             return x
         return conversion.upload(backend, x, device, "a NumPy array met an array on the device")
@@ -161,9 +161,9 @@ _PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array_wrap__")
 
 
 def asked(x: Any) -> Any:
-    """Return an argument, or a tuple of arguments, with arrays in place of the objects that NumPy asks for one.
+    """Replace objects in an argument, or a tuple of arguments, by the arrays to which NumPy converts them (``__array__`` and the like).
 
-    Ask them before the arrays of the call are read, as NumPy does: their code may write these.
+    This comes before the arrays of the call are read, as in NumPy: the objects' code may write these.
     """
     return mapped(_array_of, x, dicts=False)
 
@@ -173,9 +173,9 @@ def _array_of(x: Any) -> Any:
     if cls in PLAIN or issubclass(cls, Handle | np.ndarray | np.generic | type):
         return x
     if not any(hasattr(cls, name) for name in _CONVERSIONS) or any(hasattr(cls, name) for name in _PROTOCOLS):
-        return x  # or it has a say in the call itself
+        return x  # nothing to ask, or its protocol takes part in the call
     if cls.__module__.partition(".")[0] == "numpy":
-        return x  # NumPy's functions ask whether they have a poly1d
+        return x  # NumPy's functions test for a poly1d
     return x if loader.backend_of(x) is not None else np.asarray(x)
 
 
@@ -259,7 +259,7 @@ def wrap_result(
 
 
 def made_of(value: Native, backend: Backend) -> Any:
-    """Wrap a fresh native result; in the host state if it is host memory already, or small."""
+    """Wrap a new native result; in the host state if it is in host memory already, or small."""
     kind = backend.kind_of(value)
     least = process.min_size
     if least and not backend.native_is_ndarray and backend.on_cpu(value):
@@ -273,7 +273,7 @@ def made_of(value: Native, backend: Backend) -> Any:
 
 
 def _is_the_hosts(shape: tuple[int, ...], least: int, backend: Backend) -> bool:
-    """Whether a result of the library's is small, or of a shape for which its compiler would make a program in vain."""
+    """Whether a library's result should move to the host: it is small, or its shape does not recur."""
     return math.prod(shape) < least or (backend.defers and not shapes.recurs(shape))
 
 
@@ -287,7 +287,7 @@ def write_out(
 ) -> Any:
     """Write a native result into ``out=`` (an `Array` or an ndarray) and return that object.
 
-    ``by``: the ufunc by which NumPy writes there, which its error for a dtype names.
+    ``by``: the ufunc that NumPy's error for a wrong dtype names.
     """
     have = backend.dtype_of(value)
     want = out.dtype
@@ -315,7 +315,7 @@ def write_out(
 
 
 def as_held(out: Handle, value: Native, backend: Backend) -> Native:
-    """Return a value to write to ``out``: the library's own if ``out`` is older than the execution that defers values."""
+    """Return a value to write to ``out``: settled if ``out`` is an array from before compiled execution, which cannot hold deferred ones."""
     return backend.settled(value) if backend.defers and out._kind.backend is not backend else value
 
 
@@ -328,9 +328,9 @@ def zero_d(scalar: Handle) -> Any:
 
 
 def numbers(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a value to write, with NumPy's scalars in place of those on a device that a dtype may not hold.
+    """Replace scalars on a device by NumPy's in a value to write, if the dtype might not hold them.
 
-    Of a scalar NumPy looks at the number (a NaN is no integer), of an array at the dtype.
+    For a scalar NumPy checks the value (a NaN is not an integer), for an array the dtype.
     """
     if issubclass(type(value), (list, tuple)):
         return mapped(lambda x: numbers(x, dtype), value) if find_backend(value) is not None else value
@@ -347,14 +347,14 @@ def check_writeable(a: Handle, what: str = "assignment destination is read-only"
     if issubclass(type(a), scalar_class):
         raise TypeError(f"a scalar ({a._kind.dtype}) cannot be written; an array is expected")
     if a._kind.backend.mutable:
-        root = views.owner(a)  # which may be on the host while a view of the same memory is the library's
+        root = views.owner(a)  # it may be on the host while a view of the same memory belongs to the library
         root._kind.backend.check_writeable(root._v)
     if not views.writeable(a, True):
         raise ValueError(what)
 
 
 def overtaken(error: Exception) -> bool:
-    """Whether to repeat a failed call, because another thread meanwhile wrote an array, whose buffer is gone, or moved it to
+    """Whether to repeat a failed call, because another thread wrote an array meanwhile, so that its buffer is gone, or moved it to
     the host.
 
     Raises what :func:`arraydispatch.backends.loader.check_memory` raises.
@@ -368,7 +368,7 @@ def overtaken(error: Exception) -> bool:
 
 
 def obtained(result: Any, backend: Backend) -> None:
-    """Wait for large arrays in a result, for which the library may find out later that it has no memory."""
+    """Wait for large arrays in a result, because the library may report a lack of memory later."""
     for x in leaves((result,)):
         if isinstance(x, Handle) and x._root is None:
             placed = backend.placed(x._v)
@@ -378,7 +378,7 @@ def obtained(result: Any, backend: Backend) -> None:
 
 
 def beside_writers(run: Callable[..., Any], *args: Any) -> Any:
-    """Run a call that reads arrays which another thread may be writing; if a buffer is gone, repeat it under the lock."""
+    """Run a call; repeat it under the lock if another thread has written one of its arrays meanwhile and the buffer is gone."""
     try:
         return run(*args)
     except Exception as error:

@@ -26,11 +26,14 @@ __all__ = ["Parts", "call"]
 
 _ndarray = np.ndarray
 _PART = 1 << 17
-"""Elements of a part, for functions of single elements: the result of a part is copied while it is in the cache."""
+"""Number of elements of a part, for functions of single elements: the part's result is copied while it is in the cache."""
 
 
 def call(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run a function, of which ``spec`` has the facts, on ndarrays in parts, if the call is large and can be divided."""
+    """Run a function on parts of its ndarray in threads; return DECLINED if the call is small or cannot be divided.
+
+    ``spec`` describes the function.
+    """
     func = spec.func
     if args and type(args[0]) is _ndarray and (name := lanes.name_of(func)):
         made = lanes.called(name, args[0], args[1:], kwargs)
@@ -45,7 +48,7 @@ def call(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return DECLINED
     if x.dtype.kind not in "biufc":
         return DECLINED
-    if any(isinstance(y, _ndarray | type | np.dtype) for y in (*args[1:], *kwargs.values())):  # of casts NumPy warns
+    if any(isinstance(y, _ndarray | type | np.dtype) for y in (*args[1:], *kwargs.values())):  # NumPy warns about casts
         return DECLINED
     if kwargs.keys() & {"out", "where", "dtype"} or len(args) > _last(func):
         return DECLINED
@@ -53,12 +56,10 @@ def call(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if steps is None or (threads := blocks.thread_count()) < 2:
         return DECLINED
     if isinstance(steps, int):
-        if any(
-            isinstance(y, list | tuple) for y in (*args[1:], *kwargs.values())
-        ):  # many quantiles are an axis of their own
+        if any(isinstance(y, list | tuple) for y in (*args[1:], *kwargs.values())):  # quantiles along an axis
             return DECLINED
         return _in_parts(func, x, args[1:], kwargs, steps % x.ndim, threads)
-    ours = False  # whether `x` is, so that a transform may be written over it
+    ours = False  # whether we own `x`, so a transform may overwrite it
     for each, axis in steps:
         alike = spec_of(each).parallel.apart == "same" and x.dtype.kind == "c"  # type: ignore[union-attr]
         over = x if ours and alike else None
@@ -72,7 +73,7 @@ def call(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 @cache
 def _axis_word(func: Any) -> str:
-    """Return the parameter that gives the axis, or the axes."""
+    """Return the name of the parameter for the axis or the axes."""
     return "axis" if "axis" in inspect.signature(func).parameters else "axes"
 
 
@@ -91,7 +92,7 @@ def _parameter(func: Any, name: str) -> tuple[int, Any]:
 
 
 def _steps(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the axis of a call; for a transform along several axes, the transforms that NumPy runs in turn; otherwise None."""
+    """Return the axis of a call, or for a transform along several axes the list of transforms that NumPy runs in turn; else None."""
     name = _axis_word(func)
     at, usual = _parameter(func, name)
     axis = args[at] if len(args) > at else kwargs.get(name, usual)
@@ -119,7 +120,7 @@ def _dtype(func: Any, dtype: Any) -> Any:
 
 
 def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis: int) -> Any:
-    """Allocate the result of a function that supports ``out=``; return None for others, and where NumPy is to raise an error."""
+    """Allocate the result of a function that supports ``out=``; return None for other functions, and if NumPy should raise an error."""
     lines = spec_of(func).parallel.apart  # type: ignore[union-attr]
     if lines is True or (lines == "half" and x.dtype.kind == "c"):
         return None
@@ -135,7 +136,7 @@ def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis
 
 
 class Parts:
-    """Call of a function on parts of its array, by several threads."""
+    """Call of a function on parts of an array, in several threads."""
 
     def __init__(self, parts: list[Any], run: Any = None) -> None:
         self.done = blocks.Done()
@@ -146,12 +147,12 @@ class Parts:
         self._context = contextvars.copy_context()
 
     def help(self, kept: list[Any] | None = None) -> None:
-        """Compute parts until none is left to begin."""
+        """Compute parts until all have been begun."""
         while (i := self._next()) < len(self._parts):
             try:
                 if not self.failed:
                     self.results[i] = self._context.copy().run(self._do, self._parts[i])
-            except BaseException:  # noqa: BLE001 -- NumPy says what is wrong, when it does the whole
+            except BaseException:  # noqa: BLE001 -- NumPy raises its own error when it runs the whole call
                 self.failed = True
             if self._ended() == len(self._parts):
                 self.done.set()
@@ -197,7 +198,7 @@ def _in_parts(
 
 
 def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: int) -> Any:
-    """Run a call on parts of one of the first two arguments; the other one, which is searched, must be sorted, or the order of the keys matters."""
+    """Run a search or interpolation on parts of argument ``at``, 0 or 1; return DECLINED if the other one, the table, is not sorted."""
     x = args[at] if len(args) > 1 else None
     if (
         type(x) is not _ndarray
@@ -211,7 +212,9 @@ def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: i
     if "period" in kwargs or not all(type(y) in (str, int, float) for y in kwargs.values()):
         return DECLINED
     many = threads * max(1, round(x.size / _PART / threads))
-    longest = x.size // (8 * many) if at == 0 else x.size  # for interpolation NumPy reads the whole table for each part
+    longest = (
+        x.size // (8 * many) if at == 0 else x.size
+    )  # in an interpolation NumPy reads the whole table for each part
     searched = args[1 - at]
     if searched.size > longest or not (searched[1:] >= searched[:-1]).all():
         return DECLINED
@@ -222,7 +225,7 @@ def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: i
 
     try:
         result = np.empty(x.size, run(slice(0, 1)).dtype)
-    except Exception as error:  # NumPy says it of the whole
+    except Exception as error:  # NumPy raises its own error for the whole call
         if of_handler(error):
             raise
         return DECLINED

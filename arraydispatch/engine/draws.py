@@ -40,18 +40,18 @@ METHODS: dict[str, int] = {
     **dict.fromkeys(("negative_binomial", "noncentral_chisquare", "normal", "uniform", "vonmises", "wald"), 2),
     "triangular": 3,
 }
-"""Methods that draw independent values one after the other -> position of the argument for the size."""
+"""Methods that draw independent values one after another -> position of the argument ``size``."""
 LEAST = 1 << 18
-"""Count of numbers from which a draw is large."""
+"""Number of values from which a draw is large."""
 PART = 1 << 18
-"""Count of numbers in a part, if there are more parts than threads: a part stays in the cache until it is copied."""
+"""Number of values in a part, if there are more parts than threads: a part stays in the cache until it is copied."""
 _SAMPLE = 4096
 _STEPS = 500
-"""Number of draws after which two parts that have not met are given up."""
+"""Number of draws after which the search for the place where two parts meet is given up."""
 _MOST = 1000
 """Maximum number of half outputs that a value takes."""
 _LOW = (1 << 60) - 1
-"""Mask of the bits of a state that identify a place: the lowest bits repeat after as many outputs as they have values."""
+"""Mask of the bits of a state that identify a place. (The lowest n bits of a state repeat after 2**n outputs.)"""
 _NO_HALF = {"has_uint32": 0, "uinteger": 0}
 _FLOATS: dict[Any, bool] = {float: False, np.float64: False, np.float32: True}
 """Dtype -> whether its values take half outputs."""
@@ -59,7 +59,7 @@ numbers = (int, float, np.integer, np.floating)
 
 
 def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run ``plain(generator, *args, **kwargs)`` of a method in :data:`METHODS` in all threads, if it is a large draw of one distribution."""
+    """Run ``plain(generator, *args, **kwargs)``, a method in :data:`METHODS`, in all threads; return DECLINED unless the draw is large."""
     bits = generator._bit_generator
     if not call_nodes.are_of_any_size() or type(bits) not in MULTIPLIERS or (threads := blocks.thread_count()) < 2:
         return DECLINED
@@ -107,7 +107,7 @@ def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def shape_of(size: Any) -> tuple[Any, int]:
-    """Return the shape that a size asks for, and the number of values; None and 0 if it asks for no array."""
+    """Return the shape and the number of values for an argument ``size``; None and 0 if it does not ask for an array."""
     try:
         shape = tuple(map(operator.index, size)) if isinstance(size, tuple | list) else (operator.index(size),)
     except TypeError:
@@ -116,7 +116,7 @@ def shape_of(size: Any) -> tuple[Any, int]:
 
 
 def _halves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | None:
-    """Whether each value takes half an output of the generator, which keeps the other half; None if NumPy must be called."""
+    """Whether each value takes half an output of the generator, which keeps the other half; None if NumPy must run the call."""
     for key, value in kwargs.items():
         if key not in ("dtype", "method", "size") and not isinstance(value, numbers):
             return None
@@ -135,7 +135,7 @@ def _halves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 class _NoSeed(ISeedSequence):
-    """Seed of a bit generator whose state is set right away: creating that takes half a microsecond, not twenty."""
+    """Seed for a bit generator that gets its state right away: with it, creating one takes half a microsecond, not twenty."""
 
     _words = np.zeros(8, np.uint64)
 
@@ -166,7 +166,7 @@ class _Stream:
         return np.random.Generator(bits)
 
     def place(self, generator: Any) -> int:
-        """Return the place of a generator."""
+        """Return the place of a generator in the stream, in half outputs."""
         state = generator.bit_generator.state
         here, there = self.begin["state"]["state"] & _LOW, state["state"]["state"] & _LOW
         found, bit = 0, 1
@@ -184,7 +184,7 @@ class _Draw(Parts):
     """Draw in parts that begin at equal distances in the outputs."""
 
     one_each: Any = None
-    """Method whose values take one output each, so that the positions of a part's values are known."""
+    """Method that takes one output for each value, so that the positions of a part's values are known."""
 
     def __init__(
         self, state: dict[str, Any], kind: Any, draw: Callable[[Any, int], Any], total: int, threads: int
@@ -198,7 +198,7 @@ class _Draw(Parts):
         self._turn = self._skipped = self._filled = 0
 
     def run(self, shape: Any, threads: int) -> Any:
-        """Return the array, or a mark that NumPy must be called; ``end`` is then the state of the generator."""
+        """Return the array, or DECLINED if NumPy must draw. Afterwards ``end`` is the state of the generator."""
         first = self._stream.generator()
         before = self._stream.place(first)
         sample = self._draw(first, max(_SAMPLE, self._total >> 7))
@@ -211,7 +211,7 @@ class _Draw(Parts):
         self._filled = len(sample)
         self.end = first.bit_generator.state
         self._first, self._origin = len(sample), (self._stream.place(first) + 1) // 2
-        # How far the sample's mean may be off: nothing, or about four times what is usual of normal numbers.
+        # Error of the sample's mean: none, or about four times the usual one for normal numbers.
         self._error = 0.0 if self._each.is_integer() else 1 / sqrt(len(sample))
         self._length = int((self._total - len(sample)) * self._each / 2 / self._many)
         blocks.run_in_threads(self, threads)
@@ -225,7 +225,7 @@ class _Draw(Parts):
         return result
 
     def _count(self, halves: int, of: int = 0) -> int:
-        """Return how many values take at most ``halves`` half outputs, or hardly more; at least one. ``of``: the total, whose last they are."""
+        """Estimate how many values, at least one, take at most ``halves`` half outputs. ``of``: the total, if they are its last values."""
         count = halves / self._each
         return max(1, int(count - (sqrt(count) + max(count, of) * self._error if self._error else 0)))
 
@@ -240,7 +240,9 @@ class _Draw(Parts):
             self._filled, self.end = to, mine.bit_generator.state
 
     def _meeting(self, i: int) -> tuple[list[Any], int | None, dict[str, Any]]:
-        """Return the values from the beginning of a part, the number of the next part's values before those that follow, and the state after them."""
+        """Draw a part up to where it meets the next one. Return its values, the number of the next part's values to skip (None if they do not
+        meet), and the state after them.
+        """
         stream, draw, begins = self._stream, self._draw, self._origin + i * self._length
         mine = stream.generator(outputs=begins) if i else stream.generator(self.end)
         ahead = stream.generator(outputs=begins + self._length)
@@ -261,7 +263,7 @@ class _Draw(Parts):
         return pieces, skipped if here == there else None, mine.bit_generator.state
 
     def _put(self, i: int, pieces: list[Any], skipped: int | None, state: dict[str, Any]) -> None:
-        """Write the parts that are next in order to their places; this may be one of them."""
+        """Store a part, and write all stored parts that are next in order to the result."""
         ready = []
         with self._lock:
             self._drawn[i] = pieces, skipped, state

@@ -1,4 +1,4 @@
-"""Selection of the calls that are recorded, and the dtypes of their loops.
+"""Ufunc loops of recorded calls: which calls are recorded, and the dtypes of their loops.
 
 NumPy itself resolves them (``ufunc.resolve_dtypes``), once for the dtypes of a call. Calls that depend on values before the first
 element is computed (a Python integer that does not fit, integers to negative powers) are not recorded: NumPy runs them at once.
@@ -29,7 +29,7 @@ class Loop(NamedTuple):
     out: np.dtype[Any]
     ins: tuple[np.dtype[Any], ...]
     weak: tuple[int, ...]
-    """Positions of operands that are Python scalars, whose values must fit; without those whose values all do."""
+    """Positions of operands that are Python scalars and whose values must be checked to fit the loop's dtype."""
     reports: bool
     """Whether an element may raise a floating-point error."""
     weight: float
@@ -63,7 +63,9 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
     kinds = {t.kind for t in loops}
     heavy = facts.heavy and not (facts.by_inverse and integers and 1 in weak)
     weight = 8 if heavy else max(t.itemsize for t in loops) / (16 if loops[-1].kind == "b" else 8)
-    between_numbers = ufunc is CLIP and all(isinstance(key, type) for key in keys[1:])  # by a loop of its own
+    between_numbers = ufunc is CLIP and all(
+        isinstance(key, type) for key in keys[1:]
+    )  # clipping between numbers has a loop of its own
     pinned = (facts.last_differ and "f" in kinds and not between_numbers) or (
         "c" in kinds and not quiet and not facts.by_parts
     )
@@ -72,7 +74,7 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
 
 
 _FIT = frozenset({(float, "d"), (float, "D"), (complex, "D")})
-"""Types of Python scalars and the dtypes that hold each value of theirs."""
+"""Types of Python scalars with dtypes that hold all their values."""
 
 
 # -- what is recorded and is no ufunc: called as one with out= -----------------------------------------------------------
@@ -84,7 +86,7 @@ def cast(x: Any, out: Any) -> None:
 
 
 SELECTED = 8
-"""Number of sums that take NumPy as long as it takes to select an element by a mask."""
+"""NumPy's time for selecting an element by a mask, in sums."""
 
 
 def select(condition: Any, x: Any, y: Any, out: Any) -> None:

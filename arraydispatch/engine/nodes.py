@@ -1,4 +1,4 @@
-"""A node: one recorded call. It stands in an array's slots until the value is there."""
+"""Nodes of fused execution: a node is one recorded call, held by an array in place of its value until that is computed."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ __all__ = [
 
 
 class Collector:
-    """Python's garbage collector, held off while a tape is between two states, or threads compute: it calls finalizers, which may compute.
+    """Control of Python's garbage collector, which is off while a tape is between two states or threads compute.
 
-    A finalizer that met a tape half changed would change it, too; in a thread that computes, it would wait for a value that this thread is
-    to compute. Handlers of signals come less often, between two steps of Python code: a tape is ready for them there.
+    The collector calls finalizers, which may compute. A finalizer could change a half-changed tape, or, in a thread that computes, wait
+    for a value that this very thread must compute. Signal handlers run only between two steps of Python code, where tapes are consistent.
     """
 
     __slots__ = ("_holds", "_was_on")
@@ -37,27 +37,27 @@ class Collector:
         self._holds, self._was_on = 0, False
 
     def hold(self) -> None:
-        """Have nothing collected until :meth:`let` is called as often as this."""
+        """Turn the collector off until :meth:`let` has been called as often as this method."""
         was_on = machine.turn_collector_off()
         self._was_on = was_on or (self._was_on and self._holds > 0)  # others may have turned it on meanwhile
         self._holds += 1
 
     def let(self) -> None:
-        """Let it collect what has become garbage meanwhile, from Python's next allocation on, unless others hold it."""
-        if self._holds:  # else in a fork, which has begun anew
+        """End one :meth:`hold`. After the last one the collector is on again, if it was on before."""
+        if self._holds:  # 0 in a fork, which has begun anew
             self._holds -= 1
             if not self._holds and self._was_on:
                 machine.turn_collector_on()
 
     def catch_up(self) -> None:
-        """Collect what is due while other threads hold it, each for itself: there may be one that does at any time."""
+        """Run a collection that is due while other threads hold the collector: there may always be one that does."""
         if self._holds and self._was_on:
             counts, most = gc.get_count(), gc.get_threshold()
             if 0 < most[0] < counts[0]:
                 gc.collect(1 + (counts[2] > most[2]) if counts[1] > most[1] else 0)
 
     def begin(self) -> None:
-        """Let it go on in a fork, whose other threads are gone."""
+        """Turn the collector on in a fork: the other threads that held it are gone."""
         self._holds = min(self._holds, 1)
         self.let()
 
@@ -74,23 +74,23 @@ class Place:
     ----------
     code : CodeType
     instruction : int
-        Its place in the bytecode, of which Python finds the line when somebody asks.
+        Position in the bytecode; the line is computed from it on demand.
     names : dict
-        The globals of its module.
+        Globals of the module.
     filters : tuple
         Warning filters in force at the call.
     modes : dict or None
         Modes of ``np.errstate`` in force at the call; None if all errors are ignored.
     largest : int
-        Elements up to which calls are not recorded, because it was not worth it.
+        Number of elements up to which calls are not recorded, because it did not pay.
     alone, larger : int
-        Blocks in a row, with calls on more elements than that, that were not worth it either; the most of their elements.
+        Number of consecutive blocks with larger calls that did not pay either, and the largest number of elements in them.
     block : int
         Number of the last such block.
     skipped, again : int
-        Calls that were not recorded since one was; number of them after which one is.
+        Number of calls not recorded since the last recorded one, and the number after which one is recorded as a trial.
     is_trial : bool
-        Whether the next call is that one.
+        Whether the next call is recorded as a trial.
     """
 
     __slots__ = (
@@ -119,7 +119,7 @@ class Place:
             self.largest, self.again = before.largest, before.again
 
     def declines(self, size: Any) -> bool:
-        """Whether recording a call of this size only costs time, by what came of the last ones; now and then it is tried again."""
+        """Whether a call of this size should not be recorded, because the last ones did not pay. Counts the call; at times one is a trial."""
         if self.is_open(size):
             return False
         self.skipped += 1
@@ -127,16 +127,16 @@ class Place:
         return not self.is_trial
 
     def is_open(self, size: Any) -> bool:
-        """Whether a call of this size is recorded, if it can be."""
+        """Whether a call of this size should be recorded, if it can be."""
         return self.is_trial or size > self.largest
 
     def put_off(self) -> None:
-        """Have the next trial later, as after one that tells nothing, or that it does not pay."""
+        """Double the number of calls before the next trial, after one that did not pay or gave no answer."""
         self.is_trial, self.skipped = False, 0
         self.again = min(2 * self.again, _MOST_AGAIN)
 
     def learn(self, size: Any, pays: Any, block: Any = 0) -> None:
-        """Note whether a block was worth recording a call of this size; ``block``: its number, 0 for a call by itself."""
+        """Note whether recording a call of this size paid. ``block``: number of its block, 0 for each call to count by itself."""
         tried = self.is_trial
         if tried:
             self.is_trial, self.skipped = False, 0
@@ -145,7 +145,7 @@ class Place:
             if size <= self.largest:
                 self.largest, self.again = 0, AGAIN
         elif size > self.largest:
-            if block != self.block or not block:  # a loop in one block has many calls of a place
+            if block != self.block or not block:  # a loop in one block has many calls at one place
                 self.alone += 1
                 self.block = block
             self.larger = max(self.larger, size)
@@ -156,18 +156,18 @@ class Place:
 
     @property
     def line(self) -> int:
-        """The line, from 1 on."""
+        """Line number, from 1 on."""
         lines = next(islice(self.code.co_positions(), self.instruction // 2, None), (None,))
         return lines[0] or self.code.co_firstlineno
 
 
 class Whole(NamedTuple):
-    """Rule for a reduction to one element in parts."""
+    """Rule for a reduction to one element that is computed in parts."""
 
     unit: int
-    """Numbers in an element, where the parts are those in which NumPy sums, pair by pair; 0 where any parts will do."""
+    """Numbers in an element, if the parts must be those of NumPy's pairwise sum; 0 if any parts will do."""
     join: Callable[[Any, Any], Any]
-    """Two parts' results, put together."""
+    """Combines the results of two parts."""
 
 
 class Bound:
@@ -183,7 +183,7 @@ class Bound:
         raise NotImplementedError
 
     def looked(self) -> set[int]:
-        """Return the registers that NumPy's loops use."""
+        """Return the registers that NumPy's loops read or write."""
         raise NotImplementedError
 
 
@@ -195,16 +195,16 @@ class Elsewhere:
     """Call of a node that computes an element from an element of the operand at another place."""
 
     def cuts(self) -> list[tuple[int, ...]]:
-        """Along each axis, where it begins to take elements at another distance, or to take none."""
+        """Return, for each axis, the positions at which the distance to the elements read changes or reading ends."""
         raise NotImplementedError
 
     def distance(self, cell: Box) -> tuple[int, ...] | None:
-        """Return the distance from an element of a box without cuts to the element that it takes; None if it takes none there."""
+        """Return the distance from an element in a box without cuts to the element read for it; None if none is read there."""
         raise NotImplementedError
 
 
 class Shift(Elsewhere):
-    """Call of a node that computes a piece from more than the same piece of the operand."""
+    """Call of a node that reads other parts of its operand than the piece it computes."""
 
     reads_other_rows = True
 
@@ -213,14 +213,14 @@ class Shift(Elsewhere):
         raise NotImplementedError
 
     def rows(self, x: Any, begin: int, end: int, out: Any) -> None:
-        """Compute the rows from ``begin`` to ``end``."""
+        """Write the rows from ``begin`` to ``end`` of the result to ``out``. ``x``: the whole operand."""
         raise NotImplementedError
 
 
 class Update(Elsewhere):
-    """Call of a node that writes its second operand, which may have another shape, to a part of its first, which is the value.
+    """Call of a node whose result is its first operand with a part overwritten by the second operand.
 
-    ``func``: ufunc of the part and the second operand whose result is written; None if the second operand itself is.
+    ``func``: ufunc of the part and the second operand, whose result is written; None to write the second operand itself.
     """
 
     func: np.ufunc | None
@@ -230,7 +230,7 @@ class Update(Elsewhere):
         raise NotImplementedError
 
     def is_dense(self) -> bool:
-        """Whether no element is left out between two that are written, along any axis."""
+        """Whether the written part has no gaps along any axis."""
         raise NotImplementedError
 
     def laid(self, y: Any) -> Any:
@@ -275,7 +275,7 @@ class Buffer:
 
 
 def buffer_of(array: Any, number: Any, memory: Any) -> Buffer:
-    """Make a buffer without a layout, which the first call that reads it determines."""
+    """Make a buffer. Its layout is determined by the first call that reads it."""
     made: Buffer = Buffer.__new__(Buffer)
     made.array, made.number, made.memory, made.kind, made.laid = array, number, memory, None, None
     return made
@@ -296,33 +296,33 @@ class Form:
     Attributes
     ----------
     func : callable
-        A ufunc, or what is called as one, with ``out`` last.
+        A ufunc, or a function called like one, with ``out`` last.
     held : Kind
-        The kind of the result, in the host state.
+        Kind of the result, in the host state.
     shape, dtype, size, ndim, nbytes
-        Of the result.
+        Properties of the result.
     ins : tuple of dtype or None
-        In which dtypes it takes its operands; None of what no kernel computes.
+        Dtypes to which the operands are converted; None for calls that no kernel computes.
     weak : tuple of int
-        Which operands are Python scalars, whose values have to fit.
+        Positions of operands that are Python scalars, whose values must fit.
     reports : bool
-        Whether an element may be a floating-point error.
+        Whether an element may cause a floating-point error.
     row : bool
-        Whether pieces are parts along the first axis; else of the memory as it lies.
+        Whether pieces are parts along the first axis; else they are parts of the memory.
     fortran : bool
-        Whether the result lies in Fortran's order.
+        Whether the result is in Fortran order.
     pinned : bool
-        Whether pieces have to begin where they do not change an element's bits, which no row does.
+        Whether an element's bits may depend on where a piece begins, so that pieces are multiples of ``block_plans.STEP``, never rows.
     span : tuple of int
-        The shape that it goes over: that of the result, or of what is reduced to it.
+        Shape that the call iterates over: that of the result, or of the operand of a reduction.
     halved : Whole or None
-        How the parts of a reduction to one element are put together; None for others.
+        Rule for combining the parts of a reduction to one element; None for other calls.
     least : int
-        What ``call_nodes.least`` may be at most, so that it is worth recording.
+        Largest ``call_nodes.least`` for which the call is recorded.
     work : int
-        Time that it takes: in that of a sum of two numbers of eight bytes.
+        Time of the call, in additions of eight-byte numbers.
     laid : object
-        Key of the result's kind, shape and memory order, for the calls that read it.
+        Key of the result's kind, shape and memory order, for calls that read it.
     """
 
     __slots__ = (
@@ -371,53 +371,53 @@ _MOST_LAID = 1 << 14
 
 
 def laid(kind: Any, shape: Any, how: Any) -> Any:
-    """Return one object for equal kinds, shapes and layouts, which is compared by identity. ``how``: the strides, or whether they are Fortran's."""
+    """Return an object that is the same for equal kinds, shapes and layouts. ``how``: the strides, or whether the order is Fortran's."""
     known = kind, shape, how
     found = _LAID.get(known)
     if found is None:
         if len(_LAID) >= _MOST_LAID:
-            _LAID.clear()  # what is known of calls by those that are gone is made anew
+            _LAID.clear()  # forms that were found by the old objects are made again
         found = _LAID.setdefault(known, object())
     return found
 
 
 ALONE = 8
-"""Number of consecutive blocks that did not pay, as those of a single call, after which calls at a place are no longer recorded."""
+"""Number of consecutive blocks that did not pay, such as blocks of a single call, after which calls at a place are no longer recorded."""
 AGAIN = 64
-"""Number of calls at a place that are not recorded any more, after which one is recorded as a trial; twice as many after each that fails."""
+"""Number of unrecorded calls at a place after which one is recorded as a trial; doubled after each trial that fails."""
 _MOST_AGAIN = 1 << 13
-"""Largest such number."""
+"""Maximum of :data:`AGAIN` after failed trials."""
 
 
 class Node:
-    """Recorded call, in an array's ``_v``, ``_kind`` and ``_root`` while it is pending.
+    """Recorded call, in an array's ``_v``, ``_kind`` and ``_root`` while the array is pending.
 
-    The general path asks ``_kind`` for the backend, and ``_root`` for the number of writes, before it reads ``_v``; whoever asks
-    a node for anything but dtype and shape has the block run, after which the array is one in the host state. So nothing but
-    what records needs to know that there are pending arrays: the thin path sees that the value is no ndarray.
+    Before the general path reads ``_v``, it asks ``_kind`` for the backend and ``_root`` for the number of writes. Any access to a node
+    except dtype and shape runs the block, and then the array is in the host state. So only the recording code knows about pending
+    arrays. (The thin path sees that the value is not an ndarray.)
 
     Attributes
     ----------
     form : Form
-        The call, and what is known of its result.
+        The call, and facts about its result.
     dtype, shape, size, ndim
-        Of the value.
+        Properties of the value.
     args : tuple
-        Nodes, buffers and scalars.
+        Operands: nodes, buffers and scalars.
     number : int
-        Position on its tape.
+        Position on the tape.
     told : dict or None
-        The modes of ``np.errstate``, where an error is to be told.
+        The modes of ``np.errstate``, if errors must be reported.
     place : Place or None
-        Where.
+        Place in the user's code for these reports.
     handle : weak reference or None
-        To the array.
+        Reference to the array.
     target : ndarray or None
-        Memory that the value is written to, which no other node reads.
+        Memory for the value; no other node reads it.
     tape : Tape or None
-        Where it waits; None once it has a value.
+        Tape on which the node is pending; None once it is computed.
     value : ndarray or None
-        The value, where somebody may want it.
+        The value, if an array or a later node needs it.
     """
 
     __slots__ = (
@@ -440,11 +440,11 @@ class Node:
 
     @property
     def is_held(self) -> bool:
-        """Whether its array is still there."""
+        """Whether the node's array still exists."""
         return self.handle is not None and self.handle() is not None
 
     def run(self, *why: str) -> None:
-        """Have a value; at once, if there is one."""
+        """Run the tape, unless the value is computed. ``why``: reason to report, at most one."""
         while (tape := self.tape) is not None:
             tape.run(*why)
 
@@ -464,14 +464,14 @@ _NOTHING = np.zeros(64, np.uint8)
 
 
 def strides_of(shape: tuple[int, ...], itemsize: int, fortran: bool) -> tuple[int, ...]:
-    """Return the strides of a new array."""
+    """Return the strides of a new contiguous array."""
     lengths = shape if fortran else shape[::-1]
     steps = tuple(accumulate((itemsize, *lengths[:-1]), mul))[: len(shape)]
     return steps if fortran else steps[::-1]
 
 
 def like(form: Form) -> np.ndarray[Any, Any]:
-    """Return an array with the dtype, shape and strides of a result that has no memory yet; its values mean nothing."""
+    """Return a stand-in for a result that has no memory yet: a read-only array of its dtype, shape and strides, without its values."""
     steps = strides_of(form.shape, form.dtype.itemsize, form.fortran)
     one = _NOTHING[: form.dtype.itemsize].view(form.dtype)
     return np.lib.stride_tricks.as_strided(one, form.shape, steps, writeable=False)
@@ -484,7 +484,7 @@ def far(node: Node) -> Elsewhere | None:
 
 
 def elsewhere(func: Any) -> int:
-    """Return the position of the first operand of which a piece of a call reads more than the same piece."""
+    """Return the position of the first operand that a call reads outside the piece it computes; a large number if there is none."""
     if isinstance(func, Update):
         return 1
     return 0 if isinstance(func, Shift) and func.reads_other_rows else _MANY
@@ -494,9 +494,9 @@ _MANY = 1 << 10
 
 
 class PendingView:
-    """A part of a pending root, in a view's ``_v``, ``_kind`` and ``_root`` until the root has its value.
+    """View of a pending root, in the view's ``_v``, ``_kind`` and ``_root`` until the root has its value.
 
-    Whoever asks it for anything but dtype and shape has the block run, as of a node.
+    As for a node, any access except dtype and shape runs the block.
     """
 
     __slots__ = ("dtype", "key", "ndim", "root", "shape", "size", "view", "window")
@@ -507,13 +507,13 @@ class PendingView:
         self.ndim = len(self.shape)
 
     def run(self, *why: str) -> None:
-        """Have a value."""
+        """Run the root's tape, then :meth:`settle`."""
         while type(node := self.root._v) is Node:
             node.run(*why)
         self.settle()
 
     def settle(self) -> None:
-        """Be a view of the root's value, if that is there. Begun twice, it comes to the same."""
+        """Make the array a view of the root's value, if that is computed. May be called twice."""
         view, value, kind = self.view(), self.root._v, self.root._kind
         if view is not None and view._v is self and type(value) is not Node:
             view._kind = kind

@@ -1,10 +1,10 @@
 """Short forms of ``Array``'s members, for small host values (the thin path) and for recording.
 
-A call on small values in the host state reaches NumPy after one test, and its result is wrapped by one constructor. Operands may be small
-arrays of NumPy's own, and large ones whose shape is NumPy's for good (:data:`arraydispatch.runtime.execution_policy.shapes`). Each form is made
-from the general one, which it calls where its test fails: for values of the library, large ones, operands of other types and results
-that NumPy alone has. The thin path is in force only while the values alone decide: no precision or other rule is set, and nothing
-listens to single calls. Calls are then counted and not reported.
+A call on small values in the host state reaches NumPy after one test, and its result is wrapped by one constructor. Operands may also be
+small ndarrays, and large arrays whose shape was given back to the host (:data:`arraydispatch.runtime.execution_policy.shapes`). Each form is
+made from the general one, and calls that if its test fails: for values of the library, large ones, operands of other types and results
+that only NumPy has. The thin path is in force only while values decide, that is, while no precision or other rule is set and no listener
+wants single calls. Calls are then counted, not reported.
 
 :mod:`arraydispatch.fastpath.methods` has the members of ``Array``, :mod:`arraydispatch.fastpath.functions` NumPy's functions,
 :mod:`arraydispatch.fastpath.creation` those that make arrays, and :mod:`arraydispatch.fastpath.results` the common ends of all three.
@@ -61,11 +61,11 @@ __all__ = [
 ]
 
 least = 0
-"""Elements from which on a computation is the library's; 0 while the thin path is not in force."""
+"""Number of elements from which the library computes; 0 while the thin path is not in force."""
 
 
 def _numpys(row: Member) -> Any:
-    """Give the function by which NumPy does for an ndarray what a member does for an array."""
+    """Return NumPy's function for an ndarray that corresponds to a member of ``Array``."""
     if row.form in ("view", "shape") and row.func is None:
         return row.name
     return row.operator or row.func or getattr(np.ndarray, row.name)
@@ -78,7 +78,7 @@ def _method(numpys: Any, form: Any, row: Member) -> Any:
 _BY_FORM: dict[Form, Callable[[Any, Any, Member], Any]] = {
     "binary": lambda numpys, form, row: methods.binary(numpys, form, row.recorded),
     "comparison": lambda numpys, form, row: methods.binary(numpys, form, row.recorded),
-    # By the ufunc: an operator would ask the first operand again.
+    # The ufunc, because an operator would ask the first operand again.
     "reflected": lambda _, form, row: methods.reflected(row.func, form),
     "inplace": lambda numpys, form, _: methods.inplace(numpys, form),
     "unary": lambda numpys, form, _: methods.unary(numpys, form),
@@ -103,7 +103,7 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
 
 
 def _made() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the forms of members that record, made from the general ones, and the thin ones, made from those that record."""
+    """Return the recording forms of members, made from the general ones, and the thin forms, made from the recording ones."""
     recorded = {name: recording.over(row, general[name]) for name, row in MEMBERS.items() if row.recorded}
     thin = dict(recorded)
     for name, row in MEMBERS.items():
@@ -118,7 +118,7 @@ _FORMS: tuple[dict[str, Any], ...] = ({}, *_made())
 _layer = 0
 """Index of the forms in force: general, recording, thin."""
 _is_used = False
-"""Whether there is a host state, or was one: without it nothing here is ever in force, and nothing is followed."""
+"""Whether there is or was a host state. Before, no form of this package is in force and no setting is followed."""
 
 
 @process.follows("min_size")

@@ -57,13 +57,13 @@ _float_kind: Any = None
 _any_size = False
 """Whether new arrays of any size are in the host state."""
 _kinds: dict[Any, Any] = {}
-"""Kinds of new arrays outside of blocks that name a backend: dtype -> kind."""
+"""Dtype -> kind of new arrays, outside of blocks that name a backend."""
 _last: Any = None
-"""The kind that was asked for last: the hash of a dtype takes longer than to compare it."""
+"""The kind that was used last: hashing a dtype takes longer than comparing it."""
 
 
 def follow() -> None:
-    """Choose the kinds of new arrays that the state of the process asks for; there is a host state, or there was one."""
+    """Choose the kinds of new arrays by the state of the process. Called once there is a host state."""
     global _any_size, _float_kind, _kinds, _last
     held = loader.hosted(process.backend)
     _kinds, _last, _any_size = held._kinds, None, settings.begins_on_host(process.backend)
@@ -92,22 +92,22 @@ def new(value: Any) -> Any:
 
 
 def takes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the thin path is in force, and the arguments are no arrays and hold none."""
+    """Whether the thin path is in force, and no argument is or contains an array."""
     return bool(path.least) and (not args or is_plain(args, {})) and (not kwargs or is_plain((), kwargs))
 
 
 def fresh(value: ndarray) -> Any:
-    """Wrap a small new ndarray of a known dtype; None where the settings decide."""
+    """Wrap a small new ndarray of a known dtype; return None if the general path must decide."""
     kind = _kind_of(value.dtype) if _float_kind is not None and value.size < path.least else None
     return None if kind is None or value.base is not None else array_of(value, kind)
 
 
 _SINGLE = SCALARS | {range, str, bytes, type(None)}
-"""Types of the data, without sequences, that hold no array."""
+"""Types of data, without sequences, that contain no array."""
 
 
 def meets_foreign(real: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether an argument of a creation function implements it by ``__array_function__``, which NumPy passes the arguments as given."""
+    """Whether an argument of a creation function has an ``__array_function__``, to which NumPy passes the arguments unchanged."""
     if kwargs and _answers(kwargs.get("like")):
         return True
     return hasattr(real, "_implementation") and (any(map(_answers, args)) or any(map(_answers, kwargs.values())))
@@ -119,7 +119,7 @@ def _answers(x: Any) -> bool:
 
 
 def unless_foreign(real: Any) -> Callable[[Any], Any]:
-    """Return a decorator for a creation function that is not made :func:`at_once`."""
+    """Return a decorator for a creation function without :func:`at_once`: NumPy's ``real`` runs if :func:`meets_foreign`."""
 
     def decorate(general: Any) -> Any:
         @wraps(general)
@@ -137,7 +137,7 @@ def at_once(real: Any, itself: bool | None = None, square: bool = False) -> Call
     ``itself``: whether the function returns an array that is its only argument; None for a function that takes no array.
     ``square``: whether one integer may be the length of both axes.
     """
-    most = 2 if square else 1  # axes of which an integer is the length
+    most = 2 if square else 1  # number of axes of length n for an integer n
     spans = real is np.arange
 
     def decorate(general: Any) -> Any:
@@ -207,7 +207,7 @@ def at_once(real: Any, itself: bool | None = None, square: bool = False) -> Call
 
 
 def _are_many(x: Any, y: Any, axes: Any) -> bool:
-    """Whether one of two arguments is an integer, mostly the number of elements, for which NumPy would make an array in vain."""
+    """Whether an argument is an integer, probably a number of elements, for which NumPy would make a large array in vain."""
     if _any_size:
         return False
     if axes == 2:
@@ -216,7 +216,7 @@ def _are_many(x: Any, y: Any, axes: Any) -> bool:
 
 
 def _is_large_shape(x: Any) -> bool:
-    """Whether an argument is the shape of an array that NumPy would make in vain."""
+    """Whether an argument is the shape of a large array that NumPy would make in vain."""
     if _any_size or type(x) not in SEQUENCES or len(x) > _MOST_AXES:
         return False
     total = 1
@@ -231,7 +231,7 @@ _MOST_AXES = 64
 
 
 def _is_long(ends: Any) -> bool:
-    """Whether ``np.arange`` would make a long array in vain from one, two or three numbers, some of which are floats."""
+    """Whether ``np.arange`` of one, two or three numbers, including floats, would make a long array in vain."""
     if _any_size or not [x for x in ends if isinstance(x, float)]:
         return False
     try:
@@ -242,11 +242,11 @@ def _is_long(ends: Any) -> bool:
 
 
 _MOST = 1 << 40
-"""Integers from here on are no numbers of elements that fit into memory."""
+"""Integers from this one on are not numbers of elements that fit into memory."""
 
 
 def wrapped(value: Any) -> Any:
-    """Wrap what NumPy has made of plain arguments, and count the call; None where the general function decides."""
+    """Wrap NumPy's result for plain arguments, and count the call; return None if the general function must make it."""
     if type(value) is not ndarray:
         if type(value) not in PLAIN and type(value) not in SCALARS:
             return None
@@ -262,9 +262,9 @@ def wrapped(value: Any) -> Any:
 
 
 def wrapped_all(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a NumPy function with numbers and NumPy's own arrays, and wrap its result; :data:`DECLINED` where the general function decides.
+    """Call a NumPy function with numbers and ndarrays, and wrap its result; return :data:`DECLINED` if the general function must call it.
 
-    It decides of what NumPy has only looked at: a call that computed is not made again, for it may warn, and call ``np.seterrcall``'s function.
+    It must if a result is or views an argument. A call that computed is not repeated, because it may warn or call ``np.seterrcall``'s function.
     """
     if _float_kind is None:
         return DECLINED
@@ -294,11 +294,11 @@ def _wrapped_part(value: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     if kind is None:
         return new(result)
     path.calls += 1
-    return array_of(result, kind)  # of np.nonzero too, which makes one array of all places
+    return array_of(result, kind)  # also for np.nonzero, whose results are views of one array
 
 
 def _lends(memory: Any, args: Any) -> bool:
-    """Whether an ndarray among some arguments has this memory."""
+    """Whether an ndarray among the arguments has this memory."""
     for x in args:
         if type(x) is ndarray:
             if x is memory or memory_of(x) is memory:
@@ -309,11 +309,11 @@ def _lends(memory: Any, args: Any) -> bool:
 
 
 def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any]:
-    """Make ``np.array`` and its like: NumPy makes the array of a sequence of numbers, ``general`` any other."""
+    """Make ``np.array`` or a similar function: NumPy converts a sequence of numbers, ``general`` any other argument."""
     itself, copies = real in (np.asarray, np.asanyarray), real is np.array
 
     def made(x: Any = UNSET, dtype: Any = None, *more: Any, **options: Any) -> Any:
-        if copies and len(options) == 1 and options.get("copy") is True:  # as it does by itself
+        if copies and len(options) == 1 and options.get("copy") is True:  # the default
             options = {}
         if _float_kind is not None and not options and not more:
             inside = x if type(x) in _SINGLE or (type(x) in SEQUENCES and plain_sequence(x)) else _values_of(x)
@@ -326,7 +326,7 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
                     path.calls += 1
                     return array_of(value, kind)
                 if kind is None and inside is x and type(x) is not ndarray and type(value) is ndarray:
-                    return new(value)  # of text, of objects: NumPy's own
+                    return new(value)  # arrays of text or objects stay ndarrays
         if more:
             return general(x, dtype, *more, **options)
         if dtype is not None:
@@ -342,7 +342,7 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
 
 
 def _values_of(x: Any) -> Any:
-    """Replace an array, or the arrays in a sequence, by ndarrays; None where the general function decides."""
+    """Replace an array, or the arrays in a sequence, by ndarrays; return None if the general function must convert them."""
     if type(x) is path.array_class:
         value: ndarray | None = handles.held(x, path.array_class)
         if value is None or value.size >= path.least:
@@ -367,15 +367,17 @@ _PLACED = frozenset({"dtype", "order"})
 
 
 def filled_at_once(real: Any) -> Callable[[Any], Any]:
-    """Decorate ``zeros`` and its like, as :func:`at_once` does, without a loop over arguments."""
+    """Decorate ``zeros`` or a similar function, as :func:`at_once` does, without a loop over arguments."""
     fills = real is np.ones
-    make: Any = np.empty if fills else real  # memory is reserved at once, and written only where the array is NumPy's
+    make: Any = (
+        np.empty if fills else real
+    )  # memory is reserved immediately, and written only if the array stays on the host
 
     def decorate(general: Any) -> Any:
         told = at_once(real)(general)
 
         @wraps(general)
-        def made(*args: Any, **options: Any) -> Any:  # as given, for a class that answers `like`
+        def made(*args: Any, **options: Any) -> Any:  # unchanged, for a class that implements `like`
             if _float_kind is not None and args and (not options or _PLACED.issuperset(options)):
                 value: ndarray = make(*args, **options)
                 kind = _kind_of(value.dtype)
@@ -406,10 +408,10 @@ def filled_at_once(real: Any) -> Callable[[Any], Any]:
 
 
 def drawn_at_once(draw: Any, general: Any, moved: Any, least: int, method: bool) -> Any:
-    """Make a method (its first argument is the generator) or function that draws: NumPy's own draws a few numbers.
+    """Make a method (with the generator as first argument) or function for random draws: NumPy's ``draw`` runs small ones.
 
-    ``general`` makes the calls that the thin path does not, those with an integer from ``least`` on among them, which may ask for a large
-    draw; ``moved`` moves an ndarray that the thin path cannot wrap.
+    ``general`` runs the other calls, including those with an integer from ``least`` on, which may request a large draw. ``moved`` converts
+    an ndarray that the thin path cannot wrap.
     """
     if not _compiled:
         return general
@@ -458,18 +460,18 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, least: int, method: bool)
 
 
 def _draws() -> bool:
-    """Whether the thin path draws."""
+    """Whether the thin path runs draws."""
     return bool(path.least) and not _draws_on_device
 
 
 _WRITING = frozenset({
     "permuted", "random", "seed", "set_state", "shuffle", "standard_exponential", "standard_gamma", "standard_normal",
 })  # fmt: skip
-"""Draws that may write an argument: ``out``, by position too."""
+"""Draws that may write an argument, such as ``out``, which may be passed by position."""
 
 
 def _few_of(args: tuple[Any, ...], least: Any, first: Any, reads: Any) -> tuple[Any, ...] | None:
-    """Replace small arrays from ``first`` on by ndarrays; None where an argument may ask for a large draw, or be written."""
+    """Replace small arrays from position ``first`` on by ndarrays; return None if an argument may request a large draw, or be written."""
     hosts = []
     for i, x in enumerate(args):
         if i < first or _is_few(x, least):
@@ -491,7 +493,7 @@ def _are_few(kwargs: dict[str, Any], least: Any) -> bool:
 
 
 def _is_few(x: Any, least: Any) -> bool:
-    """Whether an argument asks for no large draw."""
+    """Whether an argument does not request a large draw."""
     if type(x) is int:
         return bool(x < least)
     if type(x) is not tuple:
@@ -507,7 +509,7 @@ def _is_few(x: Any, least: Any) -> bool:
 _draws_on_device: Any = False
 _users: Any = None
 _known: dict[Any, bool] = {}
-"""Files of the users' rule -> whether they are the user's."""
+"""File -> whether it is a user file: the cache of the rule in ``process.users``."""
 _visited: Any = None
 
 
@@ -522,17 +524,17 @@ _follow_users()
 
 
 _drawing: set[Any] = set()
-"""Frames that NumPy draws for at once. Its ``choice`` calls ``integers`` of the generator, whose class is ours."""
+"""Frames for which :func:`_drawn` is running. NumPy's ``choice`` calls ``integers`` of the generator, whose class is ours."""
 
 
 def _is_within() -> bool:
-    """Whether a method of NumPy's calls this one. It has no frame of its own, so the caller's frame is one that :func:`_drawn` noted."""
+    """Whether a draw is called by NumPy's code for another draw. That code has no frame, so the frame found is one in :data:`_drawing`."""
     return bool(_drawing) and machine.current_frame() in _drawing
 
 
 def _drawn(draw: Any, args: tuple[Any, ...], kwargs: dict[str, Any] | None, moved: Any) -> Any:
-    """Have NumPy draw, and wrap what it has drawn for a user."""
-    frame: FrameType = machine.current_frame()  # of the caller: no frame is in between
+    """Let NumPy draw, and wrap the result if user code called."""
+    frame: FrameType = machine.current_frame()  # the caller's: no frame is in between
     _drawing.add(frame)
     try:
         value = draw(*args, **kwargs) if kwargs else draw(*args)
@@ -553,13 +555,13 @@ def _is_by_user(first: FrameType) -> bool:
         back: FrameType | None = frame.f_back
         if back is None or "__file__" in names or "__spec__" in names or users.namespaces:
             return bool(users.owns_frame(first))
-        frame = back  # code that was executed in a dict of its own
+        frame = back  # code that was executed in a separate dict
         names = frame.f_globals
     return True
 
 
 def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run the general call, and report it where the functions that it called did not."""
+    """Run the general call, and report it unless the functions that it calls do."""
     outer, _telling.inside = getattr(_telling, "inside", False), True
     if not outer:
         _telling.told = False
@@ -577,7 +579,7 @@ def _told(real: Any, general: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def is_told() -> None:
-    """Mark the creation that runs as reported by the library's function."""
+    """Note that the running creation has been reported by the library's function."""
     _telling.told = True
 
 

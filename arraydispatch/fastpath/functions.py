@@ -65,9 +65,9 @@ def _not_at_once(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _caller(func: Any, spec: Any, large: bool = False) -> Any:
-    """Make the thin call of a function; ``spec`` is None for a method of a ufunc, which writes ``out`` alone.
+    """Make the thin call of a function. ``spec``: None for a method of a ufunc, which writes only ``out``.
 
-    ``large``: for large arrays, of which fused execution has recorded nothing.
+    ``large``: make it for large arrays, when fused execution has not recorded the call.
     """
     run = getattr(func, "_implementation", func)  # without dispatch: all arguments are ndarrays
     written = (Written("out", 4 if func.__name__ == "reduceat" else 3, None),) if spec is None else spec.written
@@ -85,7 +85,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
     light = large and spec is not None and spec.parallel.light
     with_others = before > 2 and not answers and not tables
     run_one, run_two, run_three, by_axis, holds = _methods(func, run)
-    by_lanes, first = lanes.name_of(func), 0 if spec is None else None  # NumPy's axis where none is given
+    by_lanes, first = lanes.name_of(func), 0 if spec is None else None  # NumPy's default axis
     adds = by_lanes in lanes.ADDED
 
     def with_one(x: Any) -> Any:
@@ -168,11 +168,11 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
             fresh = computes_alone or is_plain(args, kwargs) or _is_plain_sequence(args, kwargs)
             return wrapped_all(func, args, kwargs) if fresh else DECLINED
         if waiting and lends and _are_read(found):
-            return DECLINED  # the general call lends their memory
+            return DECLINED  # the general call protects their memory
         if options and (out := kwargs.get("out")) is not None:
             return computed_onto(run, hosts, options, out, found)
         if light and type(hosts[0]) is ndarray and hosts[0].size >= 2 * tape.IN_THREADS:
-            return DECLINED  # threads share it
+            return DECLINED  # threads share the work
         is_told = any_large(hosts)
         start = perf_counter() if is_told else 0.0
         result = None
@@ -199,9 +199,9 @@ _ALL, _NONEMPTY, _INTEGERS, _NONE = range(4)
 
 
 def _methods(func: Any, run: Any) -> tuple[Any, Any, Any, bool, int]:
-    """Return what to call of a function with one argument, two and three: the method of that name where it takes them, as NumPy does.
+    """Return the functions to call with one, two and three arguments: ndarray's method of that name if it takes them, else ``run``.
 
-    Also whether the second argument is the axis, and the arrays for which to do so.
+    Also return whether the second argument is the axis, and the arrays for which the method may be called (see :func:`_may_stand`).
     """
     code = getattr(run, "__code__", None)
     name = func.__name__
@@ -226,14 +226,14 @@ _WHOLE, _BOOL = np.dtype(np.int64), np.dtype(bool)
 
 
 def _may_stand(value: ndarray, holds: Any) -> bool:
-    """Whether the method may stand for NumPy's function of its name for this array, as the row of :data:`MEMBERS` says."""
+    """Whether the method may replace NumPy's function of its name for this array, by the row of :data:`MEMBERS`."""
     if holds == _INTEGERS:
         return value.dtype is _WHOLE or value.dtype is _BOOL
     return holds == _ALL or (holds == _NONEMPTY and bool(value.size))
 
 
 def _are_recorded(args: tuple[Any, ...]) -> bool:
-    """Whether one of the arrays is so large that fused execution is first asked to record the call."""
+    """Whether an argument is so large that fused execution may record the call."""
     for x in args:
         value: ndarray | None = handles.held(x, path.array_class)
         if value is not None and value.size >= path.recorded:
@@ -242,7 +242,7 @@ def _are_recorded(args: tuple[Any, ...]) -> bool:
 
 
 def _updater(func: Any) -> Any:
-    """Make the thin call of a function that writes into its first argument, which NumPy does at any size."""
+    """Make the thin call of a function that writes into its first argument. NumPy runs it at any size."""
     run = getattr(func, "_implementation", func)
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -267,14 +267,14 @@ def _updater(func: Any) -> Any:
 
 
 shorter: dict[Any, tuple[Any, Any, Any, bool]] = {}
-"""Thin call of a function -> what it does with one argument, two and three, without a tuple of them; and whether the second is the axis."""
+"""Thin call of a function -> its versions for one, two and three positional arguments; and whether the second is the axis."""
 
 
 def _finished(result: Any, value: ndarray, a: Handle, kind: Kind, b: Any = None) -> Any:
-    """Wrap what NumPy returned for the value of one array or two, and count the call if it computed; ``value`` is the last one's."""
+    """Wrap NumPy's result for the values of one array or two, and count the call if it computed. ``value``: value of the last one."""
     if type(result) is ndarray:
         new: ndarray = result
-        given = new is value or new is a._v  # np.squeeze returns what it got; that may be such a view too
+        given = new is value or new is a._v  # np.squeeze may return its argument, which may be such a view
         if not given and (new.base is None or machine.is_only_view(new, 0)):
             path.calls += 1
             return array_of(new, kind)
@@ -288,7 +288,7 @@ def _finished(result: Any, value: ndarray, a: Handle, kind: Kind, b: Any = None)
 
 
 def _told_as_one(result: Any, found: list[Any]) -> Any:
-    """Wrap what NumPy returned for the values of several arrays, and count the call if it computed."""
+    """Wrap NumPy's result for the values of several arrays, and count the call if it computed."""
     made = result if type(result) in PLAIN else made_of(result, found)
     if is_computed(made):
         path.calls += 1
@@ -299,13 +299,13 @@ _UFUNC_METHODS = frozenset({"reduce", "accumulate", "reduceat", "outer"})
 
 
 _KNOWN = frozenset({"function", "like", "view", "attribute", "meta"})
-"""Modes of functions that compute with values. One of mode "arrays" does too, where NumPy's code runs and calls no code of others."""
+"""Modes of functions that have a thin call. Those of mode "arrays" have one too if NumPy implements them."""
 
 
 class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
-    """Thin calls of NumPy functions, made on first use. Functions of unknown body, and those that write, have none.
+    """Thin calls of NumPy functions, made on first use. Functions with unknown bodies have none, which is a call that always declines.
 
-    ``large``: for large arrays; those that threads share have none either.
+    ``large``: for large arrays; then functions that several threads share have none either.
     """
 
     def __init__(self, large: bool = False) -> None:
@@ -325,21 +325,21 @@ class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
 
 
 def _is_plain_sequence(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether the one argument is a list or tuple of numbers, of which NumPy makes an array."""
+    """Whether the only argument is a list or tuple of numbers, which NumPy converts to an array."""
     return len(args) == 1 and not kwargs and type(args[0]) in SEQUENCES and plain_sequence(args[0])
 
 
 callers = _Callers()
 """NumPy function -> its thin call, for small host values and plain arguments.
 
-It takes ``(args, kwargs)`` and returns the result, or :data:`DECLINED` where it made no call.
+It takes ``(args, kwargs)`` and returns the result, or :data:`DECLINED` if it made no call.
 """
 of_large = _Callers(True)
-"""The same for large arrays under fused execution, of which nothing was recorded."""
+"""The same for large arrays under fused execution, for calls that were not recorded."""
 
 
 def _are_read(found: list[Any]) -> bool:
-    """Whether something pending may read one of these arrays."""
+    """Whether a pending call may read one of these arrays."""
     for x in found:
         a: Handle = x
         value: ndarray = a._v
@@ -349,7 +349,7 @@ def _are_read(found: list[Any]) -> bool:
 
 
 def _beside_tables(args: Any, found: list[Any], tables: Any, large: bool) -> list[Any] | None:
-    """Do what :func:`values_of` does for a call that only looks into the arrays at some positions, which may be large as all may."""
+    """Do the same as :func:`values_of`, where the arrays at the positions ``tables`` may be large; all may if ``large``."""
     hosts: list[Any] = []
     for i, x in enumerate(args):
         inside = values_of((x,), found, DEEPEST, large or i in tables)
@@ -360,8 +360,8 @@ def _beside_tables(args: Any, found: list[Any], tables: Any, large: bool) -> lis
 
 
 def _of_numpys(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """Compute a ufunc of NumPy's own small arrays, and numbers; :data:`DECLINED` where the general path does."""
-    for x in inputs:  # an array of ours is mostly the first
+    """Compute a ufunc of small ndarrays and numbers; return :data:`DECLINED` for other operands."""
+    for x in inputs:  # usually the first is an array of ours, if any
         if not is_numpys(x) and type(x) not in SCALARS and not (type(x) in SEQUENCES and plain_sequence(x)):
             return DECLINED
     return wrapped_all(func, inputs, {})
@@ -371,7 +371,7 @@ _OPTIONS = frozenset({"casting", "dtype", "order", "out", "where"})
 
 
 def _with_options(func: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Compute a ufunc of small arrays with keywords; :data:`DECLINED` where the general path does."""
+    """Compute a ufunc of small arrays with keywords; return :data:`DECLINED` if the general path must."""
     if not path.least or func.nout > 1 or not _OPTIONS.issuperset(kwargs):
         return DECLINED
     found: list[Any] = []
@@ -390,7 +390,7 @@ _OUT = frozenset({"out"})
 
 
 def _into_any(func: Any, x: Any, y: Any, out: Any, by_position: Any) -> bool:
-    """Compute a ufunc of two operands, or of one, into an array, of any size, and say whether it was done."""
+    """Compute a ufunc of two operands, or of one, into an array of any size; return whether it was done."""
     if into(func, x, y, out, by_position):
         return True
     place: ndarray | None = handles.held(out, path.array_class) if call_nodes.least else None
@@ -401,7 +401,7 @@ def _into_any(func: Any, x: Any, y: Any, out: Any, by_position: Any) -> bool:
 
 
 def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
-    """Make the function that a user calls as ``func``; it calls ``general`` where the thin path declines."""
+    """Make the function that a user calls as ``func``; it calls ``general`` if the thin path declines."""
     at_once = callers[func]
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -444,10 +444,10 @@ def of_function(func: Any, general: Callable[[tuple[Any, ...], dict[str, Any]], 
 
 
 def with_twins(method: Any, twins: Any, seen: Any) -> Any:
-    """Wrap a user's ``__array_ufunc__`` or ``__array_function__``, so that it gets the user file's function instead of NumPy's own.
+    """Wrap a user's ``__array_ufunc__`` or ``__array_function__``, so that it gets the function that user files see, not NumPy's own.
 
-    ``seen`` converts the other arguments, ndarrays among them. The wrapper is compiled, so that no frame stands between
-    NumPy's caller and the method: warnings count frames.
+    ``twins``: NumPy's function -> the one that user files see. ``seen`` converts the other arguments, including ndarrays. The wrapper is
+    compiled, so that there is no frame between NumPy's caller and the method: warnings count frames.
     """
 
     def answer(self: Any, func: Any, *more: Any, **kwargs: Any) -> Any:
@@ -511,7 +511,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
     by_rows = func in INSTRUCTIONS
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if len(args) != nin:  # an operand too few, or `out` by position
+        if len(args) != nin:  # too few operands, or `out` by position
             if len(args) == nin + 1 and not kwargs:
                 made = onto(func, args[:nin], args[nin], True)  # np.maximum warns of it
                 if made is not DECLINED:
@@ -560,7 +560,7 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
 
 
 def array_function(general: Any) -> Any:
-    """Make the thin form of ``__array_function__``."""
+    """Make the thin form of ``__array_function__`` from the general one."""
 
     def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         for cls in types:

@@ -1,4 +1,4 @@
-"""Thin forms of ``Array``'s members, each made from a general form, which it calls where its test fails."""
+"""Thin forms of ``Array``'s members. Each is made from a general form, and calls that if its test fails."""
 
 from __future__ import annotations
 
@@ -116,8 +116,8 @@ def _holds_arrays(key: tuple[Any, ...]) -> bool:
 def _of_values(key: tuple[Any, ...]) -> tuple[Any, ...]:
     """Replace arrays in a key by ndarrays.
 
-    NumPy takes an empty array of another class for no places, whatever its dtype; and compiled code has no frame by which
-    :func:`arraydispatch.array.exports.array_struct` would know the caller.
+    NumPy treats an empty array of another class as an empty index, whatever its dtype; and compiled code has no frame by which
+    :func:`arraydispatch.array.exports.array_struct` could identify the caller.
     """
     parts = []
     for part in key:
@@ -160,7 +160,9 @@ def getitem(general: Any) -> Any:
             new: ndarray = result
             owner = new.base
             if owner is not None and (owner is x or owner is x.base):
-                return handles.new_array(path.array_class, new, kind, False, handles.root_of(self))  # a view: no call
+                return handles.new_array(
+                    path.array_class, new, kind, False, handles.root_of(self)
+                )  # a view, not counted as a call
             path.calls += 1
             fresh = owner is None or machine.is_only_view(new, 1)
             return array_of(new, kind) if fresh else host_values.dressed(result, [self])
@@ -172,13 +174,13 @@ def getitem(general: Any) -> Any:
 
 _PLACES, _MASK = np.dtype(np.intp), np.dtype(np.bool_)
 _MANY = 1 << 16
-"""Number of elements of a mask from which it is looked at."""
+"""Number of elements from which a mask is sampled."""
 _WINDOW = 64
-"""Number of elements of each window through which it is."""
+"""Number of elements of each sampled window."""
 
 
 def _picked(x: ndarray, index: ndarray) -> Any:
-    """Return ``x[index]`` for an index or mask of rows, or a mask of elements, by a method of NumPy's that copies whole rows; None for others."""
+    """Return ``x[index]`` by ``take`` or ``compress``, which copy whole rows: for indices or a mask of rows, or a scattered mask; else None."""
     try:
         if index.dtype is _PLACES:
             return x.take(index, 0) if index.ndim == 1 and x.ndim > 1 else None
@@ -188,13 +190,13 @@ def _picked(x: ndarray, index: ndarray) -> Any:
             return x.reshape(-1).compress(index.reshape(-1)) if _is_scattered(index) else None
         return x.compress(index, 0) if index.ndim == 1 and index.shape[0] == x.shape[0] else None
     except IndexError:
-        return None  # NumPy's words for a subscript are others
+        return None  # NumPy's error for a subscript is different
 
 
 def _is_scattered(mask: ndarray) -> bool:
-    """Whether a mask of many elements changes so often that NumPy finds its places first in less time than it takes element by element.
+    """Whether a large mask changes so often that finding its positions first is faster than NumPy's subscript, which copies runs.
 
-    Of runs it takes each at once: a mask of 360,000 elements at random takes 1.4 ms, and half of an array 0.1, where places take 0.34 and 0.26.
+    The subscript takes 1.4 ms for a random mask of 360,000 elements, and 0.1 ms for half of an array; by positions it is 0.34 and 0.26 ms.
     """
     size = mask.size
     if size < _MANY or not machine.is_in_c_order(mask):
@@ -205,7 +207,7 @@ def _is_scattered(mask: ndarray) -> bool:
 
 
 def _put(x: ndarray, mask: ndarray, value: Any) -> bool:
-    """Write where a mask of elements says, and say whether it was done; an error is NumPy's to raise, in its words for masks."""
+    """Write to the elements that a mask selects; return whether it was done. If not, NumPy raises its own error for masks."""
     if (
         mask.dtype is not _MASK
         or not machine.same_shape(x, mask)
@@ -333,7 +335,7 @@ def property_of_value(name: str, general: Any) -> Any:
 def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = False, by_axis: bool = False) -> Any:
     """Make the thin form of a method.
 
-    ``computes``: whether the library computes it on large values; ``operand``: whether its first argument may be an array;
+    ``computes``: whether the library runs the method on large values. ``operand``: whether its first argument may be an array.
     ``by_axis``: whether the first argument is the axis.
     """
     by_lanes = lanes.name_of(numpys)
@@ -361,7 +363,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
         return general(self, *args, **kwargs)
 
     def with_arrays(self: Handle, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call NumPy's method where the first argument or keywords are small arrays; an array among others may be written."""
+        """Call NumPy's method if the first argument or keywords are small arrays. (Arrays among other arguments may be written.)"""
         first = 1 if operand and args else 0
         found: list[Any] = [self]
         hosts = values_of(args[:first], found)
@@ -388,7 +390,7 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
             made = of_kept(numpys, (self,))
             if made is not DECLINED:
                 return made
-        return general(self)  # by no other function of ours: recording counts who holds the array
+        return general(self)  # not by another function of ours, because recording counts references to the array
 
     def with_one(self: Handle, given: Any) -> Any:
         if type(self._v) is ndarray:
@@ -429,12 +431,12 @@ _WRITTEN = frozenset({"out"})
 
 
 def _is_plain(x: Any) -> bool:
-    """Whether an argument is no array and holds none, as :func:`is_plain` says of several."""
+    """Whether an argument neither is nor contains an array; :func:`is_plain` for a single one."""
     return type(x) in PLAIN or (type(x) is tuple and is_plain(x, None))
 
 
 def _answered(self: Handle, result: Any, kind: Kind) -> Any:
-    """Wrap what NumPy's method of the value of an array returned, and count the call if it computed."""
+    """Wrap the result of NumPy's method for the value of an array, and count the call if it computed."""
     if type(result) is ndarray:
         new: ndarray = result
         x: ndarray = self._v
@@ -479,7 +481,7 @@ def writer(numpys: Any, general: Any, computes: bool = False) -> Any:
 
 
 def view_property(name: str, general: Any) -> Any:
-    """Make the thin form of an attribute that is a view, as ``x.T`` and ``z.real`` are."""
+    """Make the thin form of an attribute that is a view, such as ``x.T`` and ``z.real``."""
 
     def of(self: Handle) -> Any:
         if type(self._v) is ndarray:
@@ -496,7 +498,7 @@ def view_property(name: str, general: Any) -> Any:
 
 
 def view(general: Any) -> Any:
-    """Make the thin form of ``x.view(dtype)``, for where the thin path may not be in force; a class of arrays is for the general form."""
+    """Make the thin form of ``x.view(dtype)``; the general form runs for a class of arrays, or while the thin path is not in force."""
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
         return general(self, *args, **kwargs)
@@ -527,7 +529,7 @@ _NUMBERS = (int, float, complex, np.generic)
 # -- the class that is shown --------------------------------------------------------------------------------------------
 
 _users_files: dict[Any, bool] = {}
-"""Files of the users' rule -> whether they are the user's."""
+"""File -> whether it is a user file: the cache of the rule in ``process.users``."""
 
 
 @process.follows("users")
@@ -540,7 +542,7 @@ _follow_users()
 
 
 def class_shown(general: Callable[[Any, FrameType], type]) -> Any:
-    """Make ``__class__``, by which ``isinstance`` goes: user files see an array's own class, and ``general`` says what code of other frames does."""
+    """Make ``__class__``, which ``isinstance`` uses: user files see an array's own class; ``general`` decides for other code."""
 
     def of(self: Any) -> Any:
         frame: Any = machine.current_frame()
@@ -552,13 +554,13 @@ def class_shown(general: Callable[[Any, FrameType], type]) -> Any:
             return type(self)
         return general(self, asking)
 
-    return property(of, lambda self, cls: setattr(np.empty(0), "__class__", cls))  # which NumPy's arrays refuse
+    return property(of, lambda self, cls: setattr(np.empty(0), "__class__", cls))  # NumPy's arrays refuse it
 
 
 # -- protocols ---------------------------------------------------------------------------------------------------------
 
 _NUMPYS = {x: x in INSTRUCTIONS for x in vars(np).values() if type(x) is np.ufunc}
-"""NumPy's own ufuncs, and whether :func:`arraydispatch.ufuncs.rows.call` has another way to compute one."""
+"""NumPy's ufunc -> whether :func:`arraydispatch.ufuncs.rows.call` may compute it differently."""
 
 
 def array_ufunc(general: Any) -> Any:
@@ -573,7 +575,7 @@ def array_ufunc(general: Any) -> Any:
             )
         made = DECLINED
         if func.signature is not None and func not in _NUMPYS:
-            pass  # its loop may write its operands, as with numba's `writable_args`
+            pass  # its loop may write its operands, as numba's `writable_args` do
         elif not kwargs:
             if type(inputs[0]) is ndarray:
                 inputs = with_scalar(inputs)

@@ -1,6 +1,6 @@
 """Recording forms of ``Array``'s members, for fused execution: between the thin forms and the general ones.
 
-Each is made from the general form, which it calls where the call is not recorded.
+Each is made from the general form, and calls that if the call is not recorded.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _where, _clip, _roll = np.where, np.clip, np.roll
 
 
 def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """Compute by NumPy a ufunc of arrays and numbers that is not recorded; None where the general path decides, as for 0-d results."""
+    """Compute an unrecorded ufunc of arrays and numbers by NumPy; return None if the general path must, as for 0-d results."""
     values: list[Any] = []
     kind: Any = None
     size = 0
@@ -72,7 +72,7 @@ def _at_once(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 
 def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """Record a ufunc of arrays and numbers, or compute it at once; None where the general path decides."""
+    """Record a ufunc of arrays and numbers, or compute it immediately; return None if the general path must."""
     if not call_nodes.least:
         return None
     below: Any = results.path.least
@@ -90,7 +90,7 @@ def _computed(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 
 def _pass_by(values: Any) -> None:
-    """Note that a call on these values, none of which is pending, could not be recorded."""
+    """Note that a call could not be recorded, if none of its values is pending."""
     size = 0
     for x in values:
         if isinstance(x, Handle):
@@ -103,13 +103,13 @@ def _pass_by(values: Any) -> None:
 
 
 def _is_numpys(x: Any) -> bool:
-    """Whether NumPy computes with a value because of its size: with all that are no arrays, and with all arrays where no library computes."""
+    """Whether a value is not too large for NumPy: it is not an array, or is smaller than ``call_nodes.most``."""
     v = x._v if isinstance(x, Handle) else None
     return type(v) is not ndarray or bool(v.size < call_nodes.most)
 
 
 def _go_along_lanes(x: Any, y: Any) -> bool:
-    """Whether an array has many short lanes, and the other is a row or column that goes with them: a kernel would have a loop for each lane."""
+    """Whether one array has many short lanes and the other is a row or column for them: a kernel would need a loop for each lane."""
     if not (isinstance(x, Handle) and isinstance(y, Handle)):
         return False
     v, w = x._v, y._v
@@ -130,9 +130,9 @@ _WITH_SHAPE = frozenset({ndarray, Node, PendingView})
 
 
 def _look(values: Any, below: Any) -> bool:
-    """Compute the pending arrays among some values up to one of ``below`` elements or more; return whether all were smaller, and one was computed.
+    """Compute the pending arrays among some values; stop and return False at one of ``below`` elements or more.
 
-    ``below`` is the size below which the thin path takes calls (0: none).
+    Return whether any was computed. ``below``: size below which the thin path takes calls (0: none).
     """
     found = False
     for x in values:
@@ -225,7 +225,7 @@ def _array_function(general: Any) -> Any:
     def __array_function__(self: Any, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if call_nodes.least and len(types) == 1:
             made = None
-            name = func.__name__.removeprefix("a")  # np.amax is the method max
+            name = func.__name__.removeprefix("a")  # np.amax calls the method max
             if name in REDUCTIONS:
                 if args and isinstance(args[0], Handle) and func in (getattr(np, name), getattr(np, func.__name__)):
                     made = _reduced(name, args[0], args[1:], kwargs, getrefcount(args[0]), "function")
@@ -249,7 +249,7 @@ def _array_function(general: Any) -> Any:
 _known: dict[int, dict[str, int | None]] = {}
 """What :func:`_count_of` returns, by layer."""
 _counting: tuple[int, list[int]] = 0, []
-"""Thread that counts, and the numbers it found."""
+"""The thread that counts, and the numbers it has found."""
 _layer = 0
 _ask: Callable[[], None] = list
 
@@ -257,14 +257,14 @@ _ask: Callable[[], None] = list
 def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: str) -> Any:
     if _counting[0] and _counting[0] == get_ident():
         _counting[1].append(references)
-        return references  # no caller reads it
+        return references  # `calibrate` ignores the result
     v = a._v
     if type(v) is not Node and not (type(v) is np.ndarray and tape.IN_THREADS <= v.size < call_nodes.most):
         return None
     found = _known.get(_layer)
     alone = _count_of(how) if found is None else found[how]
     made = reductions.reduced(name, a, args, kwargs, references == alone)
-    if made is not None and events.every is not None:  # its time is the block's
+    if made is not None and events.every is not None:  # the time is reported for the block
         events.every.call(
             getattr(np, name),
             (v.form.held if type(v) is Node else a._kind).backend.name,
@@ -278,14 +278,14 @@ def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: st
 
 
 def _is_there(a: Any, value: ndarray) -> bool:
-    """Whether NumPy may compute with the value of a large array: no pending call reads or writes it, and no threads share the work."""
+    """Whether NumPy may compute with the value of a large array: no call is pending, and the array is too small for several threads."""
     if views.waiting or a._kind.standard or not a._kind.backend.hosted:
         return False
     return bool(call_nodes.least <= value.size < min(2 * tape.IN_THREADS, call_nodes.most))
 
 
 def _reduced_at_once(name: str, method: Any, a: Any, args: Any, kwargs: Any) -> Any:
-    """Call NumPy's method of a large array whose values are there; None where the general path is needed, as for one that threads share."""
+    """Call NumPy's method of a large array that is computed; return None if the general path is needed, as for work that threads share."""
     if type(a._v) is not ndarray:
         return None
     value: ndarray = a._v
@@ -355,7 +355,7 @@ def _setitem(general: Any) -> Any:
                     if writes.store(self, key, value):
                         return
                     if type(self._v) is ndarray and _look((value,), results.path.least):
-                        self[key] = value  # by the thin form
+                        self[key] = value  # calls the thin form
                         return
                 elif writes.is_itself(self, key, value):
                     return
@@ -371,7 +371,7 @@ def _getitem(general: Any) -> Any:
             if made is not None:
                 return made
             if _look((self,), results.path.least):
-                return self[key]  # by the thin form
+                return self[key]  # calls the thin form
         return general(self, key)
 
     return __getitem__
@@ -387,7 +387,7 @@ def _clip_method(general: Any) -> Any:
 
 
 _REAL = frozenset("?bhilqBHILQefd")
-"""Dtypes to which NumPy converts real numbers without a warning of ours."""
+"""Dtypes to which real numbers are converted without a warning."""
 
 
 def _astype(general: Any) -> Any:
@@ -408,7 +408,7 @@ def _astype(general: Any) -> Any:
 
 
 def _told(name: str, general: Any) -> Any:
-    """Make the recording form of an attribute that a node knows before its value is computed."""
+    """Make the recording form of an attribute that is known before the value is computed."""
 
     def of(self: Any) -> Any:
         v = self._v
@@ -441,6 +441,6 @@ _BY_FORM: dict[Form, Callable[[Member, Any], Any]] = {
 
 
 def over(row: Member, form: Any) -> Any:
-    """Make the form of a member that records where it can, over the general one."""
+    """Make the recording form of a member from the general one."""
     made = _BY_NAME[row.name](form) if row.name in _BY_NAME else _BY_FORM[row.form](row, form)
     return named(made, row.name)

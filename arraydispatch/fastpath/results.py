@@ -1,4 +1,4 @@
-"""State of the thin path, its calls of ufuncs, and the arrays made of NumPy's results."""
+"""State of the thin path, its calls of ufuncs, and wrapping of NumPy's results."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see 
 
 waiting = views.waiting
 _waiting: dict[int, tuple[Any, ...]] = waiting
-"""The same, a C value where this module is compiled."""
+"""The same object, as a C value if this module is compiled."""
 _rows = rows.LEAST
 _LANES = 4 * MANY_LANES
-"""Least product of the sizes of an array of many short lanes and of a row or column that goes with it."""
+"""Minimum product of the sizes of an array with many short lanes and a row or column for them."""
 _given_back = shapes.given_back
 _UFUNCS = {row.operator: row.func for row in MEMBERS.values() if row.operator is not row.func}
 
@@ -57,11 +57,11 @@ class Path:
     array_class : type
         Class of every new array.
     calls : int
-        Number of calls that took the thin path. No other thread runs while one is counted.
+        Number of calls that took the thin path. No other thread runs while a call is counted.
     least : int
-        Elements from which on a computation is the library's; 0 while the thin path is not in force.
+        Number of elements from which the library computes; 0 while the thin path is not in force.
     recorded : int
-        Elements from which on fused execution is first asked to record a call; else as ``least``.
+        Number of elements from which fused execution may record a call; ``least`` if it records none.
     """
 
     __slots__ = ("array_class", "calls", "least", "recorded")
@@ -73,11 +73,11 @@ class Path:
 
 path = Path()
 _path = path
-"""The same, a C value where this module is compiled."""
+"""The same object, as a C value if this module is compiled."""
 
 
 def follow() -> None:
-    """Put the thin path in force, or out of it, as the state of the process says."""
+    """Switch the thin path on or off according to the state of the process."""
     _path.array_class = getattr(process.wrapper, "__self__", _path.array_class)
     in_force = process.min_size and settings.only_values_decide() and not events.told_each()
     _path.least = process.min_size if in_force else 0
@@ -96,13 +96,13 @@ def calls() -> int:
 
 
 _HELD = frozenset(map(np.dtype, "?bhilqBHILQefdFD"))
-"""The dtypes of which every library has arrays."""
+"""Dtypes that every library has."""
 
 
 def is_numpys(x: Any) -> bool:
-    """Whether an operand is a small ndarray of NumPy's own, with which NumPy computes as with the value of an array.
+    """Whether an operand is a small ndarray, so that NumPy computes with it as with the value of an array.
 
-    A script gets such arrays from code that is not dispatched: the data of a sparse matrix, a column of a table.
+    A script gets ndarrays from code that is not dispatched: the data of a sparse matrix, a column of a table.
     """
     if type(x) is ndarray:
         value: ndarray = x
@@ -124,15 +124,15 @@ def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
 
 
 def _converted(x: Any) -> Any:
-    """Return what NumPy may be given for an operand that is neither an array nor one of its numbers; None where the general path decides.
+    """Convert an operand that is neither an array nor a plain number for NumPy; return None if the general path must.
 
-    That is a small ndarray for a list, tuple or range of numbers, and a number of another class as it is.
+    A list, tuple or range of numbers becomes a small ndarray; a number of another class stays unchanged.
     """
     cls = type(x)
     if (cls in SEQUENCES and plain_sequence(x)) or cls is range:
         try:
             made = np.array(x)
-        except (ValueError, OverflowError):  # NumPy says so where it is asked again
+        except (ValueError, OverflowError):  # NumPy raises the error in the general path
             return None
         return made if is_numpys(made) else None
     if isinstance(x, _NUMBERS) and not any(hasattr(cls, name) for name in _ANSWERS):
@@ -142,13 +142,13 @@ def _converted(x: Any) -> Any:
 
 _NUMBERS = int, float, complex
 _ANSWERS = "__array_ufunc__", "__array_priority__"
-"""Attributes by which an operand may have NumPy leave the call to it."""
+"""Attributes that let an operand take over the call from NumPy."""
 
 
 def is_kept(a: Handle, value: ndarray) -> bool:
-    """Whether NumPy computes with a large array although a library is named.
+    """Whether NumPy computes with a large array although a library is in force.
 
-    It does where the array's shape, or its root's, was given back to the host, and where its numbers are short.
+    It does if the shape of the array or its root was given back to the host, or if the array has few bytes (``are_few``).
     """
     if process.execution is None:
         return are_few(value, _path.least) and settings.on_cpu(a._kind.backend.name)
@@ -163,7 +163,7 @@ def is_kept(a: Handle, value: ndarray) -> bool:
 
 
 def any_large(values: Any) -> bool:
-    """Whether an ndarray among some values is of a size at which calls are reported one by one."""
+    """Whether an ndarray among some values is so large that calls on it are reported one by one."""
     for x in values:  # noqa: SIM110 -- compiled, a loop takes no generator
         if _has_many(x):
             return True
@@ -171,7 +171,7 @@ def any_large(values: Any) -> bool:
 
 
 def of_kept(op: Any, inputs: tuple[Any, ...]) -> Any:
-    """Compute a ufunc, or an operator, of large arrays that are NumPy's; :data:`DECLINED` where the general path does."""
+    """Compute a ufunc, or an operator, of large arrays for which :func:`is_kept` holds; return :data:`DECLINED` for others."""
     if waiting or not (_given_back or process.execution is None):
         return DECLINED
     found: list[Any] = []
@@ -185,7 +185,7 @@ def of_kept(op: Any, inputs: tuple[Any, ...]) -> Any:
 
 
 def _is_large(x: Any, y: Any, least: Any) -> bool:
-    """Whether the second operand is large, or both are together: each repeated along axes of the other."""
+    """Whether the second operand is large, or the result is because each operand is broadcast along axes of the other."""
     return bool(y.size >= least or machine.size_together(x, y) >= least)
 
 
@@ -201,7 +201,7 @@ def _computed(result: Any, kind: Kind) -> Any:
 
 
 def _parts(result: tuple[Any, ...], kind: Kind) -> Any:
-    """Wrap the results of a ufunc that has several."""
+    """Wrap the results of a ufunc with several outputs."""
     parts = []
     for x in result:
         if type(x) is not ndarray:
@@ -211,14 +211,14 @@ def _parts(result: tuple[Any, ...], kind: Kind) -> Any:
 
 
 def _is_at_once(size: Any, tried: Any) -> bool:
-    """Whether NumPy computes a call that could be recorded: not by its size, but because that has been tried, or was not worth it at its place."""
+    """Whether NumPy computes a call whose size could be recorded, because recording was tried, or has not paid at this user line."""
     return size < _path.least and (tried or bool(call_nodes.least and declines(size)))
 
 
 def of_one(op: Any, x: Any, tried: bool = False) -> Any:
-    """Compute a ufunc, or an operator, of one array; :data:`DECLINED` where the general path does.
+    """Compute a ufunc, or an operator, of one array; return :data:`DECLINED` if the general path must.
 
-    ``tried``: whether fused execution has been asked to record it.
+    ``tried``: whether recording has been tried.
     """
     value: ndarray | None = handles.held(x, _path.array_class)
     if value is None:
@@ -232,9 +232,9 @@ def of_one(op: Any, x: Any, tried: bool = False) -> Any:
 
 
 def of_two(op: Any, x: Any, y: Any, by_rows: bool, tried: bool = False) -> Any:
-    """Compute a ufunc, or an operator, of two arrays or numbers; :data:`DECLINED` where the general path does.
+    """Compute a ufunc, or an operator, of two arrays or numbers; return :data:`DECLINED` if the general path must.
 
-    ``by_rows``: whether :func:`arraydispatch.ufuncs.rows.call` has another way to compute it; ``tried``: as in :func:`of_one`.
+    ``by_rows``: whether :func:`arraydispatch.ufuncs.rows.call` may compute it differently. ``tried``: as in :func:`of_one`.
     """
     left: ndarray | None = handles.held(x, _path.array_class)
     right: ndarray | None = handles.held(y, _path.array_class)
@@ -253,7 +253,7 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool, tried: bool = False) -> Any:
 
 
 def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | None, by_rows: bool, tried: bool) -> Any:
-    """Do the same for one array and a number, or a small ndarray of NumPy's own; and for two numbers."""
+    """Do the same as :func:`of_two` for an array and a number or small ndarray, and for two numbers."""
     other = y if right is None else x
     if type(other) is _path.array_class:  # first: the hash of that class is made in Python under a launcher
         return DECLINED
@@ -290,7 +290,7 @@ _REAL, _WHOLE = np.dtype(np.float64), np.dtype(np.int64)
 
 
 def _of_one_dtype(dtype: np.dtype[Any]) -> frozenset[Any]:
-    """Return NumPy's ufuncs and operators that compute with two operands of a dtype in that dtype."""
+    """Return NumPy's ufuncs and operators with a loop for two operands of this dtype."""
     loop = f"{dtype.char * 2}->"
     found = [func for func in vars(np).values() if type(func) is np.ufunc]
     return frozenset({eq, ne, *[func for func in found if any(each.startswith(loop) for each in func.types)]})
@@ -298,14 +298,14 @@ def _of_one_dtype(dtype: np.dtype[Any]) -> frozenset[Any]:
 
 _OF_REALS, _OF_WHOLES = _of_one_dtype(_REAL), _of_one_dtype(_WHOLE)
 _reals, _wholes = [np.zeros((), _REAL)], [np.zeros((), _WHOLE)]
-"""Arrays of no dimensions that no call uses. A call takes one out, so that no thread and no handler writes it meanwhile."""
+"""0-d arrays for reuse. A call takes one out, so that no other thread and no signal handler writes it meanwhile."""
 
 
 def _with_number(op: Any, value: ndarray, x: Any, before: bool, place: Any) -> Any:
-    """Compute a ufunc, or an operator, of an ndarray and a number, which is the first operand if it is ``before``; ``place``: as ``out=``.
+    """Compute a ufunc, or an operator, of an ndarray and a number. ``before``: whether the number is the first operand; ``place``: ``out=``.
 
-    NumPy makes an array of no dimensions of the number, and takes longer for it than for a small sum. So it gets one of ours,
-    if the number is one of the array's dtype or is made one without loss, in which the function computes.
+    NumPy converts the number to a 0-d array, which takes longer than a small sum. So it gets one of ours, if the number fits the
+    array's dtype exactly and the function computes in that dtype.
     """
     dtype = value.dtype
     spare: list[Any] | None = None
@@ -327,7 +327,7 @@ def _with_number(op: Any, value: ndarray, x: Any, before: bool, place: Any) -> A
         made = op(number, value, place) if before else op(value, number, place)
     if spare is not None:
         del number
-        if machine.is_alone(box):  # nobody has kept it
+        if machine.is_alone(box):  # no other reference was kept
             spare.append(box)
     return made
 
@@ -344,9 +344,9 @@ def _operand(x: Any, kind: Kind) -> Any:
 
 
 def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
-    """Compute a ufunc of two operands, or of one, into an array, and say whether it was done.
+    """Compute a ufunc of two operands, or of one, into an array; return whether it was done.
 
-    ``y``: ``DECLINED`` for a ufunc of one; ``operator``: as ``x += y``.
+    ``y``: ``DECLINED`` for a ufunc of one operand. ``operator``: whether to pass ``out`` by position, as for ``x += y``.
     """
     place: ndarray | None = handles.held(out, _path.array_class)
     if place is None:
@@ -359,7 +359,7 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
 
 
 def into_its_memory(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
-    """Do the same also for a large array that has not been recorded."""
+    """Do the same as :func:`into`, also for a large array if the call has not been recorded."""
     place: ndarray | None = handles.held(out, _path.array_class)
     if place is None:
         return False
@@ -387,7 +387,7 @@ def into_its_memory(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
             _with_number(op, left, right, False, place)
         else:
             op(left, right, place)
-    else:  # by name: of a third operand np.maximum says that it is deprecated
+    else:  # by name: np.maximum deprecates a third operand
         op(left, right, out=place)
     written(out)
     if large:
@@ -404,7 +404,7 @@ def _has_many(x: Any) -> bool:
 
 
 def written(a: Any) -> None:
-    """Count a call that wrote an array."""
+    """Count a call that wrote an array, and the write."""
     _path.calls += 1
     handles.count_write(a)
 
@@ -423,12 +423,12 @@ _fewest, _widest = lanes.LEAST, lanes.WIDEST
 
 
 def is_ours(x: Any) -> bool:
-    """Whether an operand is an array or a number, so that no other protocol is asked."""
+    """Whether an operand is an array or a number, so that no other protocol is called."""
     return type(x) is _path.array_class or type(x) in SCALARS
 
 
 def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
-    """Compute a ufunc without keywords; :data:`DECLINED` where the general path does."""
+    """Compute a ufunc without keywords; return :data:`DECLINED` if the general path must."""
     if len(inputs) == 2:
         return of_two(func, inputs[0], inputs[1], func in INSTRUCTIONS)
     if len(inputs) == 1:
@@ -445,7 +445,7 @@ def ufunc(func: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 
 def at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
-    """Run ``func.at`` on an array, and return whether it was done."""
+    """Run ``func.at`` on an array; return whether it was done."""
     place: ndarray | None = handles.held(a, _path.array_class)
     if place is None or place.size >= _path.least or handles.kind_of(a).standard:
         return False
@@ -459,7 +459,7 @@ def at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
 
 
 def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any, by_position: bool = False) -> Any:
-    """Compute a ufunc into an array; :data:`DECLINED` where the general path does."""
+    """Compute a ufunc into an array; return :data:`DECLINED` if the general path must."""
     if len(inputs) != func.nin or func.nout != 1:
         return DECLINED
     if type(out) is not _path.array_class:
@@ -485,7 +485,7 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any, by_position: bool = 
 
 
 def _onto_numpys(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
-    """Compute a ufunc into a small array of NumPy's own, which no pending call reads."""
+    """Compute a ufunc into a small ndarray that no pending call reads."""
     if _waiting or not is_numpys(out):
         return DECLINED
     hosts = values_of(inputs, [])
@@ -499,9 +499,9 @@ def _onto_numpys(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
 
 
 def array_of(value: ndarray, kind: Kind) -> Any:
-    """Wrap a new ndarray; ``kind`` is that of an operand."""
+    """Wrap a new ndarray. ``kind``: kind of an operand."""
     if _given_back and value.size >= _path.least and not kind.standard and not shapes.stays(value.shape):
-        return host_results.placed(value, kind.backend)  # it may be the library's
+        return host_results.placed(value, kind.backend)  # so large that it may belong to the library
     dtype = value.dtype
     if dtype is not kind.dtype:
         other = kind.last
@@ -524,7 +524,7 @@ def view_of(a: Any, value: ndarray) -> Any:
 
 
 def part_of(a: Handle, value: ndarray) -> Any:
-    """Wrap a view of an array's value with a dtype of its own; :data:`DECLINED` if the backend has had none of that dtype."""
+    """Wrap a view of an array's value with another dtype; return :data:`DECLINED` if the backend has no kind of that dtype yet."""
     kind: Kind = a._kind
     seen = value.dtype
     if seen is not kind.dtype:
@@ -552,7 +552,7 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
 
 
 def made_of(result: Any, found: list[Any]) -> Any:
-    """Wrap what NumPy returned for the values of arrays."""
+    """Wrap NumPy's result for the values of arrays."""
     first: Handle = found[0]
     if type(result) is ndarray:
         new: ndarray = result
@@ -599,7 +599,7 @@ def _part(result: Any, found: list[Any], first: Handle) -> Any:
 
 
 def is_computed(made: Any) -> bool:
-    """Whether a call computed; one that returned views alone is not counted."""
+    """Whether a call computed. A call that returned only views is not counted."""
     if type(made) is _path.array_class:
         a: Handle = made
         return a._base is None
@@ -612,7 +612,7 @@ def is_computed(made: Any) -> bool:
 
 
 def is_read(memory: Any) -> bool:
-    """Whether a pending call may read this memory, the base of a value; None for a value that is read itself."""
+    """Whether a pending call may read this memory, the base of a value."""
     if type(memory) is not ndarray:
         return True
     value: ndarray = memory
@@ -637,7 +637,7 @@ def in_rows(x: Any, y: Any) -> bool:
 
 
 def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None, depth: Any = DEEPEST) -> bool:
-    """Whether no argument is an array or may contain one."""
+    """Whether no argument is, or may contain, an array."""
     for x in args:
         cls = type(x)
         if cls is _path.array_class or (
@@ -648,7 +648,7 @@ def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None, depth: Any = 
 
 
 def value_of(x: Any, found: list[Any], few: Any, of_any_size: Any) -> Any:
-    """Return an argument, or the value of an array of fewer elements, which is listed in ``found``; else :data:`DECLINED`."""
+    """Return a plain argument, or the value of a small array, which is appended to ``found``; :data:`DECLINED` for others."""
     if type(x) is not _path.array_class:
         return x if type(x) in PLAIN else DECLINED
     value: ndarray | None = handles.held(x, _path.array_class)
@@ -666,7 +666,7 @@ def value_of(x: Any, found: list[Any], few: Any, of_any_size: Any) -> Any:
 
 
 def values_of(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: Any = False) -> list[Any] | None:
-    """Replace arrays in arguments by ndarrays, and list them in ``found``; None where the general path is needed."""
+    """Replace arrays in arguments by ndarrays, and append them to ``found``; return None if the general path is needed."""
     if not depth:
         return None
     hosts = []
@@ -690,7 +690,7 @@ def values_of(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: An
 
 
 def keywords_of(kwargs: dict[str, Any], found: list[Any], names: Any) -> dict[str, Any] | None:
-    """Do what :func:`values_of` does for keywords, of which ``names`` may be written; only ``out`` may be an array of them."""
+    """Do the same as :func:`values_of` for keywords. ``names``: keywords that may be written; only ``out`` of them is accepted."""
     options = {}
     for name, x in kwargs.items():
         if name in names and (name != "out" or type(x) is not _path.array_class):
@@ -716,6 +716,6 @@ def computed_onto(run: Any, hosts: Any, options: dict[str, Any], out: Handle, fo
 
 
 def before_write(a: Any, x: ndarray) -> None:
-    """Run the pending calls that read the memory of an array, whose value is ``x``."""
+    """Run the pending calls that read the memory of an array. ``x``: the array's value."""
     if _waiting and ((memory := x.base) is not None or id(x) in _waiting) and is_read(memory):
         views.run_readers(a)

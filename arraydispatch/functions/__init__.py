@@ -1,1 +1,1 @@
-"""NumPy's functions by topic, as NumPy's reference sorts them: bodies on native arrays, written once over ``xp``."""
+"""Bodies of NumPy's functions on native arrays, written once over ``xp``; one module for each topic of NumPy's reference."""

@@ -1,8 +1,8 @@
 """Advanced indexing on native arrays.
 
 :func:`getitem` and :func:`setitem` take every key that ``ndarray`` takes and order the result's dimensions as NumPy does.
-A key is parsed once: its integers and slices become one ``slice`` of the array. Its index arrays are read by ``take`` (one
-array) or ``gather`` (several) and written by ``scatter``. Bounds are checked if the values are known; under a tracer
+A key is parsed once: its integers and slices become one ``slice`` of the array. Elements at its index arrays are read by ``take``
+(one array) or ``gather`` (several) and written by ``scatter``. Bounds are checked if the values are known; under a tracer
 negative indices are wrapped and nothing is checked.
 
 :func:`setitem` returns the new value of the array. On a backend with mutable arrays it may have written the array in place.
@@ -41,9 +41,9 @@ class _Parsed(NamedTuple):
     flips: tuple[int, ...]  # axes of a negative step, among those that stay
     shape: tuple[int, ...]  # shape after slicing, less the axes removed by integer indices
     indexed: tuple[int, ...]  # axes of that shape that index arrays walk along
-    indices: tuple[Any, ...]  # one native int64 array for each, in bounds, >= 0, of one shape
+    indices: tuple[Any, ...]  # one native int64 array for each of these axes, in bounds, >= 0, all of one shape
     broadcast: tuple[int, ...]  # the shape that index arrays broadcast to
-    place: int  # how many of the sliced axes stand before the index arrays' dimensions
+    place: int  # number of sliced axes before the index arrays' dimensions
     newaxes: tuple[int, ...]  # axes of the result that newaxis inserts
     integers: tuple[int, ...]  # axes of the array that integers remove
 
@@ -85,7 +85,7 @@ def _index_array(xp: Any, item: Any) -> tuple[Any, np.dtype[Any], tuple[int, ...
         try:
             host = np.asarray(operator.index(item))
         except TypeError:
-            host = to_host(xp, item)  # of lists, and of any other sequence or buffer
+            host = to_host(xp, item)  # lists, and any other sequence or buffer
             if host.size == 0 and host.dtype.kind == "f":
                 host = host.astype(np.int64)
     return host, host.dtype, host.shape
@@ -314,7 +314,7 @@ def _same_shape(
             ) from None
     found = []
     for (x, n, axis), shape in zip(given, shapes):
-        # If nothing is indexed after broadcasting, NumPy does not look at the values.
+        # If nothing is indexed after broadcasting, NumPy does not check the values.
         index = x if 0 in broadcast else in_bounds(xp, x, n, axis)
         native = index if xp.is_array(index) else upload(xp, np.ascontiguousarray(index).reshape(shape), a)
         found.append(native if shape == broadcast else xp.prim.broadcast_to(native, broadcast))

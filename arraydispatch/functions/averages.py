@@ -27,7 +27,7 @@ def _count(xp: XP, a: Native, axis: Any, keepdims: bool, where: Any) -> Any:
     """Count the elements that each result averages: an int, or an int64 array with ``where``."""
     shape = xp.shape_of(a)
     if where is not NoValue and where is not True:
-        mask = xp.prim.broadcast_to(xp.asarray(where, like=a), shape)  # NumPy adds up the numbers of one, too
+        mask = xp.prim.broadcast_to(xp.asarray(where, like=a), shape)  # NumPy also adds up for a single number
         return xp.add.reduce(mask, axis=axis, dtype=dtypes.INTP, keepdims=keepdims)
     if axis is None:
         return math.prod(shape)
@@ -56,7 +56,7 @@ def _report(xp: XP, total: Native, count: Any) -> None:
 
 
 def report(xp: XP, ufunc: np.ufunc, name: str, *given: Any) -> None:
-    """Report the floating-point errors of a step of NumPy's function by running the step in NumPy; called for steps that have errors."""
+    """Report the floating-point errors of a step by running the step in NumPy. Called only for steps with errors."""
     backend = xp.backend
     if operands.strict() or backend.native_is_ndarray:
         return  # under strict rules NumPy runs the whole function again
@@ -66,7 +66,7 @@ def report(xp: XP, ufunc: np.ufunc, name: str, *given: Any) -> None:
 
 
 def warn_if(xp: XP, condition: Any, message: str) -> None:
-    """Warn depending on values, if reading them costs nothing."""
+    """Warn if a condition on values is true, and reading them costs nothing."""
     if known_any(xp, condition, wait=False):
         warn_of_nan(xp, message)
 
@@ -268,7 +268,7 @@ def nanmean(
 
 
 def _quietly_divided(xp: XP, total: Native, count: Native) -> Native:
-    """Divide without warning of a count of 0, which has been reported already."""
+    """Divide without a warning for a count of 0, which has been reported already."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return _divided(xp, total, count)
 

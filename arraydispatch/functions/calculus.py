@@ -70,7 +70,7 @@ def diff(xp: Any, a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NoValue, ap
 
 
 def _spacing(xp: Any, f: Native, varargs: tuple[Any, ...], axes: tuple[int, ...]) -> list[Any]:
-    """Return a scalar, or the differences between coordinates, for each axis."""
+    """Return the spacing for each axis: a scalar, or the differences between coordinates."""
     n = len(varargs)
     if n == 0:
         return [1.0] * len(axes)
@@ -360,7 +360,7 @@ def interp(ns: Any, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = Non
 
 
 def _moving(ns: Any, step: Native, f: Native) -> Native:
-    """Return ``f`` plus a step of zero that carries the derivative of the step; zeros keep their sign."""
+    """Add a step of value zero to ``f``: the result has the values of ``f``, with the signs of zeros, and the derivative of the step."""
     mirrored = ns.negative(ns.subtract(ns.negative(f), step))
     return ns.prim.where(ns.signbit(f), mirrored, ns.add(step, f))
 

@@ -24,7 +24,7 @@ Shape = tuple[int, ...]
 
 
 def common_operands(xp: XP, a: Any, b: Any) -> tuple[Any, Any]:
-    """Return both as arrays of their common dtype; a Python scalar is not weak here (``np.dot(float32, 2.0)`` is float64)."""
+    """Return both operands as arrays of their common dtype. Python scalars are not weak here (``np.dot(float32, 2.0)`` is float64)."""
     a, b = arrays(xp, a, b)
     left, right = xp.dtype_of(a), xp.dtype_of(b)
     if left != right:
@@ -54,7 +54,7 @@ Ops = tuple[tuple[str, Any], ...]  # (primitive or "sum", its argument)
 
 
 class _Step(NamedTuple):
-    """Contraction step: the operands it takes, how each is prepared, how they are combined, and what follows."""
+    """Contraction step: its operands, their preparation, their combination, and the operations that follow."""
 
     positions: Shape
     prepare: tuple[Ops, ...]
@@ -63,15 +63,13 @@ class _Step(NamedTuple):
 
 
 def _permutes(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether ``np.einsum`` sums nothing of its one operand: then NumPy's result is a view."""
+    """Whether ``np.einsum`` of a single operand sums nothing: then NumPy's result is a view."""
     if kwargs.get("out") is not None:  # NumPy then ignores dtype= and order=
         return False
     if args and isinstance(args[0], str):
         left, arrow, right = args[0].replace(" ", "").partition("->")
         return len(args) == 2 and "," not in left and set(left) == set(right if arrow else _once(left))
-    if not all(
-        isinstance(x, list | tuple) for x in args[1:]
-    ):  # an array's ghost, of which NumPy makes the view, has no axes
+    if not all(isinstance(x, list | tuple) for x in args[1:]):  # a ghost has no values for axes given as arrays
         return False
     return len(args) in (2, 3) and set(args[1]) == set(args[2] if len(args) == 3 else _once(args[1]))
 
@@ -108,7 +106,7 @@ def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
     shapes = tuple(xp.shape_of(x) for x in arrays)
     how = _hashable(optimize)
     plan = _einsum_plan(subscripts, shapes, how)
-    # Of 16-bit floats NumPy rounds each partial sum, or the last one alone, as the order of memory is: a block has another than the program.
+    # For 16-bit floats NumPy rounds each partial sum or only the last one, depending on the memory order, and a block has another order.
     is_half = any(xp.dtype_of(x) == np.float16 for x in arrays)
     if kwargs.get("dtype") is None and not is_half and _is_short(subscripts, shapes, how):
         made = _by_numpy(xp, arrays, lambda lent: np.einsum(*_call(subscripts, lent), optimize=optimize, **kwargs))
@@ -148,9 +146,9 @@ _SHORT = 16
 def _is_short(subscripts: Terms, shapes: tuple[Shape, ...], optimize: Any) -> bool:
     """Whether each element is a sum of few products, or there are few products at all.
 
-    Such sums are often meant to cancel, as the cross product of parallel vectors does: NumPy rounds each product and
-    adds them in the order of memory. Libraries' matrix products round a product and a sum once,
-    which leaves 1e-13 for 0, and NumPy's loop is as fast.
+    Such sums are often meant to cancel, as in the cross product of parallel vectors: NumPy rounds each product and
+    adds them in memory order. Matrix products of libraries round a product and a sum only once, so the result is 1e-13 instead of 0.
+    NumPy's loop is as fast.
     """
     _, output, sizes = einsum_labels(subscripts, shapes, optimize)
     products = math.prod(sizes.values())
@@ -187,7 +185,7 @@ def _hashable(optimize: Any) -> Any:
 
 
 def _call(subscripts: Terms, arrays: Sequence[Any]) -> list[Any]:
-    """Return the arguments of ``np.einsum``."""
+    """Return arguments for ``np.einsum`` from parsed subscripts."""
     if isinstance(subscripts, str):
         return [subscripts, *arrays]
     return [*(x for pair in zip(arrays, map(list, subscripts)) for x in pair), *map(list, subscripts[len(arrays) :])]
@@ -216,7 +214,7 @@ _by_numpys_parser: Callable[..., Any] = np._core.einsumfunc._parse_einsum_input 
 
 
 def _path_asked(optimize: Any) -> Any:
-    """Return ``optimize=`` as NumPy takes it, for a path a list."""
+    """Normalize ``optimize=`` for NumPy; a path becomes a list."""
     return list(optimize) if isinstance(optimize, tuple) and optimize[:1] == ("einsum_path",) else optimize
 
 

@@ -1,7 +1,7 @@
 """Array creation: the ``*_like`` functions, ranges between arrays, grids; and functions that create arrays on a device.
 
-Functions that create arrays on a device have NumPy's names and arguments, ``xp`` before them, and a ``device`` (the library's
-own object) after them. They are not in the registry, because NumPy does not dispatch them; higher layers call them.
+Functions that create arrays on a device have NumPy's names and arguments, preceded by ``xp`` and followed by a ``device`` (the library's
+own object). They are not in the registry, because NumPy does not dispatch them; higher layers call them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Expressions for results of linear algebra that use products only: they have the same value and can be differentiated.
+"""Expressions for results of linear algebra that use only products: they have the same value and can always be differentiated.
 
-The derivative of a factorization divides by differences of singular values, and that of an inverse by the values themselves.
-Neither exists if two values are equal, as for an identity matrix, or if one is zero. The derivatives of a determinant and of
-a pseudo-inverse exist there too.
+The derivative of a factorization divides by differences of singular values, and that of an inverse by the singular values. So they
+do not exist if two values are equal, as for an identity matrix, or if one is zero. The derivatives of a determinant and of
+a pseudo-inverse exist there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _LARGEST_DETERMINANT = 32
 def determinant(xp: XP, a: Any) -> Any | None:
     """Compute the determinant of square matrices (Bird, Information Processing Letters 111, 2011); return None for large ones.
 
-    Between the singular vectors, which are constants, the matrix is the diagonal of its singular values, whose products have one
+    In the basis of its singular vectors, which are constants, the matrix is the diagonal of its singular values. Their products have one
     sign, so nothing cancels.
     """
     n = xp.shape_of(a)[-1]

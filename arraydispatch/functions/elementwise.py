@@ -213,7 +213,7 @@ def _sine_by(xp: Any, x: Native) -> Native:
 
 
 def _square_near(xp: Any, x: Native) -> tuple[Native, Native]:
-    """Return the mask of numbers near zero, and their squares, because quotients and absolute values lack a second derivative at zero."""
+    """Return the mask of numbers near zero, and their squares. (Quotients and absolute values have no second derivative at zero.)"""
     near = xp.less(xp.absolute(x), 1.0)
     x = xp.prim.where(near, x, scalar(xp, 0, xp.dtype_of(x), x))
     return near, xp.multiply(x, x)

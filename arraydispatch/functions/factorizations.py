@@ -83,7 +83,7 @@ def square(xp: XP, a: Any) -> tuple[Any, DType, Shape]:
 
 
 def check_2d(*shapes: Shape) -> None:
-    """Raise NumPy's error unless each is one matrix."""
+    """Raise NumPy's LinAlgError unless every shape has two dimensions."""
     for shape in shapes:
         if len(shape) != 2:
             raise LinAlgError(f"{len(shape)}-dimensional array given. Array must be two-dimensional")
@@ -156,14 +156,14 @@ def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
 
 
 def _complete_qr(xp: XP, a: Any) -> tuple[Any, Any]:
-    """Compute the complete factors of a tall matrix, whose derivative libraries lack."""
+    """Compute the complete factors of a tall matrix; libraries have no derivative for them."""
     q, r = xp.prim.qr(a, False)
     whole, zeros = xp.prim.qr(xp.backend.transforms.stop_gradient(a), True)
     return _completed(xp, q, whole), xp.prim.concatenate([r, _beyond(xp, zeros, -2, r)], xp.ndim_of(r) - 2)
 
 
 def _full_svd(xp: XP, a: Any) -> tuple[Any, Any, Any]:
-    """Compute the full factors of a non-square matrix, whose derivative libraries lack."""
+    """Compute the full factors of a non-square matrix; libraries have no derivative for them."""
     u, s, vh = xp.prim.svd(a, False)
     all_u, _, all_vh = xp.prim.svd(xp.backend.transforms.stop_gradient(a), True)
     if xp.shape_of(a)[-2] > xp.shape_of(a)[-1]:
@@ -174,7 +174,7 @@ def _full_svd(xp: XP, a: Any) -> tuple[Any, Any, Any]:
 def _completed(xp: XP, q: Any, whole: Any) -> Any:
     """Complete orthonormal columns to a basis; the derivatives are those of an orthonormal basis.
 
-    The basis of the complement is arbitrary; functions of its span alone have a unique derivative of any order.
+    The basis of the complement is arbitrary; functions that depend only on its span have unique derivatives of any order.
     """
     prim, rest = xp.prim, _beyond(xp, whole, -1, q)
     beside = xp.subtract(rest, prim.matmul(q, prim.matmul(adjoint(xp, q), rest)))
@@ -189,7 +189,7 @@ def _beyond(xp: XP, whole: Any, axis: int, first: Any) -> Any:
 
 
 def _householder(xp: XP, a: Any) -> tuple[Any, Any]:
-    """Compute LAPACK's ``geqrf``, which the libraries lack: R with the reflectors below it, and their scales."""
+    """Compute LAPACK's ``geqrf``, which libraries do not offer: R with the reflectors below it, and their scales."""
     prim, kind = xp.prim, xp.dtype_of(a).kind
     *stack, m, n = xp.shape_of(a)
     rows = prim.reshape(xp.asarray(np.arange(m), like=a), (m, 1))

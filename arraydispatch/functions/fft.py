@@ -49,7 +49,7 @@ def _swap(norm: Any) -> str:
 
 def _factor(norm: Any, n: int, forward: bool) -> float:
     """Return the factor for a norm, given that the library scales by 1 forward and by 1/n backward."""
-    if norm not in _SWAPPED:  # NumPy forgets the space where it goes forward
+    if norm not in _SWAPPED:  # NumPy's message lacks the space for forward transforms
         raise ValueError(
             f'Invalid norm value {norm}; should be "backward",{"" if forward else " "}"ortho" or "forward".'
         )
@@ -226,7 +226,7 @@ def _several(xp: XP, a: Any, s: list[Any], axes: list[Any], norm: Any, forward: 
 
 
 def _untransformed(made: Any, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
-    """Return NumPy's result for no axis to transform: the argument."""
+    """Return NumPy's result if there is no axis to transform: the argument."""
     return itself(not (np.ndim(a) if axes is None and s is None else np.size(s if axes is None else axes)), made, a)
 
 

@@ -1,6 +1,6 @@
 """Functions that call the caller's functions (NumPy's reference topic "Functional programming").
 
-The caller's function gets what NumPy would pass to it. Where NumPy passes a view, it gets a view, and its writes reach the
+The caller's function gets the same arguments as from NumPy. If NumPy passes a view, so do these functions, and writes reach the
 argument.
 """
 
@@ -37,7 +37,7 @@ def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
 
 
 def _kept(xp: Any, x: Any, like: Native) -> Native:
-    """Return the result of the caller's function as a value that later writes to it do not change."""
+    """Copy the result of the caller's function if later writes to it could change it."""
     with views.exchange:
         value = _unwrapped(xp, x, like)
         if isinstance(x, handles.Handle):
@@ -46,7 +46,7 @@ def _kept(xp: Any, x: Any, like: Native) -> Native:
 
 
 def _cast_by_numpy(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Return a result that the library has no dtype for as NumPy assigns it to elements of another dtype."""
+    """Cast a result of a dtype that the library lacks, as NumPy does when it assigns it to elements of another dtype."""
     cast = np.empty(shape, dtype)
     cast[...] = value
     return cast
@@ -87,12 +87,12 @@ def piecewise(xp: Any, x: Any, condlist: Any, funclist: Any, *args: Any, **kw: A
 
 
 def _host_result(xp: Any, x: Any) -> Any:
-    """Return a result of the caller's function as NumPy assigns it to a host array."""
+    """Convert a result of the caller's function for NumPy's assignment to a host array."""
     return to_host(xp, views.native(x) if isinstance(x, handles.Handle) else x)
 
 
 def _fitting(xp: Any, x: Native, first: Native) -> Native:
-    """Return a result whose shape broadcasts to that of the first one, as NumPy assigns it; raise NumPy's error for others."""
+    """Broadcast a result to the shape of the first one, as NumPy's assignment does; raise NumPy's error if it does not fit."""
     shape, inner = xp.shape_of(x), xp.shape_of(first)
     if shape == inner:
         return x

@@ -1,6 +1,7 @@
 """Bodies of functions that NumPy computes from shapes, strides and dtypes: NumPy itself is called, on ghosts.
 
-The dispatch asks ghosts before it looks for a body, so these run inside other bodies, and for a list of arrays.
+The dispatch itself calls NumPy on ghosts before it looks up a body, so these bodies run only inside other bodies, and for lists of
+arrays.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def _ghost(xp: XP, a: Native) -> Ghost:
 
 
 def answered(func: Any) -> Body:
-    """Return the body of a function of shapes and dtypes alone."""
+    """Return the body of a function that depends only on shapes and dtypes."""
 
     def body(xp: XP, *args: Any, **kwargs: Any) -> Any:
         return func(*[_ghost(xp, x) if xp.is_array(x) else x for x in args], **kwargs)
@@ -65,6 +66,6 @@ def viewed_each(func: Any) -> Body:
 
 
 def _read(xp: XP, a: Native, ghost: Ghost, seen: Any) -> Native:
-    if seen is ghost or isinstance(seen, np.generic):  # of a 0-d array
+    if seen is ghost or isinstance(seen, np.generic):  # a 0-d array
         return a
     return compile_view(ghost.shape, *placement_of(seen, ghost)).read(xp.backend, a)

@@ -1,8 +1,8 @@
 """Histograms and counting (NumPy's reference topic "Histograms").
 
-Edges of bins of one width follow from two numbers, the smallest and the largest element. These are fetched to the host, where
+Edges of bins of equal width depend on two numbers, the smallest and the largest element. These are fetched to the host, where
 they are checked to be finite and NumPy computes the edges. The elements stay on the device. Elements out of range are counted
-in an extra bin, which is dropped, so shapes are known without looking at values.
+in an extra bin, which is dropped, so shapes do not depend on values.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
         # NumPy ignores the weights here, so the result has the dtype of counts.
         return xp.prim.full((minlength,), 0, dtypes.INTP, xp.backend.device_of(x))
     if known is None:
-        known = xp.backend.awaited(x)  # each of two extrema would be waited for
+        known = xp.backend.awaited(x)  # two extrema would be waited for one by one
     if known is not None:
         low, high = known.min(), known.max()
     elif xp.backend.is_concrete(x):
@@ -119,7 +119,7 @@ def _fetched(xp: XP, x: Any) -> Any:
 
 
 def _difference(xp: XP, a: Any, b: Any) -> Any:
-    """Compute ``a - b`` of NumPy scalars or native arrays; the result is unsigned for signed integers, as it might not fit otherwise."""
+    """Compute ``a - b`` of NumPy scalars or native arrays. For signed integers the result is unsigned, because it might not fit otherwise."""
     native = xp.is_array(a) or xp.is_array(b)
     kinds = [xp.dtype_of(x) if xp.is_array(x) else dtypes.operand_type(x) for x in (a, b)]
     to = dtypes.promote(*kinds)
@@ -223,7 +223,7 @@ def _all_kept(edges: list[Any], bins: Any) -> list[Any]:
 
 
 def _bin_edges(xp: XP, a: Native, bins: Any, limits: Any, weights: Any) -> tuple[Native, tuple[Any, Any, int] | None]:
-    """Return the edges; also the first edge, the last edge and the number of bins if all bins have the same width."""
+    """Return the edges, and (first edge, last edge, number of bins) if all bins have the same width."""
     if isinstance(bins, str):
         if bins not in _ESTIMATORS:
             raise ValueError(f"{bins!r} is not a valid estimator for `bins`")
@@ -279,11 +279,11 @@ def _estimated(xp: XP, a: Native, name: str, limits: Any, first: Any, last: Any)
 
 
 _ESTIMATORS: dict[str, Any] = np.lib._histograms_impl._hist_bin_selectors  # type: ignore[attr-defined]
-"""NumPy's estimators of the width of bins by name, functions of the array and of its range."""
+"""Name -> NumPy's estimator of the width of bins, a function of the array and its range."""
 
 
 def _stone(xp: XP, x: Native, first: Any, last: Any) -> Any:
-    """Estimate the width as NumPy does, with one length of counts: a library that compiles for each shape compiles once."""
+    """Estimate the width as NumPy does, but with counts of one length, so that a library that compiles for each shape compiles once."""
     n = xp.shape_of(x)[0]
     extent = _difference(xp, *(_fetched(xp, reduced(xp, ufunc, x, None)) for ufunc in (xp.maximum, xp.minimum)))
     if n <= 1 or extent == 0:
@@ -460,7 +460,7 @@ def histogramdd(
 
 
 def _length(xp: XP, x: Any) -> int:
-    """Return ``len``, also of native arrays."""
+    """Return ``len(x)``, also of native arrays."""
     if not xp.is_array(x):
         return len(x)
     if not xp.ndim_of(x):

@@ -1,7 +1,7 @@
 """Functions that NumPy runs on the host on every backend, each for a reason that no implementation could remove.
 
-Functions that could run on a device but do not yet are not listed here, because the registry reports every function it does
-not know. ``writes`` gives the arguments that a function writes into, so that the arrays on the device are written too.
+Functions that could run on a device but do not yet are not listed: the registry reports every function that it does
+not know. ``writes``: the arguments that a function writes into, so that the arrays on the device are written too.
 """
 
 from __future__ import annotations

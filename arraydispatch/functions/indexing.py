@@ -63,7 +63,7 @@ def _folded(xp: Any, index: Native, n: int, mode: str) -> Native:
 
 
 def _brought(xp: Any, index: Native, n: int, mode: str, what: str) -> Native:
-    """Bring positions into ``[0, n)``, by mode; ``"raise"`` checks those that are known."""
+    """Bring positions into ``[0, n)``, by mode. ``"raise"`` checks only positions that are known."""
     _check_clipmode(mode)
     if mode != "raise":
         return _folded(xp, index, n, mode)
@@ -77,7 +77,7 @@ def _brought(xp: Any, index: Native, n: int, mode: str, what: str) -> Native:
 def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Native) -> Native:
     """Return the index argument of ``take`` and ``put`` as native int64 in ``[0, n)``, by mode."""
     _check_clipmode(mode)
-    if xp.is_array(index) or isinstance(index, np.ndarray):  # numbers and sequences NumPy converts one by one
+    if xp.is_array(index) or isinstance(index, np.ndarray):  # NumPy converts numbers and sequences item by item
         dtypes.check_cast(xp.dtype_of(index) if xp.is_array(index) else index.dtype, INTP, "same_kind")
     if not xp.is_array(index):
         index = np.asarray(to_host(xp, index), np.int64)
@@ -411,7 +411,7 @@ _SCATTER: dict[np.ufunc, str] = {
 def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, known: Any = None) -> Native:
     """Return the array after ``ufunc.at(a, indices, b)``: repeated indices accumulate, casts are unsafe.
 
-    ``known`` holds the indices as NumPy arrays if a library traces and therefore does not know their values.
+    ``known``: the indices as NumPy arrays, if a library traces and therefore does not know their values.
     """
     prim, backend = xp.prim, xp.backend
     shape, dtype = xp.shape_of(a), xp.dtype_of(a)

@@ -93,7 +93,7 @@ def concatenate(xp: Any, arrays: Any, /, axis: Any = 0, *, dtype: Any = None, ca
 
 
 def _alike(xp: Any, given: Any) -> bool:
-    """Whether all items are native arrays of one dtype, which is by far the most frequent case."""
+    """Whether all items are native arrays of one dtype, by far the most frequent case."""
     is_array, dtype_of = xp.is_array, xp.dtype_of
     if not is_array(given[0]):
         return False
@@ -109,7 +109,7 @@ def _common(keys: list[Any]) -> np.dtype[Any]:
 
 
 def _check_shapes(shapes: list[tuple[int, ...]], axis: Any) -> int:
-    """Return the axis, or raise NumPy's error for arrays of these shapes."""
+    """Return the normalized axis, or raise NumPy's error for arrays of these shapes."""
     first = shapes[0]
     at = axis_of(axis, len(first)) if first else 0
     alike = {(len(shape), *shape[:at], *shape[at + 1 :]) for shape in shapes}
@@ -258,7 +258,7 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
     obj = _host_index(xp, obj)
     to = xp.dtype_of(arr)
     if first_native(xp, [values]) is None:
-        values = np.array(values, to)  # NumPy converts it, and warns
+        values = np.array(values, to)  # NumPy itself converts it, and warns
     values = cast_into(xp, xp.asarray(values, like=arr), to)
     its_shape = xp.shape_of(values)
     if len(its_shape) < len(shape):

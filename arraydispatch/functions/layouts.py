@@ -1,7 +1,7 @@
-"""Memory orders of NumPy's new results, one rule per kind of function; registrations name them by ``layout=``.
+"""Memory orders of NumPy's new results, one rule per kind of function; registrations choose a rule with ``layout=``.
 
 A rule gets the result, and the call's arguments with stand-ins (:mod:`arraydispatch.memory.ghosts`) for the arrays. It returns an ndarray
-with the memory order of the result; None means C order.
+with the memory order of the result, or None for C order.
 """
 
 from __future__ import annotations
@@ -74,12 +74,12 @@ def _first(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _walked(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Return the order in which NumPy's iterator walks the first array; for repeated elements a copy has another order."""
+    """Return the order in which NumPy's iterator traverses the first array. (A copy of an array with repeated elements has another order.)"""
     return ghosts.stand_in_like(together(args[:1]), shape=made.shape)
 
 
 def _copied(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Return the order of a reduction that works on a copy: one without NaNs, of booleans, or partly sorted."""
+    """Return the order of a reduction that works on a copy: with NaNs removed, of booleans, or partly sorted."""
     return _reduced(made, [ghosts.stand_in_like(args[0]), *args[1:]], kwargs)
 
 
@@ -138,7 +138,7 @@ def _deep(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _blocks(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Call ``np.block`` itself on small arrays. Large ones it copies, to Fortran order if all parts are in Fortran order."""
+    """Return the order of ``np.block``, by calling it on small arrays; large ones are copied, to Fortran order if all parts have that."""
     blocks, depth, part = args[0], 0, args[0]
     while isinstance(part, list):
         part, depth = part[0] if part else None, depth + 1
@@ -165,7 +165,7 @@ def _tiled(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 
 def _spaced(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of ``np.linspace`` and its like, which compute samples along the first axis and then move that axis."""
+    """Return the order of ``np.linspace`` and similar functions: samples are computed along the first axis, which is then moved."""
     names = ("num", "endpoint", "retstep", "dtype", "axis")  # logspace has `base` before `dtype`
     axis = (dict(zip(names, args[2:])) | kwargs).get("axis", 0)
     if not any(isinstance(x, np.ndarray) for x in args[:2]):
@@ -195,11 +195,11 @@ def _second(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 
 def in_c_order(made: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
-    """Return None, which means C order, whatever the order of the operands."""
+    """Return None, for C order whatever the order of the operands."""
 
 
 def _multiplied(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of ``np.dot`` and ``np.inner``: a number times an array that BLAS has no routine for is ``np.multiply``."""
+    """Return the order of ``np.dot`` and ``np.inner``; that of ``np.multiply`` for a number times an array without a BLAS routine."""
     arrays = [x for x in args if isinstance(x, np.ndarray) and x.ndim]
     if len(arrays) != 1 or arrays[0].ndim != made.ndim or (made.ndim == 2 and made.dtype.char in "fdFD"):
         return None
@@ -207,7 +207,7 @@ def _multiplied(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | N
 
 
 def _normed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of ``np.linalg.norm`` and ``vector_norm``: that of a reduction for one axis, otherwise that of a C-order copy."""
+    """Return the order of a result of ``np.linalg.norm`` or ``vector_norm``: a reduction's if there is one axis, otherwise None (C order)."""
     axis = args[2] if len(args) > 2 else kwargs.get("axis")
     if axis is None or np.ndim(axis):
         return None
@@ -235,7 +235,7 @@ def _triangle(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | Non
 
 
 def _adjoint(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of the last result of ``np.linalg.svd(a, hermitian=True)``, which is the first result transposed."""
+    """Return the order of the last result of ``np.linalg.svd(a, hermitian=True)``: the first result, transposed."""
     return _mirrored(made) if (args[3] if len(args) > 3 else kwargs.get("hermitian", False)) else None
 
 
@@ -244,7 +244,7 @@ def _power(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
 
 
 def _crossed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of a cross product, which is computed with the components on the last axis and then moved."""
+    """Return the order of a cross product: it is computed with the components on the last axis, which is then moved."""
     names = ("axisa", "axisb", "axisc", "axis")
     given = dict(zip(names, args[2:])) | kwargs
     axis = given.get("axisc", -1) if given.get("axis") is None else given["axis"]
@@ -260,14 +260,14 @@ def _small(x: Any, lengths: dict[int, int] | None = None) -> Ghost:
 
 
 def _summed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Call ``np.einsum`` itself on arrays of few items per axis; return None if it takes axes from an array, whose ghost has none."""
+    """Return the order of ``np.einsum``, by calling it on arrays of few items per axis; None if axes are given as arrays."""
     # Otherwise each operand is followed by its axes, and the result's axes may come last.
     by_word = isinstance(args[0], str)
     if not by_word and any(isinstance(x, np.ndarray) for x in (*args[1::2], *args[len(args) - len(args) % 2 :])):
         return None
     optimize, lengths = kwargs.get("optimize", False), {}
     operands = [i for i in range(len(args)) if (i > 0 if by_word else i % 2 == 0 and i + 1 < len(args))]
-    if optimize:  # it looks at the lengths of axes, and at which of two is longer
+    if optimize:  # einsum's order depends on the lengths of axes, and on which of two is longer
         optimize = np.einsum_path(*args, optimize=optimize)[0]
         longer = {n for i in operands for n in np.shape(args[i]) if n > 1}
         lengths = {n: 2 + rank for rank, n in enumerate(sorted(longer))}

@@ -385,7 +385,7 @@ def cond(xp: XP, x: Any, p: Any = None) -> Any:
 
 
 def _inverse_or_nan(xp: XP, a: Any) -> Any:
-    """Invert the matrices of a stack, with NaN for those that are singular."""
+    """Invert the matrices of a stack; singular ones give NaN."""
     prim = xp.prim
     try:
         return prim.inv(a)
@@ -489,7 +489,10 @@ def _chain_product(xp: XP, factors: list[Any], split: dict[tuple[int, int], int]
 
 
 def _chain_order(p: list[int]) -> dict[tuple[int, int], int]:
-    """Compute the optimal splits of the product of matrices i to j of sizes p[k] × p[k + 1] (Cormen et al., 15.2)."""
+    """Find the cheapest order of a matrix chain (Cormen et al., 15.2): map (i, j) to the index after which to split.
+
+    Matrix k has the shape (p[k], p[k + 1]).
+    """
     n = len(p) - 1
     cost = {(i, i): 0 for i in range(n)}
     split: dict[tuple[int, int], int] = {}

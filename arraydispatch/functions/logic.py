@@ -55,7 +55,7 @@ def isclose(xp: Any, a: Any, b: Any, rtol: Any = 1.0e-5, atol: Any = 1.0e-8, equ
     check_broadcast(xp, x, y, *(t for t in (rtol, atol) if xp.is_array(t)))
     _check_tolerances(xp, atol, rtol)
     with np.errstate(invalid="ignore"):  # as in NumPy; infinities are compared below
-        # A result of Python scalars alone stays a Python scalar, which is weak.
+        # A result of only Python scalars stays a Python scalar, which is weak.
         size = xp.absolute(y) if xp.is_array(y) else abs(y)
         relative = xp.multiply(rtol, size) if xp.is_array(rtol) or xp.is_array(size) else rtol * size
         bound = xp.add(atol, relative) if xp.is_array(atol) or xp.is_array(relative) else atol + relative

@@ -1,6 +1,6 @@
-"""Array manipulation: shapes, axes, tiling, rolling, triangles, and functions of shapes and dtypes alone.
+"""Array manipulation: shapes, axes, tiling, rolling, triangles, and functions that depend only on shapes and dtypes.
 
-For functions that may return views, NumPy itself is called on ghosts; their bodies run if NumPy copies, and inside other
+For functions that may return views, the dispatch calls NumPy on ghosts; their bodies run if NumPy copies, and inside other
 bodies. Joining and splitting are in ``joining``, which is loaded with this topic.
 """
 
@@ -53,7 +53,7 @@ def copy(xp: Any, a: Any, order: str = "K", subok: bool = False) -> Native:
 
 
 def _as_method(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Call the method of the same name, which with ``copy=False`` returns the array itself if nothing changes."""
+    """Call the method of the same name; with ``copy=False`` it returns the array itself if nothing changes."""
     if device not in (None, "cpu"):
         raise ValueError(f"Device not understood. Only 'cpu' is allowed, but received: {device}")
     return x.astype(dtype, copy=copy)

@@ -22,19 +22,19 @@ BOOL = dtypes.BOOL
 
 
 def first_native(xp: Any, xs: Iterable[Any]) -> Native | None:
-    """Return the first native array among the values and the sequences of values; it decides the device."""
+    """Return the first native array among the values and the sequences of values. It determines the device."""
     return first(xp.is_array, xs)
 
 
 def raise_for_shapes(func: Callable[..., Any], *shapes: tuple[int, ...], **options: Any) -> None:
-    """Have NumPy raise its error for operands of these shapes; the memory of each is one element."""
+    """Let NumPy raise its error for operands of these shapes, on stand-ins with the memory of one element."""
     func(*[np.broadcast_to(0.0, shape) for shape in shapes], **options)
 
 
 def common_shape(
     func: Callable[..., Any], left: tuple[int, ...], right: tuple[int, ...], cores: tuple[int, int]
 ) -> tuple[int, ...]:
-    """Broadcast the stacks of two operands of a function that reads the last ``cores`` axes of each as one element."""
+    """Broadcast the stacks of two operands. ``cores``: number of last axes that form one element of each."""
     stacks = [shape[: len(shape) - core] for shape, core in zip((left, right), cores)]
     if stacks[0] == stacks[1]:
         return stacks[0]
@@ -55,24 +55,24 @@ def arrays(xp: Any, *xs: Any) -> list[Native]:
 
 
 look_at_cast: Callable[[Native, DType, Any], None] | None = None
-"""Function that reports floats that an integer dtype cannot hold; set by the dispatch, which knows the user's settings."""
+"""Function that reports floats that an integer dtype cannot hold; set by the dispatch, which reads the user's settings."""
 
 
 listened: Callable[[], bool] = lambda: False
-"""Whether the program listens to warnings; set by the dispatch, which knows its filters."""
+"""Whether the program turns warnings into errors or collects them; set by the dispatch."""
 
 strict: Callable[[], bool] = lambda: False
-"""Whether a floating-point error is to be more than a warning; set by the dispatch, which then has NumPy run functions whose results are NaN."""
+"""Whether an error mode is more than a warning; set by the dispatch. NumPy then runs functions with NaN results again."""
 
 
 def warn_of_nan(xp: Any, message: str) -> None:
-    """Warn of a result that is NaN, unless NumPy runs the library's call again and does."""
+    """Warn about a NaN result, unless NumPy will run the call again and warn itself."""
     if xp.backend.native_is_ndarray or not strict():
         warn(message)
 
 
 def cast_into(xp: Any, value: Native, dtype: DType) -> Native:
-    """Cast as ``a[...] = value`` does, which allows every cast; warn as NumPy of lost imaginary parts and of floats out of range."""
+    """Cast as ``a[...] = value``, which allows every cast; warn as NumPy does about lost imaginary parts and floats out of range."""
     have = xp.dtype_of(value)
     warn_of_cast(have, dtype)
     made = xp.prim.astype(value, dtype)
@@ -82,12 +82,12 @@ def cast_into(xp: Any, value: Native, dtype: DType) -> Native:
 
 
 def fits(have: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    """Whether an array of the one shape can be broadcast to the other."""
+    """Whether an array of one shape can be broadcast to the other."""
     return len(have) <= len(shape) and all(n in (1, m) for n, m in zip(have[::-1], shape[::-1]))
 
 
 def filling(xp: Any, value: Any, dtype: DType, shape: tuple[int, ...], like: Native, casting: Any = "unsafe") -> Native:
-    """Return what an array of this dtype and shape holds once ``np.copyto`` has copied a value into it."""
+    """Return an array of this dtype and shape with the contents that ``np.copyto(array, value)`` would give it."""
     if isinstance(value, list | tuple):
         value = xp.asarray(value, like=like)
     if xp.is_array(value):
@@ -110,7 +110,7 @@ def filling(xp: Any, value: Any, dtype: DType, shape: tuple[int, ...], like: Nat
 
 
 def scalar(xp: Any, value: Any, dtype: DType, like: Native | None) -> Native:
-    """Convert a scalar to a 0-d native array as NumPy converts elements (OverflowError for an int out of range)."""
+    """Convert a scalar to a 0-d native array, as NumPy does for elements (OverflowError for an int out of range)."""
     device = None if like is None else xp.backend.device_of(like)
     if dtypes.category(dtype) == "other":
         return xp.backend.from_numpy(np.asarray(value, dtype), device)
@@ -133,7 +133,7 @@ def upload(xp: Any, host: np.ndarray[Any, Any], like: Native) -> Native:
 
 
 def to_host(xp: Any, x: Any) -> np.ndarray[Any, Any]:
-    """Return a native array, a scalar or a sequence as an ndarray; used for values that decide shapes."""
+    """Convert a native array, a scalar or a sequence to an ndarray; used for values that determine shapes."""
     if xp.is_array(x):
         found = tracing.known(x)
         return np.asarray(xp.backend.to_numpy(x)) if found is None else found
@@ -143,12 +143,12 @@ def to_host(xp: Any, x: Any) -> np.ndarray[Any, Any]:
 
 
 def axis_of(axis: Any, ndim: int) -> int:
-    """Normalize an axis that NumPy's C functions take alone: an integer, no boolean."""
+    """Normalize the axis of a NumPy C function that takes a single axis: an integer, not a boolean."""
     return checked_axis(axis, ndim, "an integer is required for the axis")
 
 
 def lined(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
-    """Return array and axis with an axis of None replaced, and a 0-d array made 1-d as in NumPy's older C functions."""
+    """Return array and axis as NumPy's older C functions use them: flattened if the axis is None, a 0-d array as 1-d."""
     if axis is None:
         return flat(xp, a), 0
     shape = xp.shape_of(a)
@@ -206,7 +206,7 @@ def unshared(xp: Any, a: Native) -> Native:
 
 
 def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
-    """Return an argument as an array of the backend; itself if it is one."""
+    """Convert an argument to an array of the backend; return it unchanged if it is one."""
     if isinstance(x, handles.Handle):
         kind, value = views.held(x)
         if kind.backend is xp.backend or (kind.backend.hosted and kind.backend.home is xp.backend):
@@ -231,7 +231,7 @@ def sequence(xp: Any, xs: Any) -> list[Any]:
 
 
 def itself(found: bool, made: Any, a: Any) -> Any:
-    """Return the argument if it is an array and ``found`` says that NumPy returns it; otherwise the result made from it."""
+    """Return the argument ``a`` if it is an array and NumPy returns it (``found``); else the result ``made`` from it."""
     return a if found and isinstance(a, handles.Handle | np.ndarray) else made
 
 
@@ -248,12 +248,12 @@ def is_concrete(xp: Any, *xs: Any) -> bool:
 
 
 def is_recorded(xp: Any, a: Native) -> bool:
-    """Whether the values are known now, apart from derivatives: for decisions that derivatives do not depend on."""
+    """Whether the values are known now, even if derivatives are recorded: for decisions on which derivatives do not depend."""
     return is_concrete(xp, a) or is_concrete(xp, xp.backend.transforms.stop_gradient(a))
 
 
 def valued(xp: Any, value: Native, twin: Native) -> Native:
-    """Return exactly this value with the derivatives of ``twin``, an equal expression; without derivatives where ``twin`` is not finite."""
+    """Return ``value`` with the derivatives of ``twin``, an equal expression; without derivatives where ``twin`` is not finite."""
     nothing = xp.subtract(xp.backend.transforms.stop_gradient(twin), twin)
     zero = scalar(xp, 0, xp.dtype_of(nothing), nothing)
     # Subtracting zero keeps the sign of zeros.
@@ -261,7 +261,7 @@ def valued(xp: Any, value: Native, twin: Native) -> Native:
 
 
 def truth(xp: Any, a: Native) -> Native:
-    """Return ``a`` as bool."""
+    """Convert ``a`` to bool."""
     return xp.prim.astype(a, BOOL)
 
 

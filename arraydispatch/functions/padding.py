@@ -103,7 +103,7 @@ def _joined(xp: XP, before: Any, a: Any, after: Any, axis: int) -> Any:
 
 
 def _spread(xp: XP, a: Any, values: tuple[Any, Any], axis: int, pair: Pair) -> Any:
-    """Pad the array on each side by repeating values that have length 1 along the axis."""
+    """Pad both sides of an axis by broadcasting one slice per side. ``values``: the two slices, of length 1 along the axis."""
     shape = xp.shape_of(a)
     dtype = xp.dtype_of(a)
     sides = [

@@ -1,6 +1,6 @@
-"""Polynomials as arrays of coefficients, highest power first: ``np.polyfit`` and its like.
+"""Polynomials as arrays of coefficients, highest power first: ``np.polyfit`` and similar functions.
 
-A ``np.poly1d`` is an object on the host. NumPy runs these functions if an argument is one, since the result is one too.
+A ``np.poly1d`` is an object on the host. NumPy runs these functions if an argument is a ``poly1d``, because the result is one too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Native = Any
 
 
 def _coefficients(xp: XP, *xs: Any) -> list[Native]:
-    """Return operands as native arrays; if one is a ``np.poly1d``, the result is one too."""
+    """Convert operands to native arrays; leave the call to NumPy if one is a ``np.poly1d``."""
     if any(isinstance(x, np.poly1d) for x in xs):
         raise Unsupported("a np.poly1d is an object on the host")
     return arrays(xp, *xs)

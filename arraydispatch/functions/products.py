@@ -169,7 +169,7 @@ def trace(xp: XP, a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1, dtype
 
 
 def _diagonal(xp: XP, a: Any, offset: Any, axis1: Any, axis2: Any) -> Any:
-    """Return ``xp.diagonal`` without a ghost, which costs more than a sum: the two axes are merged and sliced."""
+    """Return ``xp.diagonal`` by merging and slicing the two axes, without a ghost, which costs more than a sum."""
     shape = xp.shape_of(a)
     ndim = len(shape)
     offset, axis1, axis2 = map(operator.index, (offset, axis1, axis2))
@@ -271,7 +271,7 @@ def _loop_operands(xp: XP, ufunc: np.ufunc, a: Any, b: Any, dtype: Any) -> tuple
 def _arranged(
     xp: XP, ufunc: np.ufunc, a: Any, b: Any, cores: tuple[int, int, int], **options: Any
 ) -> tuple[Any, Any, Shape | None]:
-    """Move the core axes of the operands to the end, as ``axes=`` has them; also return where it puts the core axes of the result."""
+    """Move the core axes of the operands, given by ``axes=``, to the end; also return the positions for the core axes of the result."""
     given = {name: x for name, x in options.items() if x is not None and x is not False}
     if not given:
         return a, b, None

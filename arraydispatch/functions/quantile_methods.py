@@ -2,7 +2,7 @@
 
 For a sample of ``n`` elements and a quantile ``q`` a method gives a *virtual index*: its whole part is the index of the element
 to the left, and its fraction is the weight of the element to the right. The first argument of a formula is NumPy if ``n``
-and ``q`` are known now, so that the device only has to pick elements; otherwise it is the resolver. ``n`` is a Python int,
+and ``q`` are known now, so that the device only has to pick elements; otherwise it is ``xp``. ``n`` is a Python int,
 which is weak beside ``q``, or an array of the dtype of ``q`` (one count for each lane).
 
 The names are those of Hyndman and Fan, *Sample quantiles in statistical packages*, The American Statistician 50 (1996).
@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 
 class Method(NamedTuple):
-    """Quantile method: the virtual index ``place(m, n, q)``, for a discrete method the element itself, and ``weight(m, fraction, index)``, if that
-    is not the fraction itself; None for a discrete method.
+    """Quantile method. ``place(m, n, q)``: the virtual index; for a discrete method the index of the element. ``weight(m, fraction, index)``:
+    the weight, by default the fraction; None for a discrete method.
     """
 
     place: Callable[[Any, Any, Any], Any]
@@ -44,7 +44,7 @@ def _position(m: Any, n: Any, q: Any) -> Any:
 
 
 def _step(m: Any, index: Any, stays: Any) -> Any:
-    """Return the index of the element to the left if ``stays``, otherwise of the one to the right."""
+    """Round an index down if ``stays``, otherwise to the next element."""
     return m.add(m.floor(index), m.logical_not(stays))
 
 

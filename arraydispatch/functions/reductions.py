@@ -1,6 +1,6 @@
 """Sums, products and differences; extrema (NumPy's reference topics "Sums, products, differences", "Extrema").
 
-The ufuncs reduce and accumulate; this module has NumPy's functions in front of them. For the most frequent call, a reduction of a
+These functions call the methods ``reduce`` and ``accumulate`` of ufuncs. For the most frequent call, a reduction of a
 whole array without keywords, the dispatch makes a plan that calls the backend's kernel (``whole=``).
 """
 
@@ -33,8 +33,8 @@ accumulation = family(into=("accumulates",), layout=layouts.walked)
 def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
     """Whether an element of a condition is known to be true (under a trace nothing is known).
 
-    ``wait``: the answer is worth waiting for an accelerator, or for a block to run. For an error it is, for a warning only while the program
-    listens to warnings.
+    ``wait``: whether to wait for an accelerator, or for a block to run. It is worth it for an error; for a warning only while the program
+    collects warnings.
     """
     backend = xp.backend
     if not backend.is_native(condition):
@@ -180,7 +180,7 @@ def _ones_for_nans(xp: XP, a: Any) -> Native:
 def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial: Any, where: Any) -> Native:
     """Compute as NumPy's ``fmax.reduce`` or ``fmin.reduce``: a result is NaN only if its slice contains nothing but NaN."""
     given, (a, nans) = a, nans_replaced(xp, a, _INFINITE[ufunc.ufunc])
-    if 0 in xp.shape_of(a):  # of which NumPy's error names the ufunc
+    if 0 in xp.shape_of(a):  # NumPy's error names the ufunc
         return reduced(xp, xp.fmax if ufunc is xp.maximum else xp.fmin, a, axis, None, keepdims, initial, where)
     if nans is None:
         return reduced(xp, ufunc, a, axis, None, keepdims, initial, where)

@@ -2,9 +2,9 @@
 
 The registry resolves (function object, backend) once to an :class:`Entry`, which the backend keeps:
 
-1. the backend's *override*: code for this function on this library, in ``Backend.OVERRIDES`` (NumPy's backend alone has some); if
+1. the backend's *override*: code for this function on this library, in ``Backend.OVERRIDES`` (only the numpy backend has some); if
    it raises :class:`Unsupported`, the next of these runs the call;
-2. *native*: NumPy's front (its argument rules, written once) over one primitive row of the backend;
+2. *native*: NumPy's argument rules, written once, over one primitive of the backend;
 3. *composed*: NumPy's behaviour written once over ``xp``, this same resolver bound to the backend;
 4. *host*: NumPy runs it on the host by policy, with a reason; or *refused*, with a reason.
 
@@ -69,13 +69,13 @@ SCIENTIFIC: set[Any] = set()
 """SciPy's functions that :mod:`arraydispatch.scipy_support` has registered."""
 
 METHODS: set[Any] = set()
-"""SciPy methods among them, whose first argument is an object of SciPy's."""
+"""SciPy methods among them; their first argument is a SciPy object."""
 
 SCIPYS = "it is SciPy's own code, for the host"
 """Reason why most of SciPy's functions run on the host."""
 
 GUFUNCS: dict[np.ufunc, Body] = {}
-"""Generalized ufunc -> body with NumPy's ``axes= axis= keepdims= dtype=``; the topic ``products`` enters them."""
+"""Generalized ufunc -> body with NumPy's ``axes= axis= keepdims= dtype=``; filled by the topic ``products``."""
 
 REFUSED: dict[Any, str] = {}
 """NumPy function object -> reason to refuse it on every backend."""
@@ -107,7 +107,7 @@ def implements(*funcs: Any, **facts: Any) -> Callable[[B], B]:
 
 
 class Registers(Protocol):
-    """Variant of :func:`implements` with facts of its own."""
+    """Variant of :func:`implements` with default facts."""
 
     def __call__(self, *funcs: Any, **facts: Any) -> Callable[[B], B]:
         """Register a body."""
@@ -123,7 +123,7 @@ def family(register: Registers = implements, /, **shared: Any) -> Registers:
 
 
 def _left(body: Any) -> bool:
-    """Whether a body comes from an import that an exception such as Ctrl-C ended, so that the module is imported again."""
+    """Whether a body comes from an import that an exception such as Ctrl-C has ended; the module will be imported again."""
     module = sys.modules.get(body.__module__)
     return module is None or vars(module) is not body.__globals__
 
@@ -131,7 +131,7 @@ def _left(body: Any) -> bool:
 INTEGERS: frozenset[str] = frozenset(
     "N axes axis axis1 axis2 axisa axisb axisc ddof decimals destination k n num offset source".split()
 )
-"""NumPy's names of the parameters that are integers, or sequences of them, on which the shape of a result or the steps to it depend."""
+"""NumPy's names of parameters that are integers, or sequences of them, and determine the shape of a result or how it is computed."""
 
 
 def position_of(func: Any, name: str) -> int | None:
@@ -143,7 +143,7 @@ def position_of(func: Any, name: str) -> int | None:
 
 
 def _written(func: Any, uncopied: bool) -> tuple[Written, ...]:
-    """Return the parameters by which a function may write into its arguments; ``uncopied``: also ``copy=False``."""
+    """Return the parameters by which a function may write into its arguments. ``uncopied``: include ``copy=False``."""
     try:
         names = parameters_of(func).names
     except (ValueError, TypeError):
@@ -190,7 +190,7 @@ def facts_of(func: Any) -> Facts:
 
 
 class Entry(NamedTuple):
-    """Resolution of one function on one backend, which the dispatch runs."""
+    """Code that the dispatch runs for a function on a backend, and facts about it."""
 
     func: Any
     kind: Literal["override", "native", "composed", "host", "refused"]
@@ -200,15 +200,15 @@ class Entry(NamedTuple):
     bound: Body | None = None
     """``run`` with the backend's ``xp`` already passed."""
     plain: bool = False
-    """Whether a call may need nothing but its arguments unwrapped and its result wrapped."""
+    """Whether a call may need nothing but unwrapping its arguments and wrapping its result."""
     most: int = 99
     """Positional arguments that come before ``out``."""
     typed: int = 99
     """Position of the dtype among the positional arguments."""
     left: str = ""
-    """Reason why NumPy runs the function on large arrays in host memory, as in ``Backend.LEFT_TO_NUMPY``."""
+    """Reason why NumPy runs the function on large arrays in host memory, from ``Backend.LEFT_TO_NUMPY``."""
     integers: tuple[int, ...] = ()
-    """Positions of the parameters that are axes, or other integers on which the shape of the result depends."""
+    """Positions of the parameters named in :data:`INTEGERS`."""
 
     @property
     def pure(self) -> bool:
@@ -320,7 +320,7 @@ def bind(func: Any, backend: Backend) -> Body:
 
 
 def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
-    """Return the bodies of ``matmul`` and its like, which are not elementwise kernels, on native arrays."""
+    """Return the bodies of ``matmul`` and similar gufuncs, which are not elementwise kernels, on native arrays."""
     load("products")
 
     def run(*operands: Any, **options: Any) -> Any:
@@ -337,18 +337,18 @@ def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
 _loaded: set[str] = set()
 _loading = threading.RLock()
 _importing: set[str] = set()
-"""Topics that the thread which holds the lock is importing: one of them may ask for facts of its own."""
+"""Topics that the thread holding the lock is importing. One of them may ask for facts about its own functions."""
 _ready: set[Any] = set()
-"""Functions whose topics have been imported to their ends. What a topic that is being imported has registered cannot be used yet."""
+"""Functions with completely imported topics. Registrations of a topic that is being imported cannot be used yet."""
 
 
 def load_topics() -> None:
-    """Import every topic of ``arraydispatch.functions``, which register their bodies; other threads wait."""
+    """Import every topic of ``arraydispatch.functions``, so that all bodies are registered; other threads wait."""
     load(*TOPICS, *LATER.values())
 
 
 def load(*topics: str) -> None:
-    """Import topics to their ends; other threads wait."""
+    """Import topics completely; other threads wait."""
 
     def each() -> None:
         with _loading:
@@ -401,13 +401,13 @@ def _runs(
 
 
 def left_to_numpy(func: Any, backend: Backend) -> str:
-    """Return the reason why NumPy runs all of a function on large arrays in host memory; "" if it does not."""
+    """Return the reason why NumPy runs a whole function on large arrays in host memory; "" if it does not."""
     left = backend.LEFT_TO_NUMPY
     return left.get(func) or left.get(names.FULL.get(func), "")
 
 
 def _or_else(override: Body, body: Body) -> Body:
-    """Return a function that runs the override, and the body where the override declines."""
+    """Return a function that runs the override, or the body if the override declines."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         try:

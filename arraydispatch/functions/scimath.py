@@ -1,4 +1,4 @@
-"""``numpy.lib.scimath``: functions whose results are complex outside their real domain, which depends on the values."""
+"""``numpy.lib.scimath``: functions with complex results if a value is outside the real domain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Set operations on sorted elements. All but ``isin`` and ``ediff1d`` depend on values."""
+"""Set operations on sorted elements. The shapes of all results but those of ``isin`` and ``ediff1d`` depend on values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNIQUE_COUNTS = type(np.unique_counts(np.zeros(1)))
 _UNIQUE_INVERSE = type(np.unique_inverse(np.zeros(1)))
 
 _FEW = 8
-"""Number of sought elements up to which they are compared one by one."""
+"""Number of test elements up to which they are compared one by one."""
 
 set_routine = family(pure=False)
 
@@ -43,7 +43,7 @@ def _first_of_equals(xp: Any, ordered: Native, equal_nan: bool) -> Native:
 def _described(
     xp: Any, mask: Native, order: Native | None, index: bool, inverse: bool, counts: bool
 ) -> tuple[Native | None, Native | None, Native | None]:
-    """Return first positions, inverse and counts of sorted elements; ``mask`` marks the first of each value."""
+    """Return the first positions, the inverse and the counts for sorted elements. ``mask`` marks the first of each value."""
     n = xp.shape_of(mask)[0]
     firsts = xp.prim.nonzero(mask)[0]
     first = xp.prim.take(order, firsts, 0) if index else None
@@ -170,7 +170,7 @@ def isin(
 
 
 def _check_table(xp: Any, tests: Native, dtype: np.dtype[Any]) -> None:
-    """Raise NumPy's error if its table would be too large, though this implementation has no table."""
+    """Raise NumPy's error if NumPy's table would be too large, although this implementation has no table."""
     if is_concrete(xp, tests) and dtype != BOOL:
         host = to_host(xp, tests)
         if int(host.max()) - int(host.min()) > np.iinfo(dtype).max:

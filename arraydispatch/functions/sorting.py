@@ -59,7 +59,7 @@ def _sortable(xp: Any, a: Native, axis: Any) -> tuple[Native, int]:
 
 
 def _rankable(xp: Any, a: Any, axis: Any) -> tuple[Native, int]:
-    """Return array and axis for functions that return positions, which take a 0-d array as one element."""
+    """Return array and axis for functions that return positions. These treat a 0-d array as one element."""
     a = xp.asarray(a)
     if axis is None or (not xp.shape_of(a) and axis in (0, -1)):
         return flat(xp, a), 0
@@ -234,7 +234,7 @@ def _arg(xp: Any, a: Any, axis: Any, keepdims: Any, name: str) -> Native:
 
 
 def _arg_complex(xp: Any, a: Native, axis: int, name: str) -> Native:
-    """Find the position of an extreme complex number where the library can sort but not compare them."""
+    """Find the position of an extreme complex number, on libraries that can sort but not compare complex numbers."""
     order = xp.prim.argsort(a, axis)
     n = xp.shape_of(a)[axis]
     end = along(xp, order, axis, n - 1, n) if name == "argmax" else along(xp, order, axis, 0, 1)
@@ -323,7 +323,7 @@ def _is_like_array(z: Any) -> bool:
 
 
 def _check_held(z: Any) -> None:
-    """Raise for values that only the host can hold: None, strings, other objects."""
+    """Raise :class:`Unsupported` for values that only the host can hold: None, strings, other objects."""
     if not isinstance(z, list | tuple) and dtypes.category(dtype := np.asarray(z).dtype) == "other":
         raise Unsupported(dtypes.only_on_host(dtype))
 

@@ -1,4 +1,4 @@
-"""Records that make up the registration of a NumPy function; each is for another part of the package."""
+"""Records of a NumPy function's registration, for different parts of the package."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class Checks(NamedTuple):
     Attributes
     ----------
     raw : bool
-        The result depends on the dtype itself, so NumPy gets the values in their own dtype.
+        Whether the result depends on the dtype itself, so that NumPy gets the values in their own dtype.
     unverified : str
-        Reason not to run it a second time.
+        Reason not to run the function a second time.
     error : {"sum", "square", "spread", "remainder", "period"} or None
-        Scale of rounding errors, besides the result. ``sum``: the same call on absolute values, because it adds terms.
-        ``square``, ``spread``: the largest value, squared or not. ``remainder``: the largest operand.
+        Scale of rounding errors besides the result itself. ``sum``: the result of the call on absolute values, for functions that add
+        terms. ``square``, ``spread``: the largest value, squared or not. ``remainder``: the largest operand.
         ``period``: 1.
     sign : float
-        For a sum of two terms: the sign with which the second one's absolute value adds to that of the first.
+        For a sum of two terms: sign of the second absolute value, which is added to the first.
     jumps : {"unit", "exact", "operand"} or None
         Size of discontinuities of the result: about 1 or a digit, arbitrary, or about an operand.
     defined : str
-        Check of a result that is not unique against its definition; ``conditioned``: it is unique, and the problem amplifies
-        rounding.
+        Name of a check of a result that is not unique against its definition; ``conditioned``: the result is unique, but the problem
+        amplifies rounding errors.
     """
 
     raw: bool = False
@@ -62,13 +62,13 @@ class Parallel(NamedTuple):
     Attributes
     ----------
     apart : bool or {"same", "half", "twice"}
-        Lines along the axis, or along several axes one after the other, are independent. A string also means that ``out=`` is
-        supported, and gives the length of the result: ``same`` as the line, or ``n``; ``half`` of that and one more, of real
-        numbers; ``twice`` the line less two, or ``n``.
+        Whether lines along the axis, or along several axes in turn, are independent. A string also means that ``out=`` is
+        supported, and gives the length of the result: ``same``: the line's, or ``n``; ``half``: half of that plus one, for real
+        numbers; ``twice``: twice the line's minus two, or ``n``.
     each : int or None
-        Position of the argument whose elements give the elements of the result independently.
+        Position of the argument of which each element independently determines an element of the result.
     light : bool
-        It takes about as long as to read the array, so that a second thread gains nothing but on very large ones.
+        Whether the function takes about as long as reading the array, so that a second thread only helps on very large ones.
     """
 
     apart: bool | Lines = False
@@ -82,13 +82,13 @@ class Views(NamedTuple):
     Attributes
     ----------
     many : bool
-        All positional arguments are arrays to view; otherwise the first one is.
+        Whether all positional arguments are viewed; otherwise only the first one is.
     scalars : bool
-        It calls the method of its argument, so for a scalar it returns scalars.
+        Whether the function calls its argument's method and so returns scalars for a scalar.
     view_if : callable or None
-        ``view_if(args, kwargs)``: whether it returns views in this call.
+        ``view_if(args, kwargs)``: whether the function returns views in this call.
     part : callable or None
-        ``part(xp, a, value, *args, **kwargs)``: the part of ``a`` that is viewed, which depends on values.
+        ``part(xp, a, value, *args, **kwargs)``: the viewed part of ``a``, if it depends on values.
     """
 
     many: bool = False
@@ -107,17 +107,17 @@ class Facts:
     Attributes
     ----------
     memory : bool
-        Its result depends on the memory addresses of arrays.
+        Whether the result depends on the memory addresses of arrays.
     grows : bool
-        Loops use it to grow arrays.
+        Whether loops use the function to grow arrays.
     looks : bool
-        It inspects arrays without computing on them.
+        Whether the function inspects arrays without computing on them.
     sequence : bool
-        Its first argument is a sequence of arrays, or none at all.
+        Whether the first argument is a sequence of arrays, or there is none.
     makes : bool
-        NumPy makes its arrays from a file, from text, or from Python objects one by one.
+        Whether NumPy makes arrays from a file, from text, or from single Python objects.
     files : bool
-        It writes files.
+        Whether the function writes files.
     checks : Checks
         Rules for verification of its results.
     """
@@ -132,13 +132,13 @@ class Facts:
 
 
 class Written(NamedTuple):
-    """Parameter by which a call may write into its arguments: ``out``, ``overwrite_input``."""
+    """Parameter that can make a call write into its arguments, such as ``out`` or ``overwrite_input``."""
 
     name: str
     at: int
     """Position among the parameters; larger than all positions for a keyword-only one."""
     harmless: Any
-    """Default value, with which the call writes nothing."""
+    """Default value; with it the call writes nothing."""
 
     def asked(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether a call passes a value other than the default."""
@@ -161,7 +161,7 @@ class Spec(Facts):
     written : tuple of Written
         Parameters of NumPy's signature by which a call may write into its arguments.
     overwrites : Written or None
-        The one by which a function of NumPy's may write into its first argument: ``overwrite_input``, ``copy``.
+        Parameter by which a NumPy function may write into its first argument: ``overwrite_input``, ``copy``.
     order, axis : int or None
         Position of ``order``, and of ``axis``, in NumPy's signature.
     kind : {"composed", "native"}
@@ -169,29 +169,29 @@ class Spec(Facts):
     pure : bool
         Whether the shapes and dtypes of the result follow from those of the arguments and from static arguments.
     returns : {"array", "scalar", "any"}
-        Whether a 0-d result is a scalar, as NumPy has it for this function; "any": it is not an array.
+        Whether a 0-d result is a scalar, as in NumPy's function; "any": the result is not an array.
     mode : {"function", "like", "view", "attribute", "update", "meta", "arrays", "output"}
         ``like``: the result has the memory order of the first argument, or that of ``order=``.
         ``view``: NumPy may return a view, so the ghosts decide. ``attribute``: the argument's own attribute of that name. ``update``:
-        the body returns the new value of its first argument, which is written in place. ``meta``: computed from shapes and dtypes
-        alone. ``arrays``: the body takes `Array` objects, since it passes views of them to the caller or to a function of the caller's.
+        the body returns the new value of its first argument, which is written in place. ``meta``: computed only from shapes and
+        dtypes. ``arrays``: the body takes `Array` objects, because it passes views of them to the caller or to a caller's function.
         ``output``: a function whose ``output=`` names a dtype, or an array that takes the result, as in ``scipy.ndimage``.
     moves : bool
-        It moves values without computing new ones, so the library is no faster on an array held by the host.
+        Whether the function moves values without computing new ones, so that the library is not faster on an array on the host.
     outer : bool
-        Its result has an element for each pair of elements of its arguments, so it is large where they are small.
+        Whether the result has an element for each pair of elements of the arguments, so that small arguments give a large result.
     tables : tuple of int
-        Positions of the arrays that a call only looks into, unless it is given an axis: its size is that of the other arguments.
+        Positions of arrays in which a call only looks up elements, unless an axis is given: the call's size is that of the other arguments.
     min_bits : int
-        Compute at no fewer bits than this when a precision policy narrows floats (32 for linear algebra and FFT).
+        Minimum number of bits for the computation when a precision policy narrows floats (32 for linear algebra and FFT).
     into : frozenset of {"made", "accumulates", "positions", "divides", "casts", "fills", "exact"}
-        NumPy's rules for ``out=``. ``made``: the result is made in its dtype, and ``casting=`` applies to each argument.
-        ``accumulates``: the accumulation has a dtype for both operand and ``out=`` unless ``dtype=``, the parameter
-        before it, is given. ``positions``: it must have integers. ``divides``: the sum is kept there before it is divided.
-        ``casts``: the result is written there with casting="unsafe", as in the last three cases. ``fills``: the last step, a
-        ufunc or an assignment, broadcasts the result. ``exact``: it must have the dtype of the result and lie in C order.
+        NumPy's rules for ``out=``. ``made``: the result is computed in the dtype of ``out``, and ``casting=`` applies to each argument.
+        ``accumulates``: the accumulator's dtype fits both the operand and ``out`` unless ``dtype=``, the parameter
+        before ``out``, is given. ``positions``: ``out`` must have integers. ``divides``: the sum is stored in ``out`` before it is divided.
+        ``casts``: the result is written with casting="unsafe", as in the last three cases. ``fills``: the last step, a
+        ufunc or an assignment, broadcasts the result. ``exact``: ``out`` must have the dtype of the result and be in C order.
     writer : ufunc or None
-        The ufunc by which NumPy writes ``out=``, which its error for a dtype names.
+        Ufunc that NumPy uses to write ``out=``; NumPy's error for a wrong dtype names it.
     layout : Layout or None
         Memory order of NumPy's new results.
     refusal : str
@@ -199,23 +199,24 @@ class Spec(Facts):
     reported : bool
         Results are always checked for floating-point errors, because they are small compared with the operands.
     uncopied : bool
-        It writes into its first argument if called with ``copy=False``, which is its second parameter.
+        Whether the function writes into its first argument if called with ``copy=False``, its second parameter.
     in_place : bool
-        SciPy computes it in the memory of arguments that it may overwrite (``overwrite_a=True``), so that they share it with results.
+        Whether SciPy computes in the memory of arguments that it may overwrite (``overwrite_a=True``), so that results share that memory.
     whole : ufunc, callable or None
-        If the function of an array alone reduces all of it: the ufunc of the reduction, or a function that returns the plan for a kind.
+        For a function that reduces a whole array if called with only that: the ufunc of the reduction, or a function that returns the plan
+        for a kind.
     recorded : bool
-        Fused execution records it, as ufuncs and reductions.
+        Whether fused execution records the function, as it does ufuncs and reductions.
     orders : bool
-        Integers among its arguments may be degrees and orders, whose values it needs: ndarrays of them are not converted.
+        Whether integer arguments may be degrees and orders. Their values are needed, so ndarrays of them are not converted.
     of_elements : bool
-        NumPy asks the elements of its argument, not the argument, who implements it (NEP 18).
+        Whether NumPy asks the elements of the argument, not the argument, for ``__array_function__`` (NEP 18).
     keeps : callable or None
-        ``keeps(made, *args, **kwargs)``: the result with the arguments in it that NumPy itself returns.
+        ``keeps(made, *args, **kwargs)``: the result, with arguments in place of results where NumPy returns the argument itself.
     views : Views
         Facts about the views of a function of the mode ``view``.
     parallel : Parallel
-        Facts for sharing its work on the host among threads.
+        Facts for sharing the work on the host among threads.
     """
 
     func: Any
@@ -255,16 +256,16 @@ class Spec(Facts):
 
     @property
     def is_moved_by_blocks(self) -> bool:
-        """Whether the function moves whole arrays, and its result's shape follows from theirs."""
+        """Whether the function moves whole arrays, and the result's shape follows from theirs."""
         return self.moves and self.pure and self.mode == "function" and not self.tables
 
     def looks_into(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[int, ...]:
-        """Return the positions of the arrays that a call only looks into."""
+        """Return the positions of the arrays in which a call only looks up elements."""
         whole = "axis" in kwargs or (self.axis is not None and len(args) > self.axis)
         return () if whole else self.tables
 
     def may_write(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether a call may write into its arguments, or make that possible by a view of them or by passing them to a callback."""
+        """Whether a call may write into its arguments, or allows that by returning a view of them or passing them to a callback."""
         if self.mode != "function":
             return True
         for parameter in self.written:  # noqa: SIM110 -- a third of the time of any()
@@ -275,7 +276,7 @@ class Spec(Facts):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OnHost(Facts):
-    """Function that NumPy runs on the host on every backend, and the reason; it writes into the arguments at the positions ``writes``."""
+    """Function that NumPy runs on the host on every backend, and the reason. ``writes``: positions of the arguments it writes into."""
 
     reason: OnlyOnHost
     writes: tuple[int, ...] = ()

@@ -76,7 +76,7 @@ def _or_nan(xp: XP, last: Native, result: Native) -> Native:
 def _of_nothing(xp: XP, a: Native, func: Any, *args: Any, **kwargs: Any) -> Native:
     """Return NumPy's result for an array without elements, or raise its error; both depend only on shape and dtype.
 
-    NumPy may warn, and of each call, so a call is not recorded.
+    NumPy may warn at each call, so a call is not recorded.
     """
     if tracing.looked():
         return a
@@ -103,9 +103,9 @@ def median(xp: XP, a: Any, axis: Any = None, overwrite_input: Any = False, keepd
         below = prim.slice(lanes, (*every, slice(n // 2 - 1, n // 2, 1)))
         total = xp.add(below if given == wide else prim.astype(below, wide), middle)
         middle = xp.multiply(total, 0.5) if wide.kind == "f" else xp.true_divide(total, 2.0)
-    if given == inexact:  # as in _or_nan, in the wider dtype
+    if given == inexact:
         last = prim.slice(lanes, (*every, slice(n - 1, n, 1)))
-        middle = prim.where(xp.isnan(last), last, middle if given == wide else prim.astype(middle, given))
+        middle = _or_nan(xp, last, middle if given == wide else prim.astype(middle, given))
     return prim.reshape(middle, shape)
 
 
@@ -145,7 +145,7 @@ def _without_nans(xp: XP, lanes: Native) -> tuple[Native, Native]:
 
 
 def _known(xp: XP, q: Any) -> Any:
-    """Return the quantiles as an ndarray if their values are known now, else the native array."""
+    """Return quantiles as an ndarray if their values are known now, else the native array."""
     if isinstance(q, list | tuple):
         q = [_known(xp, x) for x in q]
         if any(xp.is_array(x) for x in q):
@@ -222,7 +222,7 @@ def _quantiles(
 
 
 def _quantiles_first(xp: XP, result: Native, asked: Shape, shape: Shape) -> Native:
-    """Move the axis of quantiles from the end to where NumPy has it."""
+    """Move the axis of quantiles from the end to NumPy's position, the beginning."""
     if not asked:
         return xp.prim.reshape(result, shape)
     ndim = xp.ndim_of(result)
@@ -252,7 +252,7 @@ def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak
 
 
 def _columns(xp: XP, lanes: Native, index: np.ndarray[Any, Any]) -> Native:
-    """Take the elements at known places of each lane; the result has them in its last axis."""
+    """Take the elements at known positions of each lane, along the last axis of the result."""
     if index.size == 1:
         shape, i = xp.shape_of(lanes), int(index[0])
         return xp.prim.slice(lanes, (*(slice(0, n, 1) for n in shape[:-1]), slice(i, i + 1, 1)))
@@ -304,7 +304,7 @@ def _along(xp: XP, lanes: Native, index: Native, last: Any) -> Native:
 
 
 def _weighted(xp: XP, lanes: Native, weights: Native, q: Any, skip_nans: bool) -> Native:
-    """Invert the weighted distribution function, for each lane and quantile."""
+    """Compute weighted quantiles by inverting the weighted distribution function of each lane."""
     prim = xp.prim
     axis = xp.ndim_of(lanes) - 1
     n = xp.shape_of(lanes)[-1]

@@ -1,6 +1,6 @@
-"""Topics of NumPy's functions: the module in which each is registered, so that a program imports those that it calls.
+"""Table of topics: the module that registers each NumPy function, so that a program imports only modules of functions that it calls.
 
-A test compares the table with what the modules register. For a function of NumPy's that is not in it, all topics are imported.
+A test compares the table with the registrations. For a NumPy function that is not in it, all topics are imported.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ LATER = {
     **dict.fromkeys(("numpy.strings", "numpy.char"), "strings"),
     "numpy.lib.recfunctions": "structured_arrays",
 }
-"""Module of NumPy's that NumPy itself imports when it is asked for -> topic of its functions."""
+"""NumPy module that NumPy itself imports lazily -> topic of its functions."""
 
 _TOPIC_OF = {name: topic for topic, names in TOPICS.items() for name in names.split()}
 
@@ -93,7 +93,8 @@ _TOPIC_OF = {name: topic for topic, names in TOPICS.items() for name in names.sp
 def topics_of(func: Any) -> tuple[str, ...]:
     """Return the topics that may register a function.
 
-    None registers what is not NumPy's, nor a ufunc's method; those of ufuncs are imported by who needs more than facts about them.
+    No topic registers functions outside NumPy, or methods of ufuncs; topics for ufuncs are imported by code that needs more than
+    their facts.
     """
     module, name = getattr(func, "__module__", None), getattr(func, "__name__", None)
     if isinstance(func, np.ufunc) or not isinstance(module, str) or not (module + ".").startswith("numpy."):

@@ -1,7 +1,7 @@
 """Arrays and other packages: SciPy, xarray, dask, and PyTorch's ``asarray``.
 
-SciPy's functions do not dispatch on their arguments, and some packages look at the class of an array, where no protocol can
-answer. So functions of theirs are exchanged for functions that take arrays, but only on request: while the launcher runs, and
+SciPy's functions do not dispatch on their arguments, and some packages test the class of an array, which no protocol can
+change. So some of their functions are exchanged for functions that take arrays, but only on request: while the launcher runs, and
 in library use after :func:`install`, or :func:`installed` for a block. ``import arraydispatch`` exchanges nothing.
 """
 
@@ -18,7 +18,7 @@ _installed: list[bool] = []
 
 
 def install() -> None:
-    """Have SciPy's functions take arrays and return arrays from now on; likewise xarray's, dask's and ``torch.asarray``.
+    """Make SciPy's functions take and return arrays from now on, and likewise xarray's, dask's and ``torch.asarray``.
 
     Packages may be imported before or after. A second call has no effect.
 
@@ -33,7 +33,7 @@ def install() -> None:
 
 
 def uninstall() -> None:
-    """Undo :func:`install`: the packages' own functions are back. Without :func:`install` before, nothing happens."""
+    """Undo :func:`install` by restoring the packages' own functions. Has no effect without :func:`install` before."""
     if _installed:
         _installed.pop()
         import_notices.end()
@@ -41,7 +41,7 @@ def uninstall() -> None:
 
 @contextmanager
 def installed() -> Iterator[None]:
-    """Have SciPy's functions take arrays while the block runs, in all threads: ``with interop.installed(): ...``."""
+    """Make SciPy's functions take arrays during a block, in all threads: ``with interop.installed(): ...``."""
     import_notices.begin()
     try:
         yield

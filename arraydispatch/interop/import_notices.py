@@ -1,7 +1,8 @@
 """Callbacks for imports: exchange functions of SciPy, dask, xarray and PyTorch once they are imported, without importing them.
 
-While a request is in force (:func:`begin`), a finder stands before the others on ``sys.meta_path``. It finds nothing itself, but
-prepares a backend's library that is about to be imported, and calls :mod:`arraydispatch.interop.scipy_stand_ins` once a module has run whose functions are to be exchanged.
+While a request is in force (:func:`begin`), a finder is first on ``sys.meta_path``. It finds no module itself. It
+prepares a backend's library that is about to be imported, and calls :mod:`arraydispatch.interop.scipy_stand_ins` after a module with
+functions to be exchanged has run.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _followers: list[Callable[[], None]] = []
 
 
 class _Finder:
-    """Finder that finds no module itself, but notices which are imported."""
+    """Finder that finds no module itself, but notices imports."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -72,7 +73,7 @@ def _notice(module: ModuleType, alone: bool = False) -> None:
 
 
 def catch_up() -> None:
-    """Exchange functions of modules that no finder was asked for: pytest (``--import-mode=importlib``) runs them from their files."""
+    """Exchange functions of modules that were imported without a finder, as pytest (``--import-mode=importlib``) does from files."""
     if not process.interop:
         return
     for name in WATCHED:

@@ -1,8 +1,8 @@
-"""Exchanges for packages that decide by the class or the memory of an array, where no protocol can answer.
+"""Exchanges for packages that test the class or the memory of an array, which no protocol can change.
 
 *xarray* asks an array for its array-API namespace, and calls that. The standard has fewer functions than xarray uses (windows,
-``any`` with ``out=``) and does not promote integers with floats. So xarray gets NumPy as the namespace of an `Array`, whose
-functions dispatch by NEP 13 and NEP 18; arrays of an array-API namespace keep theirs.
+``any`` with ``out=``) and does not promote integers with floats. So xarray gets NumPy as the namespace of an `Array`; NumPy's
+functions dispatch by NEP 13 and NEP 18. Arrays of an array-API namespace keep theirs.
 
 *scipy.optimize* passes the result of ``jac`` to compiled code and checks whether a matrix of derivatives is an ndarray: it gets one.
 
@@ -32,7 +32,7 @@ _NUMPYS = np.empty(0)
 
 
 def exchanges(package: ModuleType) -> Iterator[Exchange]:
-    """Yield the exchanges for an imported package; attributes that its version lacks are left out when they are put in place."""
+    """Yield the exchanges for an imported package. Those of attributes that its version lacks have no effect when installed."""
     for name, attribute, make in _TOLD[package.__name__]:
         module, _, owner = name.partition(":")
         holder: Any = sys.modules.get(module, package)
@@ -55,7 +55,7 @@ def _indexing(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def adapter(array: Any) -> Any:
-        """Choose NumPy's indexing for an `Array`, that is by several index arrays at once, with 0-d arrays as results."""
+        """Choose NumPy's indexing for an `Array`, with several index arrays at once and 0-d arrays as results."""
         return (numpys if isinstance(array, Handle) and not array._kind.standard else real)(array)
 
     return adapter

@@ -1,6 +1,6 @@
-"""SciPy's compiled functions that accept ndarrays only, or write into the memory of other arrays: they get ndarrays.
+"""Stand-ins for SciPy's compiled functions that accept only ndarrays, or write into the memory of other arrays: they get ndarrays.
 
-LAPACK and BLAS routines copy an ndarray before they write into it, but assume that the result of ``__array__`` is a copy already.
+LAPACK and BLAS routines copy an ndarray before they write into it, but assume that the result of ``__array__`` is already a copy.
 The objects that ``splu`` returns check the type of their arguments. Results go back to the backend of the arrays, as for all host
 calls, and arguments that a routine may overwrite are overwritten.
 """
@@ -26,7 +26,7 @@ _FORTRAN = "fortran"
 
 
 class Compiled:
-    """Stand-in for a compiled SciPy function, or for an object with methods, which accept arrays."""
+    """Stand-in for a compiled SciPy function, or for an object with such methods; it accepts arrays."""
 
     __slots__ = ("_methods", "_name", "_real")
 
@@ -78,7 +78,7 @@ _standing_in: dict[str, StandIn] = {}
 
 
 def _standing(name: str, real: Any, module: str, by: Callable[..., Any]) -> StandIn:
-    """Return the stand-in for a function, one for all modules that have it."""
+    """Return the stand-in for a function; the same one for all modules that have it."""
     made = _standing_in.setdefault(name, StandIn(real, module, name))
     made.target = by
     return made
@@ -86,7 +86,7 @@ def _standing(name: str, real: Any, module: str, by: Callable[..., Any]) -> Stan
 
 @cache
 def _routine(real: Any, module: str) -> Compiled:
-    """Return the stand-in for a routine of BLAS or LAPACK, one for all who ask for it."""
+    """Return the stand-in for a routine of BLAS or LAPACK, always the same one."""
     return Compiled(real, f"{module}.{real.__name__.split()[-1]}")
 
 

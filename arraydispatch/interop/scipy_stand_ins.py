@@ -1,9 +1,9 @@
 """Installation of the stand-ins for SciPy's functions where users look them up, as soon as SciPy has been imported.
 
-A stand-in (:mod:`arraydispatch.scipy_support`) replaces a public function in the module that users import it from, and the
-methods of the classes there; one that compiled code defines also in the compiled module. SciPy's own modules import functions from where they are defined, so nothing changes within SciPy.
-If a program's module (not a library's) has imported a function before, its name there is exchanged as well. If SciPy itself
-accepts arrays of any library (``SCIPY_ARRAY_API=1``), nothing is exchanged.
+A stand-in (:mod:`arraydispatch.scipy_support`) replaces a public function in the module from which users import it, or a
+method of a class there; a compiled function is replaced also in its compiled module. SciPy's own modules import functions from where
+they are defined, so nothing changes within SciPy. If a program's module (not a library's) has imported a function before, its name
+there is exchanged as well. If SciPy itself accepts arrays of any library (``SCIPY_ARRAY_API=1``), nothing is exchanged.
 
 The exchanges of :mod:`arraydispatch.interop.packages` are installed here too. All are in one list, :data:`EXCHANGES`, which
 :func:`close` undoes.
@@ -36,7 +36,7 @@ _OF_MATRICES = frozenset(
 """Methods of sparse matrices that accept arrays. (Constructors copy an array to the host, where the matrix is.)"""
 _LEFT = frozenset({"rvs", "interval", "test"})
 _OF_ANY = frozenset({"MultiUFunc", "NDInterpolatorBase"})
-"""Classes whose objects are functions of any number of arrays."""
+"""Classes with objects that are called with any number of arrays."""
 
 
 def open_module(module: ModuleType) -> None:
@@ -112,14 +112,14 @@ def _has_arguments(real: Any, cls: type) -> bool:
 
 
 def _giving(made: Any) -> Callable[[Exchange], Any]:
-    """Return a factory for an exchange whose function exists already."""
+    """Return a factory for an exchange that returns an existing function."""
     return lambda _exchange: made
 
 
 def _classes(module: ModuleType) -> list[type]:
     """Return the public classes of a module, the classes of its public objects, and their bases."""
     found: dict[type, None] = {}
-    own = vars(module)  # `getattr` would import modules that SciPy imports when they are asked for
+    own = vars(module)  # `getattr` would import modules that SciPy loads lazily
     for value in map(own.get, own.get("__all__", ())):
         if type(value) is scipy_support.Front:
             continue

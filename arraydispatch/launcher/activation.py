@@ -39,10 +39,10 @@ _importing = AllUsers()
 
 
 class Activation:
-    """Request to have the stand-ins in place from :meth:`begin` to :meth:`end`, for the code that ``users`` takes for the user's.
+    """Request to have the stand-ins in place from :meth:`begin` to :meth:`end`, for the user code that the rule ``users`` defines.
 
-    ``observer`` is called with each ndarray that is moved to the backend (of several, that of the activation opened last). ``imports``: ``import
-    numpy`` in user code gives the stand-in; else only those who import ``arraydispatch.numpy`` have it.
+    ``observer`` is called with each ndarray that is moved to the backend; of several observers, only that of the last activation.
+    ``imports``: whether ``import numpy`` in user code gives the stand-in; else only modules that import ``arraydispatch.numpy`` get it.
     """
 
     def __init__(self, users: UserFiles, observer: Any = None, *, imports: bool = True) -> None:
@@ -82,7 +82,7 @@ class Activation:
 
 
 def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None) -> None:
-    """Present arrays as ``np.ndarray`` to user code, and have ndarrays that libraries hand over adopted."""
+    """Present arrays as ``np.ndarray`` to user code, and adopt ndarrays that come from libraries."""
     opened.open_all()
     process.change(
         users=users, observer=observer, around=adoption.receiving, wrapper=numpy_classes.make, natives_first=True
@@ -118,11 +118,11 @@ def _put_in_place(users: UserFiles, observer: Any) -> ExitStack:
 
 
 _around: list[UserFiles] = []
-"""User code of the run that this process is a child of."""
+"""User code of the run, if this process is a child process of one."""
 
 
 def _follow() -> tuple[UserFiles, Any]:
-    """Set the shared rules for user code to the union of those of the open activations; return it, and the observer in force."""
+    """Set the shared rules for user code to the union of the open activations' rules; return the union, and the observer in force."""
     if not _in_place:
         _around[:] = [] if process.users is None else [process.users]
     _users.rules = (*_around, *(each.users for each in _open))
@@ -137,7 +137,7 @@ _importers_named: list[Activation] = []
 
 
 def count_importer(namespace: dict[str, Any]) -> None:
-    """Count a module, given by its globals, as user code from now on, because it has imported ``arraydispatch.numpy``."""
+    """Treat a module, given by its globals, as user code from now on, because it has imported ``arraydispatch.numpy``."""
     with _changing:
         if not _importers._says(namespace):
             _importers.rules = (*_importers.rules, of_namespace(namespace))
@@ -146,10 +146,10 @@ def count_importer(namespace: dict[str, Any]) -> None:
 
 
 def has_stand_in(namespace: dict[str, Any]) -> bool:
-    """Whether imports of NumPy, under any name, give a module (its globals) the stand-in."""
+    """Whether a module, given by its globals, gets the stand-in when it imports NumPy or ``arraydispatch.numpy``."""
     return bool(_importers._says(namespace) or _importing._says(namespace))
 
 
 def in_run() -> bool:
-    """Whether user code runs under a command, a notebook's magic or pytest, which have chosen its settings."""
+    """Whether a command, a notebook's magic or pytest runs user code and has chosen its settings."""
     return bool(_around) or any(each._observer is not None for each in _open)

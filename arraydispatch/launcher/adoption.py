@@ -2,12 +2,12 @@
 
 Data from a library (``load_digits()``, pandas, h5py) is an ndarray, and NumPy never dispatches on those. So
 a pure function or ufunc called from a user file moves them to the backend (*adopts* them) and calls the real function
-with ``Array`` arguments, which then dispatch by protocol. Some ndarrays are not adopted: those that the function writes to, those
-that the result would be a view of, and those of dtypes that no backend has.
+with ``Array`` arguments, which then dispatch by protocol. An ndarray is not adopted if the function writes to it, if the result
+would be a view of it, or if no backend has its dtype.
 
 A stand-in compares and hashes equal to its function, so tables keyed by NumPy functions (pandas' aggregation names) find it. It
-pickles by name, and ``inspect`` treats it as the function. A function has only one stand-in, even if it has several names, and
-user classes get it passed to their protocol methods (:mod:`arraydispatch.launcher.array_methods`), so that ``is`` holds there too.
+pickles by name, and ``inspect`` treats it as the function. A function has only one stand-in, even if it has several names. Protocol
+methods of user classes get the stand-in (:mod:`arraydispatch.launcher.array_methods`), so that ``is`` holds there too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _DEPTH = 4
 def asked_by_user(depth: int) -> bool:
     """Whether the frame ``depth`` above the caller is user code, or runs a function for it, as a pool does.
 
-    Frames of the thin path, which there are where the core is not compiled, are not counted.
+    Frames of the thin path, which exist only if the core is not compiled, are not counted.
     """
     users = process.users
     if users is None:
@@ -76,11 +76,11 @@ _THIN = vars(fastpath.functions)
 _RUN_FUNCTIONS = frozenset(
     "asyncio.events concurrent.futures.process concurrent.futures.thread multiprocessing.pool multiprocessing.process threading".split()
 )
-"""Modules of the standard library that call functions which a program has given them."""
+"""Modules of the standard library that call a program's functions."""
 
 
 class TypeTable(dict[type, bool]):
-    """Type -> whether it is a subclass of one of some classes, found on first use."""
+    """Type -> whether it is a subclass of one of the given classes, found on first use."""
 
     def __init__(self, *classes: type) -> None:
         self._classes = classes
@@ -105,7 +105,7 @@ def _held(dtype: np.dtype[Any]) -> bool:
 
 
 def adopt(x: np.ndarray[Any, Any]) -> Any:
-    """Copy an ndarray that came from a library to an ``Array``; it is copied because its owner may write to it later."""
+    """Copy an ndarray that came from a library to an ``Array``. (A copy, because its owner may write to it later.)"""
     if process.observer is not None:
         process.observer(x)
     if type(x) is np.memmap and split_arrays.is_possible():
@@ -117,7 +117,7 @@ def adopt(x: np.ndarray[Any, Any]) -> Any:
 
 
 def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
-    """Move a new host array to the default backend, with floats in the precision in force; arrays of host-only dtypes stay."""
+    """Move a new ndarray to the default backend, with floats in the precision in force; return it unchanged if no backend has its dtype."""
     if not movable(host):
         events.left(what, dtypes.only_on_host(host.dtype))
         return host
@@ -140,9 +140,9 @@ def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
 
 
 def on_memory(x: np.ndarray[Any, Any]) -> Any:
-    """Return an array on the memory of an ndarray that others may write; reading it gives the values that are in the memory then.
+    """Return an array on the memory of an ndarray that other code may write; reads see later changes.
 
-    Return None if the backend cannot share the memory, or might read it differently from NumPy, for which a boolean byte of 2 is true.
+    Return None if the backend cannot share the memory, or might read it differently from NumPy, to which a boolean byte of 2 is true.
     """
     if x.dtype == bool or not x.flags.aligned or any(step % (x.itemsize or 1) for step in x.strides):
         return None
@@ -160,7 +160,7 @@ def is_window(x: np.ndarray[Any, Any]) -> bool:
 
 
 def move(result: Any, what: str) -> Any:
-    """Move new host results, also inside tuples, lists and named tuples, to the backend."""
+    """Move new ndarrays, also inside tuples, lists and named tuples, to the backend. ``what``: their name in reports."""
     kind = type(result)
     if kind is _ndarray:
         if process.visited is not None and traced():
@@ -172,11 +172,10 @@ def move(result: Any, what: str) -> Any:
 
 
 def received(made: Sequence[Any], what: str, given: tuple[Any, ...] = (), others: bool = False) -> list[Any]:
-    """Return results of a function that knows nothing of arrays (``what``, called with ``given``, which it may return), with arrays in place of the
-    ndarrays in them.
+    """Replace ndarrays in the results of a function by arrays. ``what``: the function's name in reports; ``given``: its arguments.
 
-    One that nothing else refers to is moved as any new result; one that others hold too is shared with them. The caller holds nothing but the
-    container, so references can be counted; ``others``: it is held by others as well.
+    An ndarray that only ``made`` refers to is moved like any new result; one that other code holds too becomes an array on its memory.
+    The caller must hold only the container ``made``, so that references can be counted. ``others``: whether other code holds the container.
     """
     return [_received(made, at, what, given, others) for at in range(len(made))]
 
@@ -198,7 +197,7 @@ def _received(made: Any, at: Any, what: str, given: tuple[Any, ...], others: boo
             return x
         try:
             return kind(*parts) if kind is not tuple else tuple(parts)
-        except TypeError:  # it has more attributes than fields
+        except TypeError:  # the class has more attributes than fields
             return x
     if issubclass(kind, dict) and kind.__module__.partition(".")[0] == "scipy" and sys.getrefcount(x) <= _ALONE:
         for name in x:  # a result with names
@@ -207,7 +206,7 @@ def _received(made: Any, at: Any, what: str, given: tuple[Any, ...], others: boo
 
 
 def receiving(real: Callable[..., Any], what: str) -> Callable[..., Any]:
-    """Return a function that gives a user file the results of another one as :func:`received` does."""
+    """Wrap a function so that user code gets its results with arrays, as from :func:`received`."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         made = [real(*args, **kwargs)]
@@ -230,15 +229,15 @@ def _is_base_alone(x: np.ndarray[Any, Any]) -> bool:
 
 
 _ALONE = _references([np.empty(0)], 0)
-"""References that count for an ndarray that only a container and a function's local variable refer to."""
+"""Reference count of an ndarray that only a container and a function's local variable refer to."""
 
 
 def _of_others(x: np.ndarray[Any, Any], what: str, given: tuple[Any, ...]) -> Any:
-    """Return an array on the memory of an ndarray that others hold too, or the ndarray where there cannot be one."""
+    """Return an array on the memory of an ndarray that other code holds too, or the ndarray itself if that is not possible."""
     if any(x is value for value in given) or traced():
         return x
     memory = memory_of(x)
-    # NumPy's own masks have no other bytes than 0 and 1; of foreign memory that is not known.
+    # NumPy's own masks have only the bytes 0 and 1; foreign memory may have others.
     own = memory.flags.owndata and memory.dtype == x.dtype
     kept = host_values.sharing(x) if own else on_memory(x)
     if kept is None:
@@ -248,9 +247,9 @@ def _of_others(x: np.ndarray[Any, Any], what: str, given: tuple[Any, ...]) -> An
 
 
 def to_host(value: Any, why: str = "") -> Any:
-    """Return a value with every ``Array`` in it, also inside lists, tuples and dicts, as an ndarray; classes likewise.
+    """Replace every ``Array`` by an ndarray, also inside lists, tuples and dicts, and the class of arrays by ``np.ndarray``.
 
-    ``why`` is the reason in the report.
+    ``why``: reason in the report.
     """
     if isinstance(value, list | tuple) and not holds_array(value):
         return value
@@ -272,7 +271,7 @@ def holds_array(values: Any, depth: int = _DEPTH) -> bool:
 
 
 def _takes_in(value: Any) -> Any:
-    """Return an argument with its ndarrays adopted, also inside lists and tuples."""
+    """Adopt the ndarrays in an argument, also inside lists and tuples."""
     kind = type(value)
     if kind in _ARRAYS:
         return adopt(value) if movable(value) else value
@@ -288,7 +287,7 @@ def _all_movable(value: Any) -> bool:
 
 
 def _gathered(value: Any) -> Any:
-    """Stack a list of arrays that NumPy takes for one array; NumPy would stack them on the host."""
+    """Stack a list of arrays that NumPy would convert to one array, so that NumPy does not stack them on the host."""
     if isinstance(value, _NESTS) and holds_array(value) and _all_movable(value):
         return ad.asarray(value)
     return value
@@ -310,7 +309,7 @@ def not_of_others(x: Any) -> Any:
 
 
 def _shared(result: Any, what: str) -> Any:
-    """Wrap ndarrays as arrays that share their memory, where the backend can."""
+    """Wrap ndarrays as arrays that share their memory, if the backend can; else move them."""
 
     def part(x: Any) -> Any:
         kept = host_values.sharing(x) if type(x) is _ndarray else None
@@ -330,7 +329,7 @@ def speaks(values: Any, depth: int = _DEPTH) -> bool:
 
 
 def _has_protocol(x: Any) -> bool:
-    """Whether NumPy asks a foreign object for its array."""
+    """Whether NumPy would convert a foreign object with a protocol such as ``__array__``."""
     return hasattr(type(x), "__array__") and not isinstance(x, _ndarray | np.generic | ad.Array)
 
 
@@ -367,12 +366,12 @@ class Function(Stand):
         self._out_at = self._place_of_out()
 
     def _place_of_out(self) -> int:
-        """Return the position of ``out`` among the arguments, which is beyond all where there is none."""
+        """Return the position of ``out`` among the arguments; a large number if there is none."""
         at = position_of(self.real, "out")
         return sys.maxsize if at is None else at
 
     def _calling(self) -> Callable[..., Any]:
-        """Return the function that calls of this stand-in run."""
+        """Return the function that a call of this stand-in runs."""
         return fastpath.of_function(self.real, self._unless_circular)
 
     def _unless_circular(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -380,7 +379,7 @@ class Function(Stand):
             args = _asked_for_out(self.real, args, kwargs)
         try:
             return self._call(args, kwargs)
-        except BackendMismatchError:  # the program's own tensors are operands: NumPy takes their values
+        except BackendMismatchError:  # the program's own tensors are operands: NumPy converts them
             return self._call(mapped(not_of_others, args), mapped(not_of_others, kwargs))
         except RecursionError:
             if not circular((*args, *kwargs.values())):
@@ -507,7 +506,7 @@ class ViewsOfMany(Views):
 
 
 class Made(Stand):
-    """Stand-in for a function that makes arrays on the host with NumPy's own algorithm; the result is moved."""
+    """Stand-in for a function that makes arrays on the host with NumPy's own algorithm; results are moved to the backend."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the NumPy function by this class's rule."""
@@ -576,7 +575,7 @@ class _OfAnyUfunc(MethodStandIn):
             return self
         if name not in _UFUNC_METHODS:
             return getattr(instance.real, name)
-        # Made for the first who asks, and found from now on: of most ufuncs, such as SciPy's 350, nobody asks for it.
+        # Made on first use: most ufuncs, such as SciPy's 350, are never asked for it.
         made = _UfuncMethod(instance, name, _UFUNC_METHODS[name])
         setattr(instance, name, made)
         return made
@@ -616,7 +615,7 @@ class UfuncType(StandInType, type):
 
 
 class Ufunc(Function, metaclass=UfuncType):
-    """Stand-in for a ufunc: as :class:`Function`, with the ufunc's methods and attributes. The class is the ``np.ufunc`` of user files."""
+    """Stand-in for a ufunc: a :class:`Function` with the ufunc's methods and attributes. The class is the ``np.ufunc`` of user files."""
 
     def _calling(self) -> Callable[..., Any]:
         return fastpath.of_ufunc(self.real, self._unless_circular)
@@ -626,7 +625,7 @@ class Ufunc(Function, metaclass=UfuncType):
         self._collects, self._most = real.nin, real.nargs
 
     def _place_of_out(self) -> int:
-        return self.real.nin  # to ask for the signature would take 0.1 ms for each of SciPy's 350
+        return self.real.nin  # asking for the signature would take 0.1 ms for each of SciPy's 350
 
     @classmethod
     def of(cls, real: np.ufunc, module: str, name: str) -> Ufunc:
@@ -649,7 +648,7 @@ class Ufunc(Function, metaclass=UfuncType):
 
 
 _UFUNC_METHODS = {"reduce": 3, "accumulate": 3, "reduceat": 4, "outer": sys.maxsize}
-"""Position of ``out`` by the name of a ufunc's method."""
+"""Name of a ufunc's method -> position of ``out``."""
 for _name, _member in vars(np.ufunc).items():
     if callable(_member) and not _name.startswith("__"):
         setattr(Ufunc, _name, _OfAnyUfunc(np.ufunc, _name))
@@ -673,7 +672,7 @@ class _UfuncMethod(Function):
 class Received(Stand):
     """Stand-in for a function that works on the host, as those of ``np.ma``, ``np.polynomial``, ``np.char`` do.
 
-    It gives NumPy's result, as arrays on the backend or on the memory that it has.
+    It returns NumPy's results as arrays on the backend, or on the results' own memory.
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -695,4 +694,4 @@ class Received(Stand):
 
 
 _RETURN_ARGUMENTS = "numpy.ma."
-"""Beginning of the names of functions that may return an ndarray itself, or a view of it, and copy whatever else they are given."""
+"""Prefixes of the names of functions that may return an ndarray argument or a view of it, and copy other arguments."""

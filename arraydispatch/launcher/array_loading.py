@@ -1,6 +1,6 @@
-"""Arrays that a program loads from pickles and with other libraries: they become instances of the program's ``np.ndarray``.
+"""Functions that load a program's arrays, from pickles and with other libraries: they return instances of its ``np.ndarray``.
 
-No other code holds the memory of such an array. If a library calls these functions for itself, they return ndarrays.
+No other code holds the memory of such an array. If a library calls these functions for its own use, they return ndarrays.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ METHODS: dict[str, tuple[str, ...]] = {
 
 
 def function(exchange: Exchange) -> StandIn:
-    """Return the stand-in for a function that loads."""
+    """Return the stand-in for a function that loads arrays."""
     return StandIn(exchange.real, exchange.holder.__name__, exchange.name, method(exchange))
 
 
@@ -52,7 +52,7 @@ def method(exchange: Exchange) -> Callable[..., Any]:
 
 
 def unpickler(exchange: Exchange) -> type:
-    """Return a subclass of ``pickle.Unpickler`` whose ``load`` returns arrays of the program's."""
+    """Return a subclass of ``pickle.Unpickler``; its ``load`` returns arrays to a program."""
     real = exchange.real
 
     class Unpickler(real):  # type: ignore[misc, valid-type]
@@ -67,11 +67,11 @@ def unpickler(exchange: Exchange) -> type:
 
 
 _ON_BEHALF = frozenset({"collections.abc", "_collections_abc", "pickle", "shelve"})
-"""Modules through which a program reads what another module loads."""
+"""Modules that call the loading functions of other modules for a program."""
 
 
 def _for_program(exchange: Exchange, found: Any, what: str) -> Any:
-    """Return what a function has loaded, with arrays of the program's in it if the program asked for it."""
+    """Return a loaded value, with arrays in place of ndarrays if the program itself loads it."""
     users = process.users
     if (
         not exchange.on
@@ -89,7 +89,7 @@ def _asked_by_program() -> bool:
 
 
 def _by_parts(real: Callable[..., Any], dataset: Any, key: Any, what: str) -> Any:
-    """Read an array of a file that is split over a mesh, each process its part; DECLINED where the array is read whole."""
+    """Read an array from a file, split over a mesh, so that each process reads its part; DECLINED if the array is read whole."""
     shape, dtype = getattr(dataset, "shape", None), getattr(dataset, "dtype", None)
     if type(shape) is not tuple or not isinstance(dtype, np.dtype) or prod(shape) < split_arrays.PIECE:
         return DECLINED
@@ -121,7 +121,7 @@ def _together(dataset: Any) -> int:
     """Return the number of slices along the first axis that lie in the same chunks, or in the same file of chunks."""
     try:
         chunks = getattr(dataset, "shards", None) or getattr(dataset, "chunks", None)
-    except NotImplementedError:  # zarr's, for chunks of several sizes
+    except NotImplementedError:  # zarr has it for chunks of several sizes
         return 1
     return int(chunks[0]) if chunks else 1
 
@@ -131,7 +131,7 @@ _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
 def _brought(value: Any, known: dict[int, Any], what: str) -> Any:
-    """Replace ndarrays by arrays, each once, also in containers and in objects of the program's classes, which are changed in place."""
+    """Replace ndarrays by arrays, each once, also in containers and, in place, in objects of the program's classes."""
     kind = type(value)
     if kind in _ATOMS:
         return value

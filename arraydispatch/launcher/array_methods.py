@@ -1,13 +1,13 @@
 """Class statements in user files: NumPy's classes as bases, and the methods that NumPy's C code calls: ``__array__``, ``__array_wrap__``, ``__array_ufunc__`` and ``__array_function__``.
 
-A user's ``__array__`` may return an `Array`, but C code accepts only an ndarray. So a class with such a method that is made by a
-class statement in a user file gets a method that inspects its caller: code that calls the method by name gets the user's result,
-and C code (of ``np.asarray`` and the like) gets that result as an ndarray. The others get the function that the user file has under
-NumPy's name, so that ``is`` and ``isinstance`` hold there. A class that gets its method later, or that a function makes
-(``types.new_class``), is not noticed, nor is an ``__array__`` that is no function, such as a property.
+A user's ``__array__`` may return an `Array`, but C code accepts only an ndarray. So if a class statement in a user file defines such a
+method, it is replaced by one that inspects its caller: code that calls the method by name gets the user's result,
+and C code (of ``np.asarray`` and the like) gets that result as an ndarray. The other methods get the function that the user file has under
+NumPy's name, so that ``is`` and ``isinstance`` hold there. Not covered are methods added to a class later, classes made by a function
+(``types.new_class``), and an ``__array__`` that is not a function, such as a property.
 
-A stand-in for one of NumPy's classes has a metaclass of its own, which would conflict with a class's ``metaclass=`` and with those of
-its other bases. So a class inherits from NumPy's own class there.
+A stand-in for one of NumPy's classes has its own metaclass, which would conflict with a class's ``metaclass=`` and with those of
+its other bases. In these cases a class inherits from NumPy's own class.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _copies: weakref.WeakValueDictionary[int, np.ndarray[Any, Any]] = weakref.WeakVa
 
 
 def is_copy(seen: Any) -> bool:
-    """Whether the memory of an ndarray belongs to the copy of an `Array` that C code got."""
+    """Whether an ndarray's memory is a copy of an `Array` that was made for C code."""
     memory = memory_of(seen)
     return _copies.get(id(memory)) is memory
 
@@ -48,7 +48,7 @@ def is_copy(seen: Any) -> bool:
 def for_c_code(users: UserFiles, exchanges: Exchanges, twins: dict[Any, Any]) -> None:
     """Replace these methods in classes that are made in user files.
 
-    ``twins``: NumPy's function -> the one that user files have by its name.
+    ``twins``: NumPy's function -> the one that user files have under its name.
     """
     exchanges.put("builtins:__build_class__", partial(_building, users, twins))
 
@@ -68,21 +68,21 @@ def _building(users: UserFiles, twins: dict[Any, Any], exchange: Exchange) -> An
 
 
 class StandInType(type):
-    """Metaclass of stand-ins for NumPy's classes, which tells class statements what to inherit from."""
+    """Metaclass of stand-ins for NumPy's classes. It determines the base from which class statements inherit."""
 
     inherits_always = False
-    """Whether each subclass is one of NumPy's own class, and not only if metaclasses conflict."""
+    """Whether every subclass inherits from NumPy's own class, not only if metaclasses conflict."""
 
     def numpys(cls) -> type | None:
-        """Return the class that this one stands for; None for a user's subclass of it."""
+        """Return the class for which this one stands; None for a user's subclass of it."""
         raise NotImplementedError
 
     def inherited(cls, made: Any) -> None:
-        """Note that a class inherits from NumPy's class in place of this one."""
+        """Handle a new class (``made``): its bases named this stand-in, and NumPy's class has taken the stand-in's place."""
 
 
 def _of_numpy(bases: tuple[Any, ...], metaclass: Any) -> tuple[tuple[Any, ...], list[Any]]:
-    """Return the bases of a new class with NumPy's own in place of stand-ins where these must not be inherited, and these stand-ins."""
+    """Return the bases of a new class, with NumPy's own class in place of each stand-in that must not be inherited; and these stand-ins."""
     inherited: list[Any] = []
     if any(isinstance(base, type) and issubclass(type(base), StandInType) for base in bases):
         kinds = [type(base) for base in bases if isinstance(base, type)]
@@ -102,7 +102,7 @@ def _of_numpy(bases: tuple[Any, ...], metaclass: Any) -> tuple[tuple[Any, ...], 
 
 
 def _made(users: UserFiles, twins: dict[Any, Any], made: Any, inherited: list[Any], frame: FrameType) -> None:
-    """Tell stand-ins of a new class that inherits from NumPy's own, and replace its methods. ``frame`` made it."""
+    """Notify stand-ins of a new class that inherits from NumPy's own, and replace its methods. ``frame``: frame of the class statement."""
     for stand_in in inherited:
         type(stand_in).inherited(stand_in, made)
     if not isinstance(made, type):
@@ -115,7 +115,7 @@ def _made(users: UserFiles, twins: dict[Any, Any], made: Any, inherited: list[An
 
 
 def _seen(value: Any) -> Any:
-    """Replace the ndarrays that NumPy passes on by arrays on their memory."""
+    """Replace ndarrays among arguments from NumPy by arrays on their memory."""
     kind = type(value)
     if kind is np.ndarray:
         shared = host_values.sharing(value)
@@ -130,7 +130,9 @@ def _itself(value: Any) -> Any:
 
 
 def _beside_ndarrays(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Have a method of a subclass of ndarray decline arrays, which ndarray's own method would do: they are asked, and pass ndarrays."""
+    """Wrap a method of a subclass of ndarray so that it declines arrays, as ndarray's own would. NumPy then asks the arrays, which pass
+    ndarrays.
+    """
 
     def answer(self: Any, func: Any, *more: Any, **kwargs: Any) -> Any:
         if any(isinstance(x, Handle) for x in tree_leaves((more, kwargs))):
@@ -141,7 +143,7 @@ def _beside_ndarrays(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wrapping(method: Callable[..., Any], twins: dict[Any, Any], seen: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Wrap a user's ``__array_wrap__``: it gets an array of the program's, and in the context the program's function instead of NumPy's."""
+    """Wrap a user's ``__array_wrap__``: it gets an array, and in the context the program's function instead of NumPy's."""
 
     def given(value: Any) -> Any:
         if type(value) is tuple:
@@ -160,7 +162,7 @@ def hand_twins(made: type, twins: dict[Any, Any], is_users: Callable[[FunctionTy
     for name in (*_HANDED, _WRAPS):
         found = vars(made).get(name)
         if type(found) is FunctionType and not hasattr(found, host_fallback.OF_THE_PROGRAM) and is_users(found):
-            # A subclass of ndarray passes its arguments on to ndarray's own method, which takes ndarrays only.
+            # A subclass of ndarray passes its arguments on to ndarray's own method, which takes only ndarrays.
             is_ndarray = issubclass(made, np.ndarray)
             seen = _itself if is_ndarray else _seen
             if name == _WRAPS:

@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import Callable
 from functools import wraps
-from signal import getsignal, signal as set_handler  # by these names, before a run exchanges them for the program
+from signal import getsignal, signal as set_handler  # imported by name, before a run exchanges them for the program
 from types import FrameType
 from typing import Any
 
@@ -20,7 +20,9 @@ INTERRUPTED = 130
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised after Ctrl-C has ended the program and its traceback was printed; the process then dies of the signal, so that a shell's loop ends."""
+    """Raised after Ctrl-C has ended the program and its traceback was printed. The process then dies of the signal, so that a shell's loop
+    ends.
+    """
 
 
 exit_code: int | None = None
@@ -47,13 +49,13 @@ class Endings:
         self._exchanges = Exchanges()
 
     def listen(self, termination: bool = True) -> None:
-        """Begin to listen; with ``termination`` to ``SIGTERM`` too.
+        """Begin to listen; with ``termination`` also for ``SIGTERM``.
 
         Python runs a handler when its main thread returns to the interpreter loop, and a thread that waits for a lock does not
-        return. So processes that are ended by ``SIGTERM`` and waited for, as those of pools, cannot listen to it.
+        return. So processes that are ended by ``SIGTERM`` and then waited for, as in pools, cannot listen for it.
         """
-        # Python waits for the program's threads and runs its exit handlers after its last line. All of it is still the
-        # program's run, so the handler that was registered first, and therefore runs last, ends it.
+        # Python waits for the program's threads and runs its exit handlers after its last line. All of this is part of the
+        # program's run. So it ends in the exit handler that was registered first, which runs last.
         atexit.register(self._at_exit)
         for name in ("_exit", "abort"):
             self._before(name)
@@ -75,7 +77,7 @@ class Endings:
         self._end(True, True)
 
     def _end(self, flush: bool, complete: bool) -> None:
-        """Finish, while a signal to end the process, as from a pool, has to wait."""
+        """Call ``finish``. A signal that arrives meanwhile to end the process, for example from a pool, takes effect afterwards."""
         self._finishing = True
         try:
             self._finish(flush, complete)
@@ -86,7 +88,7 @@ class Endings:
                 signal.raise_signal(self._asked)
 
     def _before(self, name: str) -> None:
-        """Listen to a function of ``os`` that ends the process; streams are not flushed there, as in plain Python."""
+        """Wrap a function of ``os`` that ends the process, to finish before. Streams are not flushed, as in plain Python."""
 
         def make(exchange: Exchange) -> Any:
             @wraps(exchange.real)

@@ -2,7 +2,7 @@
 
 C code of installed libraries is mostly called by their Python code, which calls ``np.asarray`` first. But user files call their own
 extension modules directly, and some libraries have a public interface in C. The functions of these modules get ndarrays that share
-the memory of arrays, so that writes reach the arrays; so do the methods of their classes, if Python can inherit from these.
+the memory of arrays, so that writes reach the arrays. So do methods of their classes, if Python can inherit from the classes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..common.process_state import process
 from .user_compilers import numpys_own
 
 LIBRARIES = frozenset({"cv2"})
-"""Libraries whose public interface is in C."""
+"""Libraries with a public interface in C."""
 
 _CYTHON = "cython_function_or_method"
 _SPECIAL = frozenset({"__call__", "__contains__", "__getitem__", "__setitem__"})
@@ -30,7 +30,7 @@ def _in_c(value: Any) -> bool:
 
 
 def _handing(exchange: Exchange) -> Any:
-    """Wrap the function so that it gets ndarrays."""
+    """Wrap the exchanged function so that it gets ndarrays."""
     real = exchange.real
 
     @wraps(real)
@@ -85,7 +85,7 @@ def _inheriting(exchange: Exchange) -> Any:
 
 
 def doors(module: ModuleType, _about: Any = None) -> Iterator[Exchange]:
-    """Make the exchanges for one extension module."""
+    """Yield the exchanges for one extension module."""
     for name, member in vars(module).copy().items():
         if name.startswith("_"):
             continue

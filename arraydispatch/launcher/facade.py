@@ -28,24 +28,24 @@ ON_THE_HOST: frozenset[str] = frozenset(
     " numpy.ma.extras numpy.polynomial numpy.polynomial.chebyshev numpy.polynomial.hermite numpy.polynomial.hermite_e"
     " numpy.polynomial.laguerre numpy.polynomial.legendre numpy.polynomial.polynomial numpy.polynomial.polyutils numpy.rec numpy.strings".split()
 )
-"""Modules of functions that work on the host by nature: they take an ``Array`` through ``__array__``, and a user file gets the ndarrays
+"""Modules of functions that must work on the host: they convert an ``Array`` with ``__array__``, and user files get the ndarrays
 that they return as arrays."""
 
 SUBMODULES: frozenset[str] = ON_THE_HOST | frozenset(
     "numpy numpy.fft numpy.lib numpy.lib.scimath numpy.lib.stride_tricks numpy.linalg numpy.random numpy.testing".split()
 )
-"""Modules that have a facade. ``testing`` looks at types, so its comparisons get host arrays."""
+"""Modules that have a facade. ``testing`` tests types, so its comparisons get ndarrays."""
 
 CALL_THEIR_ARGUMENT: frozenset[str] = frozenset(
     "assert_no_gc_cycles assert_no_warnings assert_raises assert_raises_regex assert_warns".split()
 )
-"""Assertions that hand the others of their arguments on to a function of the program: it gets the arrays themselves, which it may write."""
+"""Assertions that pass their other arguments on to a function of the program. It gets the arrays themselves, which it may write."""
 
 INDEX_OBJECTS: frozenset[str] = frozenset({"c_", "mgrid", "ogrid", "r_"})
-"""Objects that make arrays when they are indexed."""
+"""Objects that make arrays when indexed."""
 
 OF_DATES: frozenset[str] = frozenset({"busday_count", "is_busday"})
-"""Functions of dates, which exist only on the host, whose results are no dates."""
+"""Functions of dates, which exist only on the host, with results that are not dates."""
 
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
@@ -68,8 +68,8 @@ def _rule(real: Any) -> type[adoption.Stand] | None:
 
 @cache
 def _dispatched() -> set[Any]:
-    """Return the functions that dispatch by ``__array_function__``, without importing ``numpy.testing.overrides``, which takes a fifth of
-    the import of NumPy.
+    """Return the functions that dispatch by ``__array_function__``, without importing ``numpy.testing.overrides``: that takes a fifth of
+    the time of NumPy's import.
     """
     known: set[Any] | None = getattr(np._core.overrides, "ARRAY_FUNCTIONS", None)  # type: ignore[attr-defined]
     if known is not None:
@@ -80,7 +80,7 @@ def _dispatched() -> set[Any]:
 
 
 def _stands_for(real: Any, module: str, name: str) -> Any:
-    """Return what a user file sees in place of an attribute of a NumPy module."""
+    """Return the object that user files see in place of an attribute of a NumPy module."""
     if isinstance(real, ModuleType):
         return substitute(real)
     if isinstance(real, np.ufunc):
@@ -105,7 +105,7 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
 
 
 def _is_numpys(value: Any) -> bool:
-    """Whether a callable in a module of NumPy's is NumPy's own, and no special method."""
+    """Whether a callable in a NumPy module is NumPy's own, and not a special method."""
     where = getattr(value, "__module__", None) or type(value).__module__
     name = getattr(value, "__name__", "")
     return where.partition(".")[0] == "numpy" and not name.startswith("_")
@@ -115,7 +115,7 @@ _held: Any = vars(ModuleType)["__dict__"]
 _OWN = frozenset({"_real_module", "_unpatched"})
 """Attributes that a facade has and NumPy's module lacks."""
 _stands: dict[int, tuple[Any, Any]] = {}
-"""id of an object of NumPy's modules -> the object and its stand-in, which is the same under all names and in all modules."""
+"""id of an object in NumPy's modules -> the object and its stand-in, which is the same under all names and in all modules."""
 
 
 def _names(facade: ModuleType) -> dict[str, Any]:
@@ -128,11 +128,11 @@ def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
     """Make an attribute that a facade does not hold yet; also return whether the facade may keep it."""
     own = _names(facade)
     real: ModuleType = own["_real_module"]
-    value = getattr(real, name)  # NumPy's own message for a missing attribute
+    value = getattr(real, name)  # raises NumPy's own error for a missing attribute
     if name.startswith("__") and name.endswith("__"):
         return value, False
     if own["_unpatched"].get(name, value) is not value:
-        return value, False  # somebody has put it into NumPy and may remove it again
+        return value, False  # other code has put it into NumPy and may remove it again
     if id(value) not in _stands:
         _stands.setdefault(id(value), (value, _stands_for(value, *_home(value, real, name))))
     return _stands[id(value)][1], True
@@ -162,7 +162,7 @@ def _made(facade: ModuleType, name: str) -> Any:
 
 
 class _Vars(dict[str, Any]):
-    """Result of ``vars(np)``: a copy, whose writes go to the module, so that later changes of NumPy by libraries are still seen."""
+    """Result of ``vars(np)``: a copy. Writes go to the module itself, so that later changes of NumPy by libraries are still seen."""
 
     def __init__(self, facade: ModuleType, names: dict[str, Any]) -> None:
         super().__init__(names)
@@ -230,7 +230,7 @@ _facades: dict[str, ModuleType] = {}
 
 
 def substitute(module: ModuleType) -> ModuleType:
-    """Return the facade of a NumPy module, or the module itself where it has none."""
+    """Return the facade of a NumPy module, or the module itself if it has none."""
     name = module.__name__
     if name not in SUBMODULES or isinstance(module, Facade):
         return module
@@ -276,7 +276,7 @@ def counterpart(value: Any, numpys: dict[int, tuple[ModuleType, str]] | None = N
 
 
 def original(value: Any) -> Any:
-    """Return NumPy's own object for one of the facade; the inverse of :func:`counterpart`."""
+    """Return NumPy's own object for an object of the facade; the inverse of :func:`counterpart`."""
     if isinstance(value, Facade):
         return _names(value)["_real_module"]
     if isinstance(value, adoption.Stand):
@@ -291,7 +291,7 @@ def original(value: Any) -> Any:
 
 
 _taken: dict[int, tuple[int, dict[str, Any], dict[str, Any]]] = {}
-"""id of the globals of a module -> number of requests to exchange them, the globals, and name -> (the facade's object, NumPy's own)."""
+"""id of a module's globals -> number of requests to exchange them, the globals, and name -> (the facade's object, NumPy's own)."""
 _taking = threading.Lock()
 
 
@@ -319,8 +319,8 @@ def _is_written_in(names: dict[str, Any], method: FunctionType) -> bool:
 
 
 def give_back(names: dict[str, Any], imported: bool = True) -> None:
-    """Undo one call of :func:`take` for the module with these globals; the last one puts NumPy's own back. ``imported``: what the module has
-    imported of the facade since becomes NumPy's own too.
+    """Undo one call of :func:`take` for the module with these globals; the last one restores NumPy's own objects. ``imported``: whether to
+    replace also objects of the facade that the module has imported since.
     """
     with _taking:
         count, _, exchanged = _taken.pop(id(names), (1, names, {}))
@@ -331,7 +331,7 @@ def give_back(names: dict[str, Any], imported: bool = True) -> None:
 
 
 def take_out(names: dict[str, Any]) -> None:
-    """Replace the facade's objects that a module has imported by NumPy's own, unless the names of the module are exchanged."""
+    """Replace the facade's objects that a module has imported by NumPy's own, unless the module's names are exchanged."""
     with _taking:
         if id(names) not in _taken:
             _put_back(names, {}, True)
@@ -346,7 +346,7 @@ def _put_back(names: dict[str, Any], exchanged: dict[str, tuple[Any, Any]], impo
 
 
 class _Twins(dict[Any, Any]):
-    """Counterparts by NumPy's function, looked up on first use."""
+    """NumPy function -> its counterpart, looked up on first use."""
 
     def __missing__(self, real: Any) -> Any:
         return self.setdefault(real, counterpart(real))

@@ -1,8 +1,8 @@
 """Import hook: user files that import NumPy get the facade, all other code NumPy itself.
 
 ``sys.modules["numpy"]`` stays NumPy's own, so a library never sees the facade. The hook calls the real import and only replaces
-its result; it keeps no state. That matters because C code also imports through ``builtins.__import__``, with the globals of the
-Python frame that happens to be running, and then takes the module from ``sys.modules`` and discards the result.
+its result; it keeps no state. So it is harmless that C code also imports through ``builtins.__import__``, with the globals of
+whichever Python frame is running: it takes the module from ``sys.modules`` and discards the result.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RESOLVERS = frozenset({
     "pkgutil", "unittest.mock", "_pytest.monkeypatch",
     "copy", "dill._dill", "pickle", "multiprocessing.connection", "multiprocessing.queues", "multiprocessing.spawn",
 })  # fmt: skip
-"""Modules that look up an object by a name that the user gives as a string (``mock.patch("numpy.mean")``) or in a pickle."""
+"""Modules that look up objects by names from a user's string (``mock.patch("numpy.mean")``) or a pickle."""
 
 
 def _names_stand_in(name: str, fromlist: Sequence[str] | None) -> bool:
@@ -37,11 +37,11 @@ def _names_stand_in(name: str, fromlist: Sequence[str] | None) -> bool:
 
 
 _ON_BEHALF = frozenset({f"{__package__}.array_loading"})
-"""Module whose functions unpickle on behalf of their caller."""
+"""Module with functions that unpickle on behalf of their caller."""
 
 
 def _is_within_numpy(names: Mapping[str, object] | None) -> bool:
-    """Whether globals are those of a module of NumPy's, whose functions import NumPy again when they run; its tests are users."""
+    """Whether globals belong to a NumPy module (its functions import NumPy again when they run). NumPy's tests count as user code."""
     return (
         names is not None
         and str(names.get("__package__")).startswith("numpy.")
@@ -56,9 +56,9 @@ def _resolves(namespace: Mapping[str, object] | None) -> bool:
 class ImportHook:
     """Replacement for ``builtins.__import__`` and for its uses in :mod:`importlib` while it is installed.
 
-    User files (by ``users``) see ``substitute(module)`` in place of a module, the facade of NumPy only those of ``importing``. ``tell(name,
-    by_user)`` is called when one of the modules ``told`` has been imported, ``named(globals)`` when code imports :data:`STAND_IN` by its
-    name, and ``loading(module)`` is the context in which an extension module of the user's is loaded.
+    User files (by the rule ``users``) see ``substitute(module)`` in place of a module; only files of the rule ``importing`` see the facade of
+    NumPy. ``tell(name, by_user)`` is called when one of the modules ``told`` has been imported, ``named(globals)`` when code imports
+    :data:`STAND_IN` by name, and ``loading(module)`` is the context in which an extension module of the user is loaded.
     """
 
     def __init__(

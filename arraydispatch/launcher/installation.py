@@ -1,4 +1,5 @@
-"""Ways in for code that runs already: :func:`install` for a process, :func:`accelerated` and :func:`accelerate` for a module's code.
+"""Functions to accelerate code that is already running: :func:`install` for a process, :func:`accelerated` and :func:`accelerate` for a
+module's code.
 
 Each opens an :class:`arraydispatch.launcher.activation.Activation`, as the command and the notebook's magic do, and exchanges names
 that modules have bound to objects of NumPy. They differ in what counts as user code, and in whether the backend is set for the
@@ -58,25 +59,25 @@ def install(
     Parameters
     ----------
     backend : str, optional
-        Name of the backend. By default the one in use, the one that the environment variable ``ARRAYDISPATCH_BACKEND``
-        names, or the best one that is installed, as for ``arraydispatch run``.
+        Name of the backend. By default the one in use, the one named by the environment variable ``ARRAYDISPATCH_BACKEND``,
+        or the best one that is installed, as for ``arraydispatch run``.
     device : str, optional
         Device for new arrays.
     precision : {64, 32, 16, "bf16", None}, optional
-        Precision of fresh floating results; None means NumPy's own rules. By default it stays what it is.
+        Precision of fresh floating results; None means NumPy's own rules. By default it is not changed.
     execution : {"eager", "fused"}, optional
         How calls run, as for :func:`arraydispatch.use`.
     min_size : int, optional
         Arrays with fewer elements stay on the host, as with ``--min-size``.
     fallback : {"warn", "error", "silent"}, optional
-        What a call does that has to run on the host. By default it stays what it is.
+        What happens when a call has to run on the host. By default it is not changed.
     include : str or list of str, optional
         More user code: files, folders or installed packages.
 
     Raises
     ------
     NoBackendFoundError, BackendNotInstalledError, DeviceNotFoundError, PrecisionError, SettingError
-        Each says what there is. Nothing is changed then, and what an earlier call installed stays in force.
+        If an option cannot be applied; the message lists the choices. Then nothing is changed, and an earlier call stays in force.
 
     See Also
     --------
@@ -106,8 +107,8 @@ def install(
 def uninstall() -> None:
     """Undo :func:`install`: restore settings, imports, and the names of NumPy in the program's modules.
 
-    Arrays stay where they are, and objects that hold a function of the stand-in keep it; it still works. Without
-    :func:`install` before, nothing happens. Modules that import ``arraydispatch.numpy`` are not concerned.
+    Arrays stay where they are. Objects that hold a function of the stand-in keep it, and it still works. Has no effect without
+    :func:`install` before, nor on modules that import ``arraydispatch.numpy``.
     """
     with _changing:
         if _installed:
@@ -116,7 +117,7 @@ def uninstall() -> None:
 
 
 def _choices(backend: Any, device: Any, precision: Any, execution: Any, min_size: Any, fallback: Any) -> Choices | None:
-    """Return the options of a call, checked as far as possible without the library; None if it gives none and a run has its own."""
+    """Return the options of a call, checked as far as possible without the library; None if it gives none and a run has set its own."""
     if backend is not None:
         backend = str(backend)
         loader.check(backend)
@@ -177,7 +178,7 @@ def _modules_of(users: UserFiles) -> list[dict[str, Any]]:
 
 
 def _switched(users: UserFiles, modules_of: Callable[[UserFiles], list[dict[str, Any]]]) -> ExitStack:
-    """Put the stand-ins in place for user code and under the names that its modules have bound to NumPy; the result's end undoes it."""
+    """Put the stand-ins in place for user code, and under the names that its modules have bound to NumPy. Closing the result undoes it."""
     with ExitStack() as stack:
         taken: list[dict[str, Any]] = []
         stack.callback(lambda: _put_back(taken, modules_of(users)))
@@ -188,7 +189,7 @@ def _switched(users: UserFiles, modules_of: Callable[[UserFiles], list[dict[str,
 
 
 def _put_back(taken: list[dict[str, Any]], modules: list[dict[str, Any]]) -> None:
-    """Put NumPy's own objects back in modules; a module that has the stand-in for another reason too keeps it."""
+    """Restore NumPy's own objects in modules, unless a module has the stand-in for another reason too."""
     for names in taken:
         facade.give_back(names, imported=not has_stand_in(names))
     for names in modules:
@@ -202,9 +203,9 @@ def _put_back(taken: list[dict[str, Any]], modules: list[dict[str, Any]]) -> Non
 class accelerated:
     """Run the NumPy code of one module on a backend, while the block runs: ``with ad.accelerated("jax"): ...``.
 
-    The names of NumPy at the top level of the module are those of the stand-in during the block, and imports of NumPy in
-    it give the stand-in. Other modules are not changed: what they compute with arrays of the backend runs on the backend, and what
-    they make themselves are NumPy's arrays. The backend and the precision hold for this thread or task; the names are
+    During the block, names bound to NumPy at the top level of the module refer to the stand-in, and imports of NumPy in
+    it give the stand-in. Other modules are not changed: they compute with arrays of the backend on the backend, but
+    create NumPy arrays. The backend and the precision hold for this thread or task; the names are
     exchanged for all threads that run code of the module. Arrays made in the block stay on the backend after it.
 
     Parameters
@@ -214,14 +215,14 @@ class accelerated:
     precision : {64, 32, 16, "bf16", None}, optional
         Precision of fresh floating results in the block.
     execution : {"eager", "fused", None}, optional
-        How calls run while the block does, in all threads.
+        How calls run during the block, in all threads.
     include : str or list of str, optional
         More code to switch: files, folders or installed packages.
 
     Raises
     ------
     NoBackendFoundError, BackendNotInstalledError, PrecisionError, SettingError
-        Each says what there is.
+        If an option cannot be applied; the message lists the choices.
     """
 
     def __init__(
@@ -274,7 +275,7 @@ def accelerate(
 def accelerate(function: Any = None, /, **options: Any) -> Any:
     """Run a function's NumPy code on a backend: ``@ad.accelerate`` or ``@ad.accelerate("jax", precision=32)``.
 
-    Each call runs in a block as of :func:`arraydispatch.accelerated` for the module that the function is defined in.
+    Each call runs in a block of :func:`arraydispatch.accelerated` for the module that defines the function.
     Coroutine functions may be decorated too.
 
     Parameters
@@ -292,7 +293,7 @@ def accelerate(function: Any = None, /, **options: Any) -> Any:
     Raises
     ------
     TypeError
-        For what is no Python function, or a generator function, whose steps run in between other code.
+        If the object is not a Python function, or is a generator function: other code runs between its steps.
     """
     if callable(function) or isinstance(function, staticmethod | classmethod):
         return _accelerate(function, None, options)

@@ -1,4 +1,4 @@
-"""Stand-ins for NumPy's iterators and ``np.vectorize`` in user files, which walk the memory of arrays."""
+"""Stand-ins for NumPy's iterators and ``np.vectorize`` in user files. They iterate over the memory of arrays."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _real = np.ndarray
 
 
 def brought(what: str, values: Any) -> Any:
-    """Return a value with its arrays moved to the host, and report the move."""
+    """Move the arrays in a value to the host, and report the move."""
     if isinstance(values, ad.Array) or (type(values) in (list, tuple) and holds_array(values)):
         events.left(what, "it goes element by element, on the host")
     return to_host(values)
@@ -137,7 +137,7 @@ class _Iterator:
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.__slots__:
             super().__setattr__(name, value)
-        else:  # `iterindex` and its like move the iterator
+        else:  # setting `iterindex` and similar attributes moves the iterator
             setattr(self._iterator, name, value)
 
     def __delattr__(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Stand-ins in user files for NumPy's classes, index objects, and functions with a rule of their own, such as ``np.load``."""
+"""Stand-ins in user files for NumPy's classes, index objects, and functions with special rules, such as ``np.load``."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ _OF_THE_CLASS: dict[str, tuple[int, Callable[..., Any]]] = {
 
 
 class _Unbound(MethodStandIn):
-    """``np.ndarray.sum`` and the like, which accept NumPy's arrays and ours."""
+    """Stand-in for an unbound method such as ``np.ndarray.sum``. It accepts NumPy's arrays and ours."""
 
     def __init__(self, name: str, ours: Any) -> None:
         super().__init__(_real, name)
@@ -94,7 +94,7 @@ class _Unbound(MethodStandIn):
 
 
 def _unbound(name: str) -> property:
-    """Return ``np.ndarray.<name>``; attributes of instances are looked up in their own class."""
+    """Return ``np.ndarray.<name>``, which looks up attributes of an instance in the instance's own class."""
     return property(
         lambda cls: _Unbound(
             name, vars(cls).get(name) or vars(ad.Array).get(name) or getattr(ad.Array if name in SLOTS else _real, name)
@@ -105,8 +105,8 @@ def _unbound(name: str) -> property:
 class _NdarrayType(StandInType, abc.ABCMeta):
     """Metaclass of the facade's ``np.ndarray``: NumPy's arrays and ours are instances, and subclasses are subclasses of NumPy's class.
 
-    Class statements put NumPy's class in place of this metaclass's (:func:`.array_methods.for_c_code`). Where a class is made otherwise,
-    ``type(name, (np.ndarray, SomeAbstractBase), names)`` has no metaclass conflict because this derives from ``ABCMeta``.
+    Class statements inherit from NumPy's class instead (:func:`.array_methods.for_c_code`). For other ways of making a class, such as
+    ``type(name, (np.ndarray, SomeAbstractBase), names)``, this derives from ``ABCMeta``, so that metaclasses do not conflict.
     """
 
     inherits_always = True
@@ -116,7 +116,7 @@ class _NdarrayType(StandInType, abc.ABCMeta):
         return _real
 
     def inherited(cls, made: Any) -> None:
-        """Report a user's subclass, and have its ``view`` know this class."""
+        """Report a user's subclass, and make its ``view`` accept the facade's class."""
         events.left(f"class {made.__name__}(np.ndarray)", "a subclass of ndarray computes on the host")
         if made.view is _real.view:
             with suppress(AttributeError, TypeError):  # its metaclass does not allow changes of its classes
@@ -180,7 +180,7 @@ _KEPT = frozenset(
     " __subclasshook__ __sizeof__ __format__ __reduce_ex__ __array_ufunc__ __array_function__ __array_namespace__"
     " __dlpack__ __dlpack_device__ __copy__ __deepcopy__".split()
 )
-"""Attributes of ``np.ndarray`` that Python or NumPy look up on the class for the class's own purposes."""
+"""Attributes of ``np.ndarray`` that Python or NumPy look up on the class itself."""
 
 for _name in dir(_real):
     if _name not in _KEPT and callable(getattr(_real, _name)):
@@ -193,7 +193,7 @@ def _is_scalar(instance: Any) -> bool:
 
 
 def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
-    """``ndarray.view``: the facade's ``np.ndarray`` as its argument means NumPy's own class."""
+    """Implement ``ndarray.view``, with the facade's ``np.ndarray`` as argument meaning NumPy's own class."""
     args = tuple(_real if value is ndarray else value for value in args)
     kwargs = {key: _real if value is ndarray else value for key, value in kwargs.items()}
     return _real.view(self, *args, **kwargs)
@@ -202,14 +202,12 @@ def _view(self: Any, *args: Any, **kwargs: Any) -> Any:
 def _class_shown(a: Any, frame: FrameType) -> type:
     names = frame.f_globals
     if process.cells is names and process.users is None:
-        return (
-            _real  # in a notebook's cells that see NumPy's own module, what prints as an ndarray is one to `isinstance`
-        )
+        return _real  # in notebook cells that see NumPy's own module, isinstance must hold for objects that print as ndarrays
     return _real if expects_ndarrays(frame) else exports.class_seen(type(a), names)
 
 
 def _interface(a: Any) -> dict[str, Any]:
-    """Return ``ndarray.__array_interface__``, by which a program may write: the array moves to the host for good, if it must."""
+    """Return ``ndarray.__array_interface__``. A program may write through it, so the array moves to the host for good if it must."""
     asking = sys._getframe(1)
     found = exports.array_interface(a, asking)
     if not _for_user(a):
@@ -219,9 +217,9 @@ def _interface(a: Any) -> dict[str, Any]:
 
 
 def _view_of(self: Any, dtype: Any = None, type: Any = None) -> Any:
-    """View as ``ndarray.view`` does; the array moves to the host for good if an ndarray can share its memory only there.
+    """View as ``ndarray.view`` does. The array moves to the host for good if an ndarray can share its memory only there.
 
-    A view is an ndarray if it is of a user's subclass or has a dtype that exists only on the host.
+    The view is an ndarray if it has a user's subclass or a dtype that exists only on the host.
     """
     if (stays := _stays(dtype) or (isinstance(type, builtins.type) and _stays(type))) and _for_user(self):
         events.left("ndarray.view", f"{stays} shares its memory")
@@ -258,13 +256,13 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     __array_struct__ = property(exports.array_struct)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """Return ``ndarray.__array__()``, which the program may write: the array moves to the host for good, if it must."""
+        """Return ``ndarray.__array__()``. The program may write the result, so the array moves to the host for good if it must."""
         if not copy and _for_user(self) and (dtype is None or np.dtype(dtype) == self.dtype):
             return shared(self, "ndarray.__array__")
         return super().__array__(dtype, copy)
 
     def _lent(self, flags: int) -> Any:
-        """Lend the memory as for any array; a writer, and the program, gets memory that the host can write."""
+        """Return the ndarray for the buffer protocol, as any array does; a writer, and the program, gets memory that the host can write."""
         if flags & 1 or _for_user(self):  # PyBUF_WRITABLE
             return shared(self, "the buffer of an array")
         return super()._lent(flags)
@@ -286,7 +284,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
 
 
 def _for_user(a: Any) -> bool:
-    """Whether memory that the host cannot write is asked for by the program, or for it by NumPy, which may keep it (``np.asmatrix``)."""
+    """Whether the program requests memory that the host cannot write, or NumPy does for the program and may keep it (``np.asmatrix``)."""
     if process.users is None or a._kind.backend.hosted or exports.shares_with_host(a):
         return False
     value = views.native(a)
@@ -299,7 +297,7 @@ def _for_user(a: Any) -> bool:
 
 
 _ONLY_READ = "numpy.testing"
-"""Package of NumPy's whose functions keep no memory of their arguments, though they ask for it."""
+"""NumPy package with functions that request the memory of their arguments but do not keep it."""
 
 
 def _stays(wanted: Any) -> str:
@@ -325,7 +323,7 @@ def _reduce_class(cls: type) -> Any:
 
 
 CLASSES: dict[str, type] = {"ndarray": ndarray, "ufunc": Ufunc, **ITERATORS}
-"""Classes the facade exchanges; all others are NumPy's own."""
+"""Classes that the facade exchanges; all others are NumPy's own."""
 
 # pickle asks this table before it tries "by name", where it would find NumPy's own class and complain.
 for _metaclass in (_NdarrayType, UfuncType, *METACLASSES):
@@ -336,7 +334,7 @@ for _metaclass in (_NdarrayType, UfuncType, *METACLASSES):
 
 
 class _IndexObject:
-    """``np.r_`` and its like, which compute on the host and move the result."""
+    """Stand-in for ``np.r_`` and similar objects: it computes on the host and moves the result."""
 
     def __init__(self, real: Any, name: str) -> None:
         self._real = real
@@ -356,14 +354,14 @@ class _IndexObject:
 
 
 class _Grid(_IndexObject):
-    """``np.mgrid`` and ``np.ogrid``."""
+    """Stand-in for ``np.mgrid`` and ``np.ogrid``."""
 
     def __getitem__(self, key: Any) -> Any:
         return creation.grid(key, self._real.sparse) if not traced() else self._real[key]
 
 
 class _Joiner(_IndexObject):
-    """``np.r_`` and ``np.c_``: arrays are joined where they are."""
+    """Stand-in for ``np.r_`` and ``np.c_``: arrays are joined where they are."""
 
     def __init__(self, real: Any, name: str) -> None:
         super().__init__(real, name)
@@ -379,7 +377,7 @@ class _Joiner(_IndexObject):
         return np.concatenate(pieces, axis=-1 if self._columns else 0)
 
     def _pieces(self, items: tuple[Any, ...]) -> list[Any] | None:
-        """Return the pieces to concatenate; None if only NumPy's own code can do that (directives, Python scalars, which are weak)."""
+        """Return the pieces to concatenate; None if only NumPy's own code can do that (for directives and for Python scalars, which are weak)."""
         pieces = []
         for item in items:
             if isinstance(item, ad.Array):
@@ -417,11 +415,11 @@ def index_object(real: Any, name: str) -> Any:
 
 
 _BEHIND_ARCHIVES = ("collections.abc", np.lib._npyio_impl.__name__)
-"""Modules through which ``values``, ``items`` and ``f`` of an archive read its arrays."""
+"""Modules from which ``values``, ``items`` and ``f`` of an archive read its arrays."""
 
 
 class _Archive(np.lib.npyio.NpzFile):
-    """Open ``.npz`` file whose arrays are on the backend."""
+    """Open ``.npz`` file that returns arrays on the backend."""
 
     def __getitem__(self, key: str) -> Any:
         asks = sys._getframe(1)
@@ -444,7 +442,7 @@ def _by_parts(file: Any) -> Any:
         return DECLINED
     try:
         held = np.lib.format.open_memmap(file, mode="r")
-    except (OSError, ValueError, EOFError):  # no file of one array, or one of objects
+    except (OSError, ValueError, EOFError):  # not a file of one array, or an array of objects
         return DECLINED
     return split_arrays.mapped(held, "numpy.load")
 
@@ -459,7 +457,7 @@ def _member_by_parts(archive: Any, key: Any) -> Any:
             version = np.lib.format.read_magic(member)
             header = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}[version]
             shape, by_columns, dtype = header(member)
-        except (KeyError, ValueError, EOFError):  # no array, or a header that NumPy refuses or warns of
+        except (KeyError, ValueError, EOFError):  # not an array, or a header that NumPy refuses or warns about
             return DECLINED
         if by_columns:
             return DECLINED
@@ -476,7 +474,7 @@ def _member_by_parts(archive: Any, key: Any) -> Any:
 
 
 def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """``np.load``: arrays are moved to the backend, but a memory map stays one."""
+    """Implement ``np.load``: arrays are moved to the backend, but a memory map stays one."""
     if mmap_mode is None and not args and not kwargs and split_arrays.is_possible():
         split = _by_parts(file)
         if split is not DECLINED:
@@ -492,7 +490,7 @@ def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
 
 
 def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None) -> Any:
-    """Return NumPy's conversion of an object, moved to the backend with its read-only flag; a view of memory that may change stays."""
+    """Return NumPy's conversion of an object, moved to the backend with its read-only flag; a view of memory that may change stays one."""
     if (buffers.is_writeable(made) or copy is False) and is_window(made):
         kept = on_memory(made) if buffers.is_writeable(made) and type(made) is _real else None
         if kept is not None:
@@ -509,13 +507,13 @@ def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None
 
 
 def frombuffer(buffer: Any, *args: Any, **kwargs: Any) -> Any:
-    """``np.frombuffer``: the result is moved if the buffer cannot change; otherwise it stays a view of the buffer."""
+    """Implement ``np.frombuffer``: the result is moved if the buffer cannot change; otherwise it stays a view of the buffer."""
     made: Any = np.frombuffer(buffer, *args, **kwargs)
     return _from_memory(made, "numpy.frombuffer") if isinstance(made, _real) else made
 
 
 _WITHOUT_MEMORY = frozenset({list, tuple, range, bool, int, float, complex, str, bytes, type(None)})
-"""Types from which NumPy makes an array without reading their memory."""
+"""Types that NumPy converts to an array without reading their memory."""
 
 
 def _shows_memory(x: Any) -> bool:
@@ -541,7 +539,7 @@ def _not_copied(seen: np.ndarray[Any, Any], x: np.ndarray[Any, Any], name: str) 
 
 
 def _from_data(name: str) -> Callable[..., Any]:
-    """``np.asarray`` and its like: NumPy views objects that expose their memory, and any other value goes to the backend."""
+    """Implement ``np.asarray`` and similar functions: NumPy views objects that expose their memory; other values go to the backend."""
     real, parameter = getattr(np, name), "object" if name == "array" else "a"
 
     def made(*args: Any, **kwargs: Any) -> Any:
@@ -583,7 +581,7 @@ def _from_data(name: str) -> Callable[..., Any]:
 
 
 def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
-    """``np.from_dlpack``: an ``Array`` is one already."""
+    """Implement ``np.from_dlpack``; an ``Array`` is returned unchanged."""
     if isinstance(x, ad.Array) and not kwargs:
         return x.view()
     made = np.from_dlpack(x, **kwargs)
@@ -595,7 +593,7 @@ def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
 
 
 def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
-    """``as_strided``: a view of an ``Array``, if it stays inside of its memory."""
+    """Implement ``as_strided``: a view of an ``Array``, if it stays inside of its memory."""
     if not isinstance(x, ad.Array):
         return received(
             [np.lib.stride_tricks.as_strided(x, *args, **kwargs)], "numpy.lib.stride_tricks.as_strided", (x,)
@@ -610,7 +608,7 @@ def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _window(given: dict[str, Any]) -> Any:
-    """``np.ndarray(shape, dtype, buffer=x)`` for an ``Array``, which gives a view of it."""
+    """Implement ``np.ndarray(shape, dtype, buffer=x)`` for an ``Array``: return a view of it."""
     array = given.pop("buffer")
     if not array._kind.backend.holds(np.dtype(given.get("dtype") or float)):
         events.left("numpy.ndarray", "a dtype that exists only on the host looks at the memory of the array")
@@ -619,7 +617,7 @@ def _window(given: dict[str, Any]) -> Any:
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> Any:
-    """``np.require``, which for NumPy's own arrays returns NumPy's result."""
+    """Implement ``np.require``; for ndarrays return NumPy's result."""
     if like is not None and fastpath.meets_foreign(np.require, (), {"like": like}):
         return np.require(a, dtype, requirements, like=like)
     foreign = not isinstance(a, _real)
@@ -637,7 +635,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
-    """``np.asarray_chkfinite``, which checks the values on the array's device."""
+    """Implement ``np.asarray_chkfinite``: check the values on the array's device."""
     array = FUNCTIONS["asarray"](a, dtype, order)
     if array.dtype.kind in "fc" and not np.isfinite(array).all():
         raise ValueError("array must not contain infs or NaNs")
@@ -645,14 +643,14 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> Any:
 
 
 def isscalar(element: Any) -> bool:
-    """``np.isscalar``, which is also true for a device scalar."""
+    """Implement ``np.isscalar``; true also for a device scalar."""
     if type(element) is ndarray:
         return False
     return np.isscalar(element) or _is_scalar(element)
 
 
 def _told_by_array(name: str) -> Callable[..., Any]:
-    """Make a function that an array answers by its attribute; NumPy's gets all other arguments as they were given."""
+    """Make a function that returns an array's attribute; for other arguments it calls NumPy's."""
     real, of_array = getattr(np, name), attrgetter(name)
 
     @wraps(real)
@@ -711,8 +709,8 @@ VIEWS: dict[str, Callable[[Exchanges], None]] = {
         "numpy.matrixlib.defmatrix:matrix.view",
     )
 }
-"""Module with a subclass of ndarray -> the exchange of its ``view``, to be made once the module is imported.
+"""Module with a subclass of ndarray -> the exchange of its ``view``, made once the module is imported.
 
-``np.memmap``, ``np.matrix``, ``np.recarray``, masked arrays and arrays of strings stay NumPy's own in a program, and so does what
-``view(np.ndarray)`` makes of one. NumPy's C code would take the program's class for a dtype.
+``np.memmap``, ``np.matrix``, ``np.recarray``, masked arrays and arrays of strings stay NumPy's own in a program, and so do their
+views by ``view(np.ndarray)``. NumPy's C code would treat the program's class as a dtype.
 """

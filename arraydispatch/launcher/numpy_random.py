@@ -1,7 +1,7 @@
 """Stand-in for ``np.random`` in user files: NumPy draws the numbers, and results are moved to the backend.
 
 Every number comes from NumPy's own generators, so a seeded script prints what it prints with plain NumPy. Numbers drawn for a user
-file are moved to the backend; those that a library draws from a generator of the user stay in an ndarray. Functions that shuffle
+file are moved to the backend; if a library draws from the user's generator, it gets an ndarray. Functions that shuffle
 or permute an ``Array`` draw the order on the host and move the rows on the backend.
 
 With ``--rng device`` normal and uniform numbers come from the library's own generator instead: faster where arrays are
@@ -42,7 +42,7 @@ _KEPT = frozenset({"bytes", "get_bit_generator", "get_state", "seed", "set_bit_g
 
 
 def _lines(x: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[np.ndarray[Any, Any], int]:
-    """Return indices along the axis of an array to shuffle, with as many axes as the array; and that axis.
+    """Return indices along the shuffled axis of an array, with as many axes as the array; and that axis.
 
     If NumPy shuffles these instead of the array, it draws the same numbers and raises the same errors.
     """
@@ -122,7 +122,7 @@ def _draw(real: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 class _ModuleFunction(Stand):
-    """``np.random.normal`` and its like: methods of NumPy's one global generator."""
+    """Stand-in for ``np.random.normal`` and similar functions: methods of NumPy's global generator."""
 
     def __init__(self, source: ModuleType, name: str) -> None:
         super().__init__(getattr(source, name), source.__name__, name)
@@ -150,7 +150,7 @@ class _ModuleFunction(Stand):
 
 
 class _Seed(Stand):
-    """``np.random.seed``: under ``--rng device`` it seeds the library too."""
+    """Stand-in for ``np.random.seed``; under ``--rng device`` it seeds the library too."""
 
     def __call__(self, seed: Any = None) -> None:
         ranks.seeded(seed)
@@ -223,7 +223,7 @@ def _method(counterpart: Any, name: str) -> Any:
 
 
 class _Plain:
-    """Methods of a generator as NumPy defines them, whatever its class overrides."""
+    """NumPy's own methods of a generator, whatever its class overrides."""
 
     __slots__ = ("_counterpart", "_generator")
 
@@ -269,7 +269,7 @@ RandomState: Any = _subclass(np.random.RandomState)
 
 
 class _DefaultRng(Stand):
-    """``np.random.default_rng``."""
+    """Stand-in for ``np.random.default_rng``."""
 
     def __call__(self, seed: Any = None) -> Any:
         ranks.seeded(seed)
@@ -280,7 +280,7 @@ class _DefaultRng(Stand):
 
 
 class _SeededType(_GeneratorType):
-    """Type of stand-ins for bit generators and seed sequences, which also accept an ``Array`` and create NumPy's own objects."""
+    """Type of stand-ins for bit generators and seed sequences. They also accept an ``Array`` and create NumPy's own objects."""
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         stands = "_counterpart" in vars(cls)
@@ -306,7 +306,7 @@ copyreg.pickle(_SeededType, _reduce_class)
 
 
 def attributes(module: ModuleType) -> dict[str, Any]:
-    """Return the attributes of the facade of ``numpy.random`` that replace NumPy's own."""
+    """Return the attributes that replace NumPy's own in the facade of ``numpy.random``."""
     found: dict[str, Any] = {"Generator": Generator, "RandomState": RandomState}
     for name in module.__all__:
         value = getattr(module, name)

@@ -1,9 +1,9 @@
 """Attribution of NumPy's warnings to the line at which plain Python would report them, not to a line of this package.
 
 If NumPy itself computes (small arrays, the NumPy backend), it reports a division by zero at the calling line, which is in this
-package. It reports an empty slice at a line of NumPy's, where a method of ndarray would report the user's line. Every warning that
+package. It reports an empty slice at a line in NumPy, where a method of ndarray would report the user's line. Every warning that
 is shown or recorded passes through ``warnings._showwarnmsg``. There such a warning is issued again for the line of the user's file,
-so that the user's filters and registry apply to that line. Modules in which Python would otherwise remember the warning keep no
+so that the user's filters and registry apply to that line. Modules in which Python would otherwise remember the warning have no
 registry (``__warningregistry__ = None``).
 """
 
@@ -31,7 +31,7 @@ _BEHIND_METHODS = importlib.import_module("numpy._core._methods").__file__
 
 
 def at_user_lines(exchanges: Exchanges) -> None:
-    """Exchange the function by which Python shows and records warnings."""
+    """Exchange Python's function that shows and records warnings."""
     exchanges.put("warnings:_showwarnmsg", _showing)
     # By default Python shows a DeprecationWarning for lines of __main__ alone; for a line of this package it has to come as far as the
     # function above.
@@ -79,7 +79,9 @@ def _user_frame(message: warnings.WarningMessage, frame: FrameType | None) -> Fr
     while frame is not None and (frame.f_code.co_filename, frame.f_lineno) != (message.filename, message.lineno):
         foreign = foreign or not callers.is_core(frame.f_code.co_filename)
         frame = frame.f_back
-    if frame is None or (foreign and issubclass(message.category, DeprecationWarning)):  # a library's, of our use of it
+    if frame is None or (
+        foreign and issubclass(message.category, DeprecationWarning)
+    ):  # a library's warning about our use of it
         return None
     ours = callers.is_ours(message.filename)
     if ours:

@@ -33,7 +33,7 @@ class Chosen(NamedTuple):
 
 
 def default_backend(device: str | None = None) -> Chosen:
-    """Choose the backend of a run that names none: the one in use, that of the environment variable, or one of those installed.
+    """Choose the backend of a run that names none: the one in use, that of the environment variable, or the best one installed.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def default_backend(device: str | None = None) -> Chosen:
 
 
 def _device(name: str) -> str | None:
-    """Return the accelerator that a library was built for; "" if it is the library's default device, None if the library finds none."""
+    """Return the accelerator for which a library was built; "" if it is the library's default device, None if the library finds none."""
     try:
         there = loader.load(name).devices()
     except (ArrayDispatchError, ImportError, RuntimeError):  # the library was built for another version of the driver
@@ -106,7 +106,7 @@ class Choices(NamedTuple):
         return made._replace(execution=policy.execution, min_size=policy.min_size, by_policy=by_policy)
 
     def settled(self) -> Choices:
-        """Return the options with a backend chosen if none is named; raise as :func:`arraydispatch.use` for one from the environment."""
+        """Return the options with a backend, chosen if none is named; raise as :func:`arraydispatch.use` does for one from the environment."""
         if self.backend is not None:
             return self
         found = default_backend(self.device)
@@ -127,7 +127,7 @@ class Choices(NamedTuple):
 
     def apply(self) -> None:
         """Make the options the defaults of this process; raise as :func:`arraydispatch.use` does."""
-        # First: a thread that begins before it has an arena of its own, which later threads take over.
+        # First, because a thread that starts before this has its own arena, which later threads reuse.
         resources.keep_memory(self.settled().backend != "numpy")
         self._use(whole=True)
         # The whole process belongs to the script, so a library that hides 64-bit types enables them once, not for each call.

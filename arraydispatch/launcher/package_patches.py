@@ -1,8 +1,9 @@
 """Exchanges for libraries that check types before values, and so reject arrays that they could use.
 
-Most libraries that need an ndarray call ``np.asarray``, which converts an ``Array``. Some call ``isinstance`` first, and mistake an
-``Array`` for a column's name, a function or a scalar, or omit the copy that they would make of an ndarray. Their public functions
-are listed here. Once such a library is imported, a *door* replaces each function and passes it an ndarray for each ``Array``.
+Most libraries that need an ndarray call ``np.asarray``, which converts an ``Array``. Some call ``isinstance`` first, and treat an
+``Array`` as a column's name, a function or a scalar, or omit the copy that they would make of an ndarray. Their public functions
+are listed here. After such a library is imported, each function is replaced by a wrapper, a *door*, which passes it an ndarray for
+each ``Array``.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ _RETURN_ARRAYS = (
     " scipy.ndimage scipy.optimize scipy.signal scipy.signal.windows scipy.spatial scipy.spatial.distance scipy.special scipy.sparse"
     " scipy.sparse.csgraph scipy.sparse.linalg scipy.stats scipy.stats.contingency scipy.stats.mstats scipy.stats.qmc"
 ).split()
-"""Modules of SciPy whose functions return arrays to a program that gives them none: those that dispatch on no argument."""
+"""SciPy modules with functions that dispatch on no argument but return arrays to a program."""
 
 _CALLED: dict[str, tuple[str, ...]] = {
     "xarray": ("DataArray.interp", "Dataset.interp", "DataArray.groupby", "Dataset.groupby"),
@@ -64,21 +65,21 @@ _CALLED: dict[str, tuple[str, ...]] = {
         "hough_ellipse",
         "hough_line",
         "probabilistic_hough_line",
-    ),  # Cython declares their argument an ndarray
+    ),  # Cython code with arguments declared as ndarrays
     "sklearn.model_selection": ("ParameterGrid.__init__", "ParameterSampler.__init__"),
 }
-"""Module -> the only functions and methods of it that check types."""
+"""Module -> the only functions and methods in it that check types."""
 _SEEDS = {"scipy": "scipy._lib._util", "sklearn": "sklearn.utils.validation"}
-"""Library -> module of its function :data:`_SEED`, which its other modules have by name."""
+"""Library -> module of its function :data:`_SEED`, which its other modules import by name."""
 _SEED = "check_random_state"
 
 _BACKENDS = {row.library: name for name, row in loader.KNOWN.items()}
 """Library -> backend."""
 _IN_C = "from_numpy"
-"""Name of a function that a backend's library writes in C and that accepts only an ndarray."""
+"""Name of a C function of a backend's library that accepts only an ndarray."""
 
 _PROCESSES = "multiprocessing.reduction"
-"""Module of the pickler by which the processes of a run hand on arrays of ours."""
+"""Module of the pickler that processes of a run use to exchange arrays."""
 
 _OTHERS = "cloudpickle dill joblib multiprocessing shelve skimage xarray".split()
 LIBRARIES = frozenset(
@@ -100,8 +101,8 @@ _INSIDE = frozenset(
     "apply_if_callable hash_array hash_pandas_object is_bool_indexer _clip_with_one_bound _get_setitem_indexer _set_item"
     " _set_values _set_with_engine _setitem_array _setitem_frame _setitem_with_indexer _where".split()
 )
-"""Functions that are exchanged in place of public ones: for pandas functions that count the references to their object, which another
-frame would increase, and for functions that a module finds by ``__getattr__``."""
+"""Private functions that are exchanged in place of public ones: for pandas functions that count the references to their object, because
+another frame would add one, and for functions that a module provides by ``__getattr__``."""
 _COUNTS = "getrefcount"
 
 _RUNS = frozenset("agg aggregate apply eval map pipe query transform".split())
@@ -115,11 +116,11 @@ _FILLS = frozenset({"read_direct"})
 
 
 _looked_at = TypeTable(ad.Array, list, tuple, dict, type, ModuleType)
-"""Type -> whether a value of it can be or contain an ``Array``, its class, or a module of the facade."""
+"""Type -> whether a value of this type can be or contain an ``Array``, its class, or a module of the facade."""
 
 
 def _hosted(value: Any, deep: bool = True) -> Any:
-    """Return a value with the ndarray in place of each ``Array`` in it; unless ``deep``, lists are not entered."""
+    """Replace each ``Array`` in a value by an ndarray; unless ``deep``, lists are not searched."""
     kind = type(value)
     if not _looked_at[kind] or (kind is list and not deep):
         return value
@@ -148,7 +149,7 @@ def _named(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _from_outside() -> bool:
-    """Whether the library is called from outside: when it calls itself, long lists need not be searched again."""
+    """Whether other code calls the library. When the library calls itself, long lists need not be searched again."""
     answer: FrameType = sys._getframe(2)
     asks, asked = answer.f_back, answer.f_globals["__name__"]
     return asks is None or _root(asks.f_globals.get("__name__", "")) != _root(asked)
@@ -159,7 +160,7 @@ def _root(module: str) -> str:
 
 
 def _saving(exchange: Exchange) -> Any:
-    """Return a pickler's ``save`` that converts arrays to ndarrays; it is called with each part of an object."""
+    """Return a pickler's ``save``, which is called with each part of an object, that converts arrays to ndarrays."""
     return _door(exchange.real, _given_alone)
 
 
@@ -184,7 +185,7 @@ def _mapping(exchange: Exchange) -> Any:
 
 
 def _reducing(exchange: Exchange) -> Any:
-    """Return a pickler's ``reducer_override`` that pickles stand-ins for NumPy's classes, known by their metaclass, as NumPy's classes."""
+    """Return a pickler's ``reducer_override`` that pickles stand-ins for NumPy's classes, recognized by their metaclass, as NumPy's."""
     real = exchange.real
 
     @functools.wraps(real)
@@ -200,7 +201,7 @@ def _reducing(exchange: Exchange) -> Any:
 
 
 def _of_a_stand(obj: Any) -> bool:
-    """Whether a value is a method of a stand-in for an object of NumPy, which is pickled by the name of NumPy's object."""
+    """Whether a value is a method of a stand-in for a NumPy object. It is pickled by the name of NumPy's method."""
     return type(obj) is MethodType and type(type(obj.__self__)) in copyreg.dispatch_table
 
 
@@ -250,7 +251,7 @@ def finding(exchange: Exchange) -> Any:
 
 
 def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a door for a function that fills ndarrays; their values are then copied to the arrays."""
+    """Return a door for a function that fills ndarrays, which copies their values to the arrays afterwards."""
 
     @functools.wraps(real)
     def answer(self: Any, dest: Any, *args: Any, **kwargs: Any) -> Any:
@@ -266,18 +267,18 @@ def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _door(real: Any, given: Any = _given, named: Any = _named) -> Callable[..., Any]:
-    """Return the door of a function: it passes ndarrays on, and its frame counts as one of the library's own."""
+    """Return the door of a function: it passes on ndarrays, and its frame counts as one of the library."""
     return _inside(real, lambda *args, **kwargs: real(*given(args), **(kwargs and named(kwargs))))
 
 
 def _ufunc_door(real: Any) -> Callable[..., Any]:
-    """Return a door for ``__array_ufunc__`` that shares the memory of ``out=`` and of the first operand of ``at``, which is written."""
+    """Return a door for ``__array_ufunc__`` that shares the memory of written arrays: ``out=`` and the first operand of ``at``."""
     given, named, back = _given_to_ufunc, _named_to_ufunc, _own
     return _inside(real, lambda *args, **kwargs: back(real(*given(args), **(kwargs and named(kwargs))), kwargs))
 
 
 def _door_with_out(real: Any) -> Callable[..., Any]:
-    """Return a door for a function that writes into its parameter ``out``, whose memory it shares and which it returns."""
+    """Return a door for a function that writes into its parameter ``out``. The door shares the memory of ``out`` and returns the array."""
     code = real.__code__
     at = code.co_varnames.index("out") if "out" in code.co_varnames[: code.co_argcount] else sys.maxsize
     given, named, back = _given, _named_to_ufunc, _own
@@ -317,7 +318,7 @@ def _named_to_ufunc(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own(result: Any, kwargs: dict[str, Any]) -> Any:
-    """Return a ufunc's result, with the array in place of the ndarray on its memory that was written."""
+    """Return a ufunc's result, with the written array in place of the ndarray on its memory."""
     if type(result) is tuple:
         return tuple([_own(part, kwargs) for part in result])
     outs = kwargs.get("out", ())
@@ -345,7 +346,7 @@ def _door_in_c(real: Any) -> Callable[..., Any]:
 
 
 def _takes(code: CodeType, bound: bool) -> bool:
-    """Whether a function takes arguments, or a method takes any besides its object."""
+    """Whether a function takes arguments, or a method takes any besides ``self``."""
     return bool(code.co_flags & (CO_VARARGS | CO_VARKEYWORDS)) or code.co_argcount + code.co_kwonlyargcount > bound
 
 
@@ -411,8 +412,8 @@ def _keeping(exchange: Exchange) -> Any:
 
 
 def _results(module: ModuleType, library: str) -> Iterator[Exchange]:
-    """Return the functions of a module of SciPy's that has no stand-in yet, and its ufuncs, which give a program arrays."""
-    imported("arraydispatch.scipy_support")  # which no program needs that does not use SciPy
+    """Yield exchanges for the functions without a stand-in and the ufuncs of a SciPy module, so that they return arrays to a program."""
+    imported("arraydispatch.scipy_support")  # not loaded for programs that do not use SciPy
     from .. import scipy_support
 
     dispatched = scipy_support.public(module) if module.__name__ in scipy_support.MODULES else ()
@@ -429,7 +430,7 @@ def _results(module: ModuleType, library: str) -> Iterator[Exchange]:
 
 _ARRAY_FUNCTION: Any = type(np.sum)
 _FUNCTION_TYPES = frozenset({"function", "cython_function_or_method", "_Function"})
-"""Names of the types of functions, of Cython's, and of the dispatching ones of ``scipy.fft``."""
+"""Names of the types of functions: Python's, Cython's, and the dispatching ones of ``scipy.fft``."""
 
 
 def _ufunc_of_scipy(exchange: Exchange) -> Any:
@@ -442,7 +443,7 @@ def _function_of_scipy(exchange: Exchange) -> Any:
 
 
 def _seeds(module: ModuleType, library: str) -> Iterator[Exchange]:
-    """Return a function for seeds that takes the facade of ``np.random`` for NumPy's own module."""
+    """Return a function for seeds that accepts the facade of ``np.random`` in place of NumPy's own module."""
     real = getattr(module, _SEED, None)
     make = None if real is None else _door_for(_SEED, real, False)
     if make is not None:
@@ -466,8 +467,8 @@ _PATCHES: dict[str, dict[str, tuple[Callable[[Exchange], Any], str]]] = {
         for module, names in array_loading.METHODS.items()
     },
 }
-"""Module -> function or method of it -> the factory of its replacement, and the name of the exchange. Estimators store their arguments and check
-types later; picklers treat ndarrays as no ``__reduce__`` could: they map files, or hash memory."""
+"""Module -> function or method in it -> factory of the replacement, and name of the exchange. Estimators store their arguments and check
+types later; picklers handle ndarrays in ways that ``__reduce__`` cannot provide: they map files, or hash memory."""
 _LOOKED_FOR = LIBRARIES.union(
     *_SURFACES.values(),
     _RETURN_ARRAYS,
@@ -476,7 +477,7 @@ _LOOKED_FOR = LIBRARIES.union(
     _PATCHES,
     (_PROCESSES,),
 )
-"""Modules that are patched once they have been imported."""
+"""Modules that are patched after they have been imported."""
 
 _made: dict[tuple[ModuleType, Any], list[Exchange]] = {}
 """The doors of a module; they are made once, because a notebook opens them for each cell."""
@@ -490,18 +491,18 @@ def _is_begun(module: ModuleType) -> bool:
 
 
 def _is_within_begun(name: str) -> bool:
-    """Whether the import of a package that a module belongs to has begun but not ended; it may yet take functions from the module."""
+    """Whether the import of a module's package has begun but not ended: the package may yet import functions from the module."""
     above = name.rpartition(".")[0]
     return bool(above) and ((above in sys.modules and _is_begun(sys.modules[above])) or _is_within_begun(above))
 
 
 def _is_unfinished(name: str, module: ModuleType) -> bool:
-    """Whether a module is to be patched later: its own import has not ended, or one that takes functions from it."""
+    """Whether a module is to be patched later, because its own import, or that of a package that imports from it, has not ended."""
     return _is_begun(module) or (name in _RETURN_ARRAYS and _is_within_begun(name))
 
 
 _PATIENCE = 0.05
-"""Seconds after which a thread that waits for the lock of the doors asks whether a handler interrupts the thread that holds it."""
+"""Seconds after which a thread that waits for the lock of the doors checks whether a signal handler interrupts the thread holding it."""
 
 
 class Doors:
@@ -510,7 +511,7 @@ class Doors:
     Parameters
     ----------
     exchanges : Exchanges
-        Exchanges of the run, which close the doors.
+        Exchanges of the run, to which the doors are added.
     """
 
     def __init__(self, exchanges: Exchanges) -> None:
@@ -527,21 +528,21 @@ class Doors:
         self._opened: set[str] = set()
         self._received: set[str] = set()
         self._modules = 0, ""
-        """Number of modules at the last check, and the last of them."""
+        """Number of modules at the last check, and the name of the last one."""
         self._awaited: set[str] = set()
         """Modules that were being imported at that time."""
-        # This lock is held while doors are opened: a thread that imports continues only when they are open, even if another
-        # thread opens them.
+        # This lock is held while doors are installed: a thread that imports continues only when they are in place, even if
+        # another thread installs them.
         self._opening = threading.RLock()
 
     def open_all(self, imported: str = "", by_user: bool = False) -> None:
-        """Open the doors of all modules that have been imported so far, of which ``imported`` has just been, by a user file or not."""
+        """Install the doors of all modules imported so far. ``imported``: module that has just been imported, ``by_user``: by a user file."""
         if by_user:
             import_notices.catch_up()
         if not self._may_open():
-            return  # the thread that opens doors may wait for this one, whose modules the next import opens
+            return  # the thread with the lock may wait for this one; the next import patches this one's modules
         try:
-            if self._is_news(by_user):
+            if self._may_have_imported(by_user):
                 self._awaited.clear()
                 self._open_news()
             if by_user and _root(imported) in _BACKENDS:
@@ -553,7 +554,7 @@ class Doors:
             self._opening.release()
 
     def _may_open(self) -> bool:
-        """Take the lock; return False where the thread that holds it may wait for this one, in a handler that compiles, for example."""
+        """Take the lock; return False if the thread that holds it may wait for this one, for example in a handler that compiles."""
         if is_aside():
             return self._opening.acquire(blocking=False)
         while not self._opening.acquire(timeout=_PATIENCE):
@@ -561,8 +562,11 @@ class Doors:
                 return False
         return True
 
-    def _is_news(self, by_user: bool) -> bool:
-        """Whether a module of :data:`_LOOKED_FOR` may have been imported since; quick, because packages import known modules again and again."""
+    def _may_have_imported(self, by_user: bool) -> bool:
+        """Whether a module of :data:`_LOOKED_FOR` may have been imported since the last check.
+
+        Called on every import, so it looks only at the newest entries of ``sys.modules``, unless a user file imports.
+        """
         try:
             (before, last), self._modules = self._modules, (len(sys.modules), next(reversed(sys.modules), ""))
             if (before, last) == self._modules:
@@ -575,7 +579,7 @@ class Doors:
             return True
         return not _LOOKED_FOR.isdisjoint(new) or any(
             (module := sys.modules.get(name)) is None or not _is_unfinished(name, module)
-            for name in tuple(self._awaited)  # in which the handler of a signal may open doors
+            for name in tuple(self._awaited)  # a copy, because a signal handler may install doors meanwhile
         )
 
     def _receive(self, name: str) -> None:
@@ -587,7 +591,7 @@ class Doors:
                 process.visited = direct_use.is_tracing
 
     def _news(self, library: str, names: tuple[str, ...]) -> Iterator[ModuleType]:
-        """Return the modules of an imported library that have been imported since the last call."""
+        """Yield the modules of an imported library that have been imported since the last call."""
         for name in (library, *names):
             module = sys.modules.get(name)
             if module is None or _is_unfinished(name, module):

@@ -1,4 +1,4 @@
-"""Counts of the other processes of a run: each writes a file to a folder, which the session makes and reads."""
+"""Counts of the other processes of a run: each writes a file to a folder that the session makes and reads."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from ..profiling.recorder import Profile
 from .exits import Endings
 
 _SPARING = 20
-"""Inverse of the largest share of a busy process's time that saving may take."""
+"""Inverse of the maximum share of a busy process's time that saving may take."""
 
 
 class Saver:
     """Writer of the counts of a process that does not report itself: a child of the reporting one, or a fork.
 
     It writes before the process ends, and before it returns a result, because a pool kills its processes when it has the
-    last one.
+    last result.
     """
 
     def __init__(self, profile: Profile, folder: str) -> None:
@@ -33,7 +33,7 @@ class Saver:
         self._before_results = False
 
     def begin(self) -> None:
-        """Begin counting from zero in a new process, under a name of its own."""
+        """Begin counting from zero in a new process, under a new name."""
         self._profile.forget()
         self._name = f"{os.getpid()}-{time.time_ns()}"
         if self._before_results or "multiprocessing" not in sys.modules:

@@ -1,11 +1,11 @@
 """Processes that a script starts: acceleration of new interpreters, and support for forks.
 
 A new interpreter (``subprocess`` with ``sys.executable``, ``multiprocessing``'s spawn and forkserver) inherits the
-environment: ``PYTHONPATH`` begins with a folder of ours, whose ``sitecustomize`` puts the import hook in place. The
+environment: ``PYTHONPATH`` begins with a folder of ours with a ``sitecustomize`` that installs the import hook. The
 backend is loaded when user code imports NumPy, so other programs start as fast as before.
 
 A fork inherits everything but threads, so a library with its own threads would wait for them forever in the child. Therefore
-the child's arrays are moved to the host, where NumPy computes; the parent prints that once.
+the child's arrays are moved to the host, where NumPy computes. The parent prints that once.
 
 This module is imported by every Python process that a script starts, so it imports most modules only when they are
 needed.
@@ -34,7 +34,7 @@ _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 def inherit(choices: Any, roots: list[str], counts: str | None = None, each: bool = False) -> None:
     """Make every Python process that this one starts run as it does, with these options of the run and roots of user code.
 
-    ``counts`` is the folder in which processes write their counts, if they are wanted; ``each``: of each call by its line.
+    ``counts``: folder for the processes' counts, if they are wanted; ``each``: whether each call is counted by its line.
     """
     paths = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path not in ("", _FOLDER)]
     os.environ["PYTHONPATH"] = os.pathsep.join([_FOLDER, *paths])
@@ -70,7 +70,7 @@ def continue_run() -> None:
     users = UserFiles(run["roots"])
     for root in of_command_line(users):
         users.add_root(root)
-    users.add_namespace(vars(sys.modules["__main__"]))  # code of `-c` and of standard input has no file
+    users.add_namespace(vars(sys.modules["__main__"]))  # code from `-c` and standard input has no file
     waiting = [run["choices"]]
     exchanges = Exchanges()  # never removed: the process ends with its program
     opened = package_patches.Doors(exchanges)
@@ -157,7 +157,7 @@ class _Forks:
 
 
 def _bring_home(hosts: list[tuple[Any, Any]]) -> None:
-    """Move arrays to the host in place: roots by a copy of their values, views as views of it."""
+    """Move arrays to the host in place: roots as copies, views as views of these."""
     from ..memory.reshaping import hold_on_host
 
     derived: dict[int, list[Any]] = {}
@@ -174,7 +174,7 @@ _begun: list[_Forks] = []
 
 
 def survive_forks() -> None:
-    """Make forks of this process work with every library that it loads; called before the program runs."""
+    """Make forks of this process work with every library that it loads. Called before the program runs."""
     import atexit
     import warnings
 

@@ -1,11 +1,11 @@
-"""Files as the ranks see them: rank 0 works on the real ones; each other rank writes, renames and removes copies in a folder of its own.
+"""Files as the ranks see them: rank 0 works on the real files; each other rank writes, renames and removes copies in its own folder.
 
-Each path that Python code asks for is looked up there first, so that each rank sees the files that rank 0 sees. A file that the rank has
-neither written nor removed is the real one. Directories that :mod:`tempfile` makes, or a library by the process's number (joblib's), have a
-name of the rank's own, and are used as they are: the rank's child processes find their files.
-C code that opens files by itself is not seen. Rank 0 makes a change after the others have made theirs (:mod:`.rank_turns`), so that none
-finds a file which it has yet to write. Ranks that a cluster's launcher started share no folder, so rank 0 may be ahead of them. There,
-making a file that exists, or removing one that is gone, is no error.
+A path in Python code is looked up in that folder first, so that each rank sees the files that rank 0 sees. A file that the rank has
+neither written nor removed is the real one. Directories that :mod:`tempfile` makes, or a library by the process's number (joblib's), have
+different names in each rank, and are not redirected, so that the rank's child processes find their files.
+C code that opens files itself is not redirected. Rank 0 makes a change after the others have made theirs (:mod:`.rank_turns`), so that no
+rank finds a file that it has yet to write. Ranks that a cluster's launcher started share no folder, so rank 0 may be ahead of them. There,
+making a file that exists, or removing one that is gone, is not an error.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ __all__ = ["RankFiles"]
 
 _READING = ("access", "listxattr", "lstat", "readlink", "stat", "statvfs")
 _ABSENT = 20
-"""Seconds in which rank 0 makes a directory that this rank goes to."""
+"""Seconds to wait until rank 0 has made a directory to which this rank changes."""
 
 
 class RankFiles(Files):
-    """The files as another rank sees them; its own folder is made in ``folder``, or where the system has its temporary files. ``turns`` are
-    the changes of all ranks, None if they share no folder.
+    """Files as a rank other than 0 sees them. The rank's folder is made in ``folder``, or in the system's folder for temporary files.
+    ``turns``: changes of all ranks; None if they share no folder.
     """
 
     def __init__(self, folder: str | None, turns: Turns | None) -> None:
@@ -44,9 +44,9 @@ class RankFiles(Files):
         self._gone: set[str] = set()
         """Paths that the rank has removed."""
         self._emptied: set[str] = set()
-        """Directories that it has removed and made again."""
+        """Directories that the rank has removed and made again."""
         self._links: dict[str, Any] = {}
-        """Targets of symbolic links that it has made, by their paths."""
+        """Path of a symbolic link that the rank has made -> target."""
         self._real: dict[str, Callable[..., Any]] = {
             name: getattr(os, name) for name in ("lstat", "makedirs", "remove")
         }
@@ -95,11 +95,11 @@ class RankFiles(Files):
         return os.path.join(self._folder, "tree", drive.replace(":", ""), rest.lstrip("\\/"))
 
     def _has(self, path: str) -> bool:
-        """Whether the rank has a file or a directory of its own there."""
+        """Whether the rank has its own file or directory at a path."""
         return self._type(self._copy_of(path)) is not None
 
     def _is_hidden(self, path: str) -> bool:
-        """Whether the rank has removed the real file, or a directory that it is in."""
+        """Whether the rank has removed the real file or a directory above it."""
         if not (self._gone or self._emptied):
             return False
         if path in self._gone:
@@ -114,7 +114,7 @@ class RankFiles(Files):
         return self._copy_of(path) if self._is_hidden(path) or self._has(path) else path
 
     def _is_older(self, path: str) -> bool:
-        """Whether a real file is as it was before the run, or before the change that rank 0 makes after this rank."""
+        """Whether a real file is unchanged since before the run, or since before the change that rank 0 makes after this rank."""
         if self._turns is not None:
             return self._type(path) is not None
         try:
@@ -123,7 +123,7 @@ class RankFiles(Files):
             return False
 
     def _for_writing(self, path: str, keeps: bool, asked: Any = None) -> str:
-        """Return the rank's own place for a file, with the values of the real one if these are kept."""
+        """Return the rank's own path for a file to be written, with a copy of the real file if its contents are kept."""
         place = self._copy_of(path)
         above = os.path.dirname(path)
         if self._type(self._seen(above)) != stat.S_IFDIR:
@@ -164,7 +164,7 @@ class RankFiles(Files):
         if not self._is_hidden(path) and (
             self._type(path) not in (None, stat.S_IFREG) or (makes and self._is_older(path))
         ):
-            return path  # a device, a directory, or a file that must not be there
+            return path  # a device, a directory, or a file that must not exist
         return self._for_writing(path, keeps and not makes, asked)
 
     def _opening_by_number(self, exchange: Exchange) -> Any:
@@ -234,7 +234,7 @@ class RankFiles(Files):
                 real(src, dst, *args, **kwargs)
                 return
             source = self._path(src, kwargs)
-            if source is None:  # of a temporary file
+            if source is None:  # a temporary file
                 self._copy(os.fspath(src), self._for_writing(target, False))
                 self._real["remove"](src)
                 return
@@ -255,7 +255,7 @@ class RankFiles(Files):
         return renamed
 
     def _is_missing(self, path: str) -> bool:
-        """Whether there is no such file for the rank: removed, or not there before the change that rank 0 makes after this rank."""
+        """Whether a file does not exist for the rank: removed, or made only by the change that rank 0 makes after this rank."""
         if self._has(path):
             return False
         if self._is_hidden(path):
@@ -269,7 +269,7 @@ class RankFiles(Files):
             )
 
     def _carry(self, source: str, target: str) -> None:
-        """Have a directory, as the rank sees it, at another place among its own."""
+        """Copy a directory, as the rank sees it, to another path in the rank's folder."""
         place = self._for_writing(target, False)
         self._real["makedirs"](place, exist_ok=True)
         for name in self._names(source):
@@ -356,7 +356,7 @@ class RankFiles(Files):
     # -- modules -------------------------------------------------------------------------------------------------------
 
     def own_module(self, name: str, folders: Sequence[str]) -> tuple[str, str, bool] | None:
-        """Return the file of a module that the rank has written, where it lies, and whether it is a package's."""
+        """Return the file of a module that the rank has written, its own path for it, and whether it is a package."""
         last = name.rpartition(".")[2]
         for folder in folders:
             path = os.path.abspath(folder)

@@ -1,8 +1,8 @@
-"""Standard input of the ranks: rank 0 reads it, and the others read what rank 0 has read.
+"""Standard input of the ranks: rank 0 reads it, and the others read the same data from a file.
 
-Each read of rank 0 is appended to a file in the folder that the ranks share, as a record. The n-th read of another rank returns the n-th
-record, and waits for it. What the program reads through ``sys.stdin``, :func:`input` and ``open(0)`` is so the same in each rank; what it
-reads from descriptor 0 by other ways is rank 0's alone.
+Each read of rank 0 is appended as a record to a file in the folder that the ranks share. The n-th read of another rank waits for the n-th
+record and returns it. So reads through ``sys.stdin``, :func:`input` and ``open(0)`` return the same in each rank. Only rank 0 can read
+descriptor 0 by other means.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _PLACES = (0, "/dev/stdin")
 
 
 def keep(folder: str, *, first: bool, terminal: bool, reads: Callable[[str], None]) -> None:
-    """Read standard input with the other ranks, by way of a folder that all share, for the rest of the process; ``reads`` is called before
+    """Share standard input with the other ranks, through a common folder, for the rest of the process. ``reads`` is called before
     each read.
 
-    ``first``: this is rank 0. ``terminal``: rank 0 has a terminal there.
+    ``first``: whether this is rank 0. ``terminal``: whether rank 0's standard input is a terminal.
     """
     stdin: Any = sys.stdin
     if stdin is None:
@@ -75,7 +75,7 @@ class _Input(io.RawIOBase):
 
     def fileno(self) -> int:
         if self._terminal:
-            raise io.UnsupportedOperation("fileno")  # by which `input` would read a terminal by itself
+            raise io.UnsupportedOperation("fileno")  # else `input` would read from the terminal itself
         return 0
 
 
@@ -85,7 +85,7 @@ class _Reading(_Input):
     def __init__(self, path: str, stdin: io.TextIOWrapper, terminal: bool, reads: Callable[[str], None]) -> None:
         super().__init__(terminal)
         self._reads = reads
-        self._stdin = stdin  # which would be closed if nothing held it
+        self._stdin = stdin  # it would be closed if nothing referred to it
         self._real: Any = stdin.buffer
         self._process = os.getpid()
         self._log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -134,7 +134,7 @@ class _Repeating(_Input):
 
 
 class _Opened(_Input):
-    """Standard input as :func:`open` returns it, which is not closed with the file."""
+    """Standard input as :func:`open` returns it. Closing it does not close standard input."""
 
     def __init__(self, raw: Any) -> None:
         super().__init__(raw.isatty())

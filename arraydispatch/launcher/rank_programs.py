@@ -1,7 +1,7 @@
-"""Programs that all ranks begin together, as each rank has begun them: kept in a mapped file, which outlives a rank that is killed.
+"""Record of the programs that a rank has begun, which all ranks must begin together. It is a mapped file, which outlives a killed rank.
 
-When ranks begin different programs, the library that connects them may end a process at once. What a rank has begun is in the file before it
-begins, so that the command can still tell where the ranks parted.
+If ranks begin different programs, the library that connects them may end a process immediately. A rank writes to the file before it
+begins a program, so that the command can still tell where the ranks differed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Begun", "Others", "begun"]
 _SLOTS = 256
 """Number of programs that are remembered."""
 _HEAD = struct.Struct("<IQIH")
-"""Checksum of the rest, number of the program, checksum of all programs so far, length of the line."""
+"""Format of a record: checksum of the rest, number of the program, checksum of all programs so far, length of the line."""
 _SIZE = 512
 
 
@@ -38,7 +38,7 @@ class Begun:
         os.close(file)
 
     def add(self, key: str, line: str) -> None:
-        """Note a program, and the line of the user's that begins it."""
+        """Record a program, and the user's line that begins it."""
         self.count += 1
         self._sum = zlib.crc32(f"{key} {line}".encode(), self._sum)
         shown = line.encode()[-(_SIZE - _HEAD.size) :]
@@ -49,25 +49,25 @@ class Begun:
 
 
 class Others:
-    """Programs that the other ranks have begun, as rank 0 asks for them.
+    """Programs that other ranks have begun, read by rank 0.
 
     Parameters
     ----------
     paths : list of str
-        Their files, which they may have yet to make.
+        Files of these ranks, which need not exist yet.
     """
 
     def __init__(self, paths: list[str]) -> None:
         self._files = [os.open(path, os.O_RDONLY | os.O_CREAT, 0o600) for path in paths]
 
     def is_ahead(self, which: int, count: int) -> bool:
-        """Whether one of them has begun more than so many programs."""
+        """Whether rank number ``which`` of these has begun more than ``count`` programs."""
         head = os.pread(self._files[which], _HEAD.size, (count + 1) % _SLOTS * _SIZE)
         return len(head) == _HEAD.size and _HEAD.unpack(head)[1] > count
 
 
 def begun(path: str) -> dict[int, tuple[int, str]]:
-    """Return the programs that a rank began last: number of each, the checksum of all so far, and its line."""
+    """Return the programs that a rank began last: number -> (checksum of all so far, line)."""
     try:
         with open(path, "rb") as stream:
             slots = stream.read()

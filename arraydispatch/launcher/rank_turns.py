@@ -1,9 +1,9 @@
 """Order of file changes between ranks: rank 0 changes the real file after every other rank has come to the same change.
 
-All ranks make the same changes in the same order, each in its own time. If rank 0 did not wait, another rank could find what rank 0 has
-written before its own program has written it. Each other rank appends a number to a file of its own once it has made a change;
-rank 0 reads these files. If ranks use different names (with the time in them, say), their changes are matched by their number. A rank that has
-begun a program which rank 0 has not is past the change, and does not make it.
+All ranks make the same changes in the same order, at different times. If rank 0 did not wait, another rank could find a file of rank 0
+before its own program has written it. Each other rank appends a number to its own log file after a change;
+rank 0 reads these files. If ranks use different file names (with the time in them, say), their changes are matched by number. If a rank has
+begun a program that rank 0 has not, it has passed the change without making it.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ from .rank_programs import Others
 __all__ = ["CHANGING", "OPENING", "PLACES", "WRITING", "Files", "FirstRankFiles", "Turns", "asked_for_program"]
 
 CHANGING = ("chmod", "chown", "setxattr", "truncate", "utime")
-"""Functions of :mod:`os` that change a file."""
+"""Functions of :mod:`os` that change files."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-"""Flags with which :func:`os.open` can change a file."""
+"""Flags that let :func:`os.open` change a file."""
 _ON_BEHALF = frozenset(
     (__name__, f"{__package__}.rank_files", f"{__package__}.rank_input", *"os pathlib pathlib._local shutil glob genericpath posixpath ntpath".split())
 )  # fmt: skip
 """Modules through which a program opens files: the search for the caller skips their frames."""
 _CALLING = frozenset({"concurrent.futures.thread", "logging.handlers", "multiprocessing.pool"})
-"""Modules whose threads call what a program has given them."""
+"""Modules with threads that call a program's functions."""
 OPENING = ("builtins:open", "bz2:_builtin_open", "io:open", "tarfile:bltn_open")
-"""Names by which files are opened; two modules keep the function when they are imported."""
+"""Names under which ``open`` is found; two modules keep the function when they are imported."""
 _NAMING = ("os:link", "os:rename", "os:replace", "os:symlink")
 PLACES = (
     *OPENING, "os:open", "os:mkdir", "os:mkfifo", "os:remove", "os:rmdir", "os:unlink", "shutil:rmtree", *_NAMING, *(f"os:{name}" for name in CHANGING),
 )  # fmt: skip
 
 _SECONDS = 60
-"""Time that rank 0 waits for a change; if it is not enough, the ranks differ in what they change, and it waits no more."""
+"""Seconds that rank 0 waits for a change. If that is not enough, the ranks make different changes, and it stops waiting."""
 _PAUSE = 0.001
 _RECORD = struct.Struct("<I")
 _END = 0
@@ -54,7 +54,7 @@ _END = 0
 
 
 class Turns:
-    """Changes that this rank and the others have made, in a folder that all share; ``begun`` returns the number of programs that this one has
+    """Changes that this rank and the others have made, in a common folder. ``begun()``: number of programs that this rank has
     begun.
     """
 
@@ -75,7 +75,7 @@ class Turns:
         self._names_read = 0
 
     def wait(self, path: str) -> None:
-        """Wait until each other rank has made the change of a file that rank 0 makes next; after 60 s in vain, wait no more."""
+        """Wait until each other rank has made rank 0's next change of a file; after 60 s in vain, stop waiting for good."""
         if not self._waits or os.getpid() != self._process:
             return
         key = _key(path)
@@ -92,12 +92,12 @@ class Turns:
             time.sleep(_PAUSE)
 
     def changed(self, path: str) -> None:
-        """Tell rank 0 that this rank has made its change of a file."""
+        """Tell rank 0 that this rank has changed a file."""
         if self._log is not None and os.getpid() == self._process:
             os.write(self._log, _RECORD.pack(_key(path)))
 
     def announce(self, path: str) -> None:
-        """Tell the other ranks a name that only this rank uses, before a file of that name is made."""
+        """Tell the other ranks a name that only this rank uses, before it makes a file of that name."""
         with self._lock:
             self._of_mine.add(path)
             os.write(self._names, os.fsencode(path) + b"\0")
@@ -121,21 +121,21 @@ def _key(path: str) -> int:
 
 
 class _Log:
-    """Changes of another rank, by the file to which it appends them."""
+    """Changes of another rank, read from its log file."""
 
     def __init__(self, file: int) -> None:
         self._file, self._lock = file, threading.Lock()
         self._made: Counter[int] = Counter()
 
     def has(self, key: int, times: int, total: int) -> bool:
-        """Whether the rank has changed this file so many times, or has made so many changes in all, or has ended."""
+        """Whether the rank has changed this file often enough, or has made enough changes in all, or has ended."""
         with self._lock:
             self._made.update(each for (each,) in _RECORD.iter_unpack(os.read(self._file, 1 << 16)))
         return self._made[key] >= times or self._made.total() >= total or _END in self._made
 
 
 class Files:
-    """Changes of files that a rank makes in turn with the others.
+    """File functions that let a rank change files in turn with the others.
 
     Parameters
     ----------
@@ -146,12 +146,12 @@ class Files:
     def __init__(self, turns: Turns | None) -> None:
         self._turns = turns
         self._own = [os.path.join(tempfile.gettempdir(), "arraydispatch-")]
-        """Beginnings of paths that are used as they are."""
+        """Prefixes of paths that are not redirected."""
         self._within = threading.local()
         self._type_of, self._scan = os.stat, os.scandir
 
     def _path(self, file: Any, kwargs: Any = ()) -> str | None:
-        """Return the absolute path that a call asks for; None if the call is left as it is."""
+        """Return the absolute path of a call's argument; None if the call is not redirected."""
         if not isinstance(file, str | bytes | os.PathLike) or any(
             "dir_fd" in name and kwargs[name] is not None for name in kwargs
         ):
@@ -169,7 +169,7 @@ class Files:
         return lambda exchange: self._in_turn(place, exchange.real, way(exchange))
 
     def _in_turn(self, place: str, real: Callable[..., Any], change: Callable[..., Any]) -> Callable[..., Any]:
-        """Make a function that changes a file wait for its turn, or tell that it has had it."""
+        """Wrap a function that changes a file: rank 0 waits for its turn, another rank reports the change."""
 
         @functools.wraps(real)
         def in_turn(*args: Any, **kwargs: Any) -> Any:
@@ -206,7 +206,7 @@ class Files:
 
     @staticmethod
     def _called(real: Callable[..., Any], place: str, path: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call a function for the rank's own place; errors name the path that was asked for."""
+        """Call a function on the rank's own path; errors name the path that the program used."""
         try:
             return real(place, *args, **kwargs)
         except OSError as error:
@@ -215,7 +215,7 @@ class Files:
             raise
 
     def _names(self, path: str) -> dict[str, str]:
-        """Return the names in a directory, each with the directory where it lies; not those that other ranks chose for themselves."""
+        """Return the names in a directory, each with the directory that has it, without names that other ranks chose for themselves."""
         others = self._of_others()
         with self._scan(path) as found:
             return {each.name: path for each in found if os.path.join(path, each.name) not in others}
@@ -224,11 +224,11 @@ class Files:
         return frozenset() if self._turns is None else self._turns.of_others()
 
     def _is_real(self, path: str) -> bool:
-        """Whether a directory is shown as it is."""
+        """Whether a directory is listed without changes."""
         return all(os.path.dirname(other) != path for other in self._of_others())
 
     def _seen(self, path: str) -> str:
-        """Return where the rank finds a path."""
+        """Return the path where the rank finds a file."""
         return path
 
     def _listing(self, exchange: Exchange) -> Any:
@@ -261,7 +261,7 @@ class Files:
 
 
 class FirstRankFiles(Files):
-    """The files as rank 0 has them: the real ones, which it changes after the other ranks have come to the change."""
+    """Files of rank 0: the real ones. It makes a change after the other ranks have come to the same change."""
 
     def keep(self) -> None:
         """Begin, for the rest of the process."""
@@ -338,7 +338,7 @@ def _is_own_name(path: str) -> bool:
 
 
 def asked_for_program() -> bool:
-    """Whether the program asks, itself or through a package such as NumPy; not a backend's library, which keeps its compiled programs."""
+    """Whether the program makes the call, itself or through a package such as NumPy; not a backend's library, which keeps programs."""
     frame: Any = callers.beyond(sys._getframe(), _ON_BEHALF)
     asks, called = _root(frame), frame.f_globals.get("__name__") == "threading"
     if asks == _OURS:

@@ -1,9 +1,9 @@
 """Ranks: processes of one run that share a mesh, each of which runs the same script.
 
-``arraydispatch run --processes N`` starts them (:mod:`arraydispatch.launcher.commands.process_group`) and watches the files that they write here;
-with ``--processes auto`` a cluster's launcher has started them, and their variables say which is which. Rank 0 prints and writes files. The
-others run the same lines: what they print goes nowhere, and the files that they write are in a folder of their own, from which they read them.
-What rank 0 reads from standard input they read too (:mod:`.rank_input`).
+``arraydispatch run --processes N`` starts them (:mod:`arraydispatch.launcher.commands.process_group`) and watches the files that this module
+writes; with ``--processes auto`` a cluster's launcher has started them, and environment variables number them. Rank 0 prints and writes
+files. The others run the same lines: their output is discarded, and they write and read files in their own folder.
+They get the same standard input as rank 0 (:mod:`.rank_input`).
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from .rank_programs import Begun
 __all__ = ["ENVIRONMENT", "NUMBER", "Rank", "begin", "ended", "found", "fresh_seed", "join", "mine", "seeded", "starts"]
 
 ENVIRONMENT = "ARRAYDISPATCH_RANK"
-"""Environment variable by which the command hands a rank what it is."""
+"""Environment variable in which the command passes a :class:`Rank` to a process."""
 NUMBER = "ARRAYDISPATCH_PROCESS"
 """Environment variable with the number of this process, for scripts and from launchers."""
 COUNT, ADDRESS = "ARRAYDISPATCH_PROCESSES", "ARRAYDISPATCH_COORDINATOR"
-"""Environment variables from any launcher: how many there are, and where rank 0 listens."""
+"""Environment variables from any launcher: the number of ranks, and the address at which rank 0 listens."""
 SECONDS = 60
-"""Time in which all have to come."""
+"""Seconds within which all ranks have to join."""
 _BEAT = 0.25
 _FIRST_BEAT = 0.01
 
@@ -49,19 +49,19 @@ class Rank:
     Attributes
     ----------
     number, count : int
-        Of this process, and of all.
+        Number of this rank, and number of all ranks.
     address : str or None
-        Where rank 0 listens; None: the library finds it by the cluster's variables.
+        Address at which rank 0 listens; None: the library finds it from the cluster's variables.
     local : bool
-        Whether all are on this machine, started by the command.
+        Whether all ranks are on this machine, started by the command.
     everywhere : bool
-        Whether each prints and writes files.
+        Whether every rank prints and writes files.
     entropy : int
-        Of generators of random numbers that the program does not seed.
+        Entropy for generators of random numbers that the program does not seed.
     folder : str or None
-        Where it writes how it is going.
+        Folder for files with the rank's state.
     device : int or None
-        Number of the GPU that it takes; None: all that there are, or what the library finds by the cluster's variables.
+        Number of the GPU for this rank; None: all GPUs, or those that the library finds from the cluster's variables.
     terminal : bool
         Whether rank 0 has a terminal as its standard input.
     """
@@ -99,19 +99,19 @@ _LAUNCHERS: tuple[tuple[str, str, str, str], ...] = (
     ("Slurm", "SLURM_PROCID", "SLURM_NTASKS", ""),
     ("Kubernetes", "JOB_COMPLETION_INDEX", COUNT, ADDRESS),
 )
-"""Launchers, in the order in which they are asked: variables with the number of a process, how many there are, and rank 0's address.
+"""Launchers, in the order of the search: variables with the number of a process, the number of processes, and rank 0's address.
 
-Kubernetes tells a pod of an indexed job its number alone; the job's specification has the rest.
+Kubernetes gives a pod of an indexed job only its number; the job's specification must set the rest.
 """
 
 
 def found(environ: Mapping[str, str], everywhere: bool = False) -> Rank:
-    """Return the rank that a cluster's launcher made this process, by its variables.
+    """Return the rank of this process from the environment variables of a cluster's launcher.
 
     Raises
     ------
     OptionError
-        If there are none, or they make no sense.
+        If the variables are missing or invalid.
     """
     for name, number, count, address in _LAUNCHERS:
         if number not in environ:
@@ -155,14 +155,14 @@ def begin(rank: Rank) -> None:
     """Make this process a rank, before the program and its library start."""
     global mine
     mine = rank
-    os.environ.pop(ENVIRONMENT, None)  # programs that the script starts are none
+    os.environ.pop(ENVIRONMENT, None)  # programs that the script starts are not ranks
     os.environ[NUMBER] = str(rank.number)
     import random
 
     random.seed(rank.entropy)
     np.random.seed(rank.entropy % 2**32)  # noqa: NPY002 -- the program's
     if rank.is_quiet:
-        os.environ["MPLBACKEND"] = "agg"  # a window would open on each
+        os.environ["MPLBACKEND"] = "agg"  # else each rank would open a window
         nowhere = os.open(os.devnull, os.O_WRONLY)
         sys.stdout.flush()
         os.dup2(nowhere, 1)
@@ -181,12 +181,12 @@ def begin(rank: Rank) -> None:
 
 
 def join(name: str) -> None:
-    """Have a backend's library meet the other ranks.
+    """Connect a backend's library with the other ranks.
 
     Raises
     ------
     ArrayDispatchError
-        If it cannot, or the ranks differ in what they run.
+        If it cannot, or if the ranks run different scripts.
     """
     assert mine is not None
     backend = loader.load(name)
@@ -207,7 +207,7 @@ def join(name: str) -> None:
 
 
 def _of_program() -> dict[str, str]:
-    """Return a sum of the script's bytes, which are the same in each rank."""
+    """Return a checksum of the script, which must be the same in each rank."""
     for word in sys.argv[1:]:
         if word.endswith(".py") and os.path.isfile(word):
             with open(word, "rb") as stream:
@@ -226,7 +226,7 @@ def fresh_seed() -> np.random.SeedSequence | None:
 
 
 def seeded(*seeds: object) -> None:
-    """Have the command tell ranks that seed a generator by different numbers: each would go on with numbers of its own."""
+    """Report a seed to the command, which notices ranks that seed a generator differently and so would draw different numbers."""
     if mine is not None:
         plain = [each for each in seeds if isinstance(each, int | float | str | np.number)]
         if plain:
@@ -237,7 +237,7 @@ def seeded(*seeds: object) -> None:
 
 
 class _Watch:
-    """State of this rank, its line, and the programs that it has begun, in files for the command."""
+    """Writer of this rank's state, its line, and the programs that it has begun, to files for the command."""
 
     def __init__(self) -> None:
         self.begun: Begun | None = None
@@ -265,7 +265,7 @@ class _Watch:
         threading.Thread(target=self._beat, name="arraydispatch-rank", daemon=True).start()
 
     def ran(self, key: str) -> None:
-        """Count a program that all ranks begin together, with its line."""
+        """Record that this rank begins a program that all ranks begin together, and on which line of the user's code."""
         if self.begun is not None:
             self.begun.add(key, tracing.user_line())
 
@@ -276,7 +276,7 @@ class _Watch:
     def _beat(self) -> None:
         pause, seconds = threading.Event(), _FIRST_BEAT
         while self.state == "runs":
-            if os.getppid() != self._parent:  # nobody watches any more
+            if os.getppid() != self._parent:  # the command no longer watches
                 os._exit(1)
             self.line = self._place() or self.line
             self.write()
@@ -288,7 +288,7 @@ class _Watch:
         return "" if found is None else callers.shown(*found)
 
     def write(self) -> None:
-        """Write the state of this rank to its file, by a rename: a reader gets the former file or the new one."""
+        """Write the state of this rank to its file, atomically by a rename."""
         said = {"state": self.state, "line": self.line, "error": self.error, "count": self.count(), "code": self.code}
         with self._lock, contextlib.suppress(OSError):
             with _open(f"{self.path}.part", "w", encoding="utf-8") as stream:
@@ -301,7 +301,7 @@ _watch = _Watch()
 
 
 def starts(program: str) -> None:
-    """Note that the program starts now: until its first line has been seen it is at its name."""
+    """Note that the program starts now. Until its first line is known, the state has its name."""
     if mine is not None and mine.folder is not None:
         _watch.line = program
         _watch.write()

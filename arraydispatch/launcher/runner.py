@@ -81,7 +81,7 @@ def locate_script(path: str) -> Program:
 
 
 def _importer(path: str) -> Any:
-    """Return what finds modules in a folder or an archive, as :func:`pkgutil.get_importer` does; None for a file."""
+    """Return the finder for modules in a folder or an archive, as :func:`pkgutil.get_importer` does; None for a file."""
     for hook in sys.path_hooks:
         with contextlib.suppress(ImportError):
             return hook(path)
@@ -201,7 +201,7 @@ def run(program: Program, arguments: list[str], users: UserFiles, unfit: Callabl
     The program's module stays in ``sys.modules``: its threads and exit handlers may still need it. ``unfit`` is called
     if the program does not compile, and then none of it runs.
     """
-    gc.freeze()  # neither the program's collections nor the last ones, at its end, walk through what was there before it
+    gc.freeze()  # so that garbage collections skip the objects that existed before the program
     gc.enable()
     module = _main_module(program)
     if not program.has_file:

@@ -34,7 +34,7 @@ _FIRST_SAVE, _LONGEST_WAIT = 2.0, 60.0
 
 
 class Spoken(Profile):
-    """Profile of the launcher, which prints a message once for each line that falls back to the host, when that happens.
+    """Profile of the launcher. It prints a message once for each line that falls back to the host, when that happens.
 
     It prints the message itself, not through ``warnings``: a script that turns warnings into errors must not see it.
     """
@@ -87,11 +87,11 @@ class Session:
     full : bool
         Whether the terminal gets the long report.
     aloud : bool
-        Whether each line that falls back to the host is announced as it happens.
+        Whether host fallbacks are printed when they happen, once for each line.
     verify : bool
         Whether every call is compared with NumPy.
     owns : callable
-        Tells whether a file name is the user's.
+        ``owns(file)``: whether a file is user code.
     plain : float, optional
         Run time of the program under plain Python, measured before this run, while this process waited.
     quiet : bool
@@ -166,7 +166,7 @@ class Session:
         meshes = None if backend is None or place is None or not place.mesh else backend.meshes
         if place is not None and meshes is not None:
             device = place.name
-            if complete and (self._full or self._report_to is not None):  # to list them takes compiling them once more
+            if complete and (self._full or self._report_to is not None):  # listing them compiles them once more
                 programs = meshes.programs()
         found = None if self._verification is None else self._verification.as_dict()
         process = None if self._plain is None else seconds_since_start() - self._plain
@@ -241,7 +241,7 @@ _PREFIX = "arraydispatch-counts-"
 
 
 def _made_folder() -> str:
-    """Make a folder as :func:`tempfile.mkdtemp` does, whose module is another 3 ms of the start."""
+    """Make a folder as :func:`tempfile.mkdtemp` does; importing that module would take 3 ms of the start."""
     prefix = f"{_PREFIX}{os.getpid()}-"
     above = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108 -- no name that others could know, and for this user alone
     made = os.path.join(os.path.abspath(above), prefix + os.urandom(6).hex())
@@ -301,7 +301,7 @@ _SAVE, _RESTORE, _ERASE = "\x1b7", "\x1b8", "\x1b[2K"
 
 
 class Progress:
-    """Progress line at the bottom of the terminal for long runs, of a profile's figures; :meth:`show` redraws it, :meth:`end` removes it.
+    """Progress line with a profile's figures at the bottom of the terminal, for long runs. :meth:`show` redraws it, :meth:`end` removes it.
 
     The line is outside the scrolling region of the screen (as apt's is), so the output of the program, from
     Python or from C, continues above it unchanged.
@@ -407,7 +407,7 @@ def seconds_by_plain_python(program: list[str]) -> float | None:
     Parameters
     ----------
     program : list of str
-        What follows ``python`` on the command line.
+        Arguments of ``python``.
     """
     import subprocess
 

@@ -1,14 +1,14 @@
-"""Signal handlers of a program, called after a call of a backend's library and not in the middle of it.
+"""Signal handlers of a program, run after calls of a backend's library, not in the middle of them.
 
-NumPy's functions are C code, in which Python calls no handler. JAX and TensorFlow do much of a call in Python: a handler that
-came while they trace a program would have its own calls traced, and one that needs the same program, or a lock that is held,
-would wait for itself. The tapes of compiled execution, too, are in between two states in the middle of a call. So while a program
-runs, handlers that its files set wait for the end of such a call: a tape asks for them at the end of a turn, and the signal is sent again
-every few milliseconds until the handler can run. A program that calls a library by itself has its handlers called as ever.
+NumPy's functions are C code, in which Python runs no handlers. JAX and TensorFlow run much of a call in Python. A handler that
+interrupts their tracing would have its own calls traced, and a handler that needs the same program, or a lock that is held,
+would wait for itself. The tapes of compiled execution are also inconsistent in the middle of a call. So while a program
+runs, handlers that its files set wait for the end of such a call: a tape runs them after an operation, and the signal is sent again
+every few milliseconds until the handler can run. If the program itself calls a library, its handlers run as usual.
 
-Two more moments are the end of nothing: while the main thread itself imports a module of this package, and, within a handler, any call of
-ours. An alarm that comes more often than a first call takes (it imports, it compiles) would start handler within handler, each of which
-waits for the same, until Python's stack is full.
+Handlers also wait while the main thread itself imports a module of this package, and, inside another handler, during any call of
+this package. Otherwise an alarm that comes more often than a first call takes (it imports, it compiles) would nest handlers that all
+wait for the same, until Python's stack is full.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _IMPORTLIB = "<frozen importlib"
 
 
 class _Handler:
-    """A program's handler, and what Python calls in its place."""
+    """Handler that Python calls in place of a program's handler."""
 
     __slots__ = ("exchange", "handler")
 
     waits = True
     running = 0
-    """Number of handlers that the main thread is in, one within the other."""
+    """Number of nested handlers in which the main thread is."""
 
     def __init__(self, exchange: Exchange, handler: Callable[..., Any]) -> None:
         self.exchange, self.handler = exchange, handler
@@ -66,7 +66,7 @@ class _Handler:
 
 
 class _Interrupt:
-    """Python's own handler of Ctrl-C, which waits for nothing but the end of a moment of ours."""
+    """Python's own handler of Ctrl-C. It waits only for brief operations of this package."""
 
     __slots__ = ()
 
@@ -82,7 +82,7 @@ class _Interrupt:
 
 
 def after_calls(exchanges: Exchanges) -> None:
-    """Have the handlers that user files set called after calls of a backend's library."""
+    """Make handlers that user files set run after calls of a backend's library."""
     if not hasattr(signal, "pthread_kill"):  # Windows has no alarms
         return
     if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is _Interrupt.handler:
@@ -98,7 +98,7 @@ def _setting(exchange: Exchange) -> Any:
             handler = _Handler(exchange, handler)
         if signalnum in waiting and threading.current_thread() is threading.main_thread():
             due = signal._signal.getsignal(signalnum)  # type: ignore[attr-defined]
-            if isinstance(due, _Handler):  # plain Python would have called it before
+            if isinstance(due, _Handler):  # plain Python would have run it before
                 due(signalnum, sys._getframe(1))
         with signal_safety.changing:
             waiting.discard(signalnum)
@@ -119,7 +119,7 @@ def _programs(handler: Any) -> Any:
 
 
 def _give_back() -> None:
-    """Set the program's own handlers at the end of a run."""
+    """Restore the program's own handlers at the end of a run."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in signal.valid_signals():
@@ -129,9 +129,9 @@ def _give_back() -> None:
 
 
 def _is_halfway(frame: FrameType | None, within_handler: int) -> bool:
-    """Whether a handler interrupts Python's own code of an import, an import of ours, or, within a handler, a call of ours.
+    """Whether a handler interrupts Python's import code, an import of this package, or, inside another handler, a call of this package.
 
-    Python 3.11 loses its note of what the thread waits for if a handler imports where it takes a module's lock.
+    If a handler imports while Python 3.11 takes a module's lock, Python loses its record of the lock for which the thread waits.
     """
     imports = frame is not None and frame.f_code.co_filename.startswith(_IMPORTLIB)
     if imports:
@@ -149,7 +149,7 @@ def _is_halfway(frame: FrameType | None, within_handler: int) -> bool:
 
 
 def _is_within_a_library(frame: FrameType | None) -> bool:
-    """Whether a handler interrupts code that a program has called, and not only the program's own."""
+    """Whether a handler interrupts library code that a program has called, not only the program's own code."""
     while frame is not None:
         if not callers.is_users(frame):
             return True
@@ -160,11 +160,11 @@ def _is_within_a_library(frame: FrameType | None) -> bool:
 
 
 def _within_a_call(frame: FrameType | None) -> bool:
-    """Whether a handler interrupts Python code of a library that this package has called, or that traces, or a turn at a tape.
+    """Whether a handler interrupts a library that this package has called or that traces, or an operation on a tape.
 
-    Code of ours traces too, without a frame of the library's: PyTorch gives shapes to code that runs on tensors without values.
+    Our own code may trace without a frame of the library: PyTorch computes shapes by running code on tensors without values.
     """
-    tapes = sys.modules.get("arraydispatch.engine.compiled_blocks.tapes")  # there once a block has been recorded
+    tapes = sys.modules.get("arraydispatch.engine.compiled_blocks.tapes")  # imported once a block has been recorded
     if getattr(tapes, "is_in_between", bool)():
         return True
     libraries = [backend for backend in loader.loaded() if backend.name != "numpy"]
@@ -178,7 +178,7 @@ def _within_a_call(frame: FrameType | None) -> bool:
             if seen:
                 return True
             within = True
-        elif callers.is_users(frame):  # code of ours that is compiled has no frame
+        elif callers.is_users(frame):  # compiled code of ours has no frame
             return (seen or within) and any(backend.is_staging() for backend in libraries)
         frame = frame.f_back
     return False

@@ -1,7 +1,7 @@
-"""Large draws of random numbers on a mesh: NumPy's stream, drawn in pieces, of which each process keeps those of its devices.
+"""Large draws of random numbers on a mesh: NumPy's stream is drawn in pieces, and each process keeps the pieces for its devices.
 
-Every process draws all of the numbers, as each value may take several outputs of the generator; only where each takes one, and
-the generator can be advanced, are those of others skipped.
+Every process draws all numbers, because each value may take several outputs of the generator. Only if each value takes one output, and
+the generator can be advanced, the other processes' numbers are skipped.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ SIZES: dict[str, int] = {
     **dict.fromkeys(("randint", "random_integers"), 2),
     **dict.fromkeys(("hypergeometric", "noncentral_f"), 3),
 }
-"""Methods that draw independent values one after the other, so that pieces are the whole -> position of the argument for the size."""
+"""Methods that draw independent values one after the other, so that they can be drawn in pieces -> position of the argument ``size``."""
 _OF_SHAPE = {"rand": "random_sample", "randn": "standard_normal"}
-"""Methods whose arguments are the lengths of the axes -> the one that takes them as a size."""
+"""Methods that take the lengths of the axes as arguments -> the method that takes them as ``size``."""
 _ONE_EACH = frozenset({"random", "uniform"})
-"""Methods of a generator whose values take one output each."""
+"""Methods of a generator that take one output for each value."""
 _OPTIONS = frozenset({"dtype", "method", "size"})
 _INTEGERS = frozenset({"integers", "randint"})
 
 
 def call(generator: Any, owner: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], what: str) -> Any:
-    """Run a method ``name`` of a NumPy generator, of the class ``owner``, for an array that is split over a mesh; return DECLINED for any
-    other draw. ``what`` is the name of the call, for the report.
+    """Run the method ``name`` of a NumPy generator of the class ``owner`` for an array that is split over a mesh; return DECLINED for other
+    draws. ``what``: name of the call, for the report.
     """
     if name in _OF_SHAPE and not kwargs:
         name, args, kwargs = _OF_SHAPE[name], (), {"size": args}
@@ -55,7 +55,9 @@ def call(generator: Any, owner: Any, name: str, args: tuple[Any, ...], kwargs: d
         dtype = draw(**{**given, "size": 0}).dtype
     except Exception:  # NumPy raises its error when it draws
         return DECLINED
-    if name in _INTEGERS and dtype.itemsize < 4:  # a call keeps no rest of an output that several values share
+    if (
+        name in _INTEGERS and dtype.itemsize < 4
+    ):  # such a call does not keep the rest of an output shared by several values
         return DECLINED
     stream = _Stream(generator, lambda count: draw(**{**given, "size": count}))
     skip = stream.advance if name in _ONE_EACH and dtype == dtypes.FLOAT64 and stream.can_advance else stream.draw
@@ -63,7 +65,7 @@ def call(generator: Any, owner: Any, name: str, args: tuple[Any, ...], kwargs: d
 
 
 class _Stream:
-    """Values that a generator draws in pieces; one that is interrupted has drawn none."""
+    """Values that a generator draws in pieces. If interrupted, it has drawn none."""
 
     def __init__(self, generator: Any, draw: Callable[[int], Any]) -> None:
         self._generator, self._draw = generator, draw
@@ -78,13 +80,13 @@ class _Stream:
         return self._draw(count)
 
     def advance(self, count: int) -> None:
-        """Pass over values that take one output each, without the half of an output that the generator may hold."""
+        """Skip values that take one output each. The half of an output that the generator may hold is kept."""
         before = self._bits.state
         self._bits.advance(count)
         self._bits.state = {**self._bits.state, **{key: before[key] for key in ("has_uint32", "uinteger")}}
 
     def around(self, work: Callable[[], None]) -> None:
-        """Run what draws where no handler of a signal runs: one that draws from this generator waits for it."""
+        """Run the drawing function where no signal handler runs: a handler that draws from this generator waits for it."""
 
         def locked() -> None:
             with self._bits.lock:

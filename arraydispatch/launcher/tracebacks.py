@@ -42,7 +42,7 @@ def _ours(frame: FrameType) -> bool:
 
 
 def _shown(parts: list[tuple[FrameType, T]]) -> list[tuple[FrameType, T]]:
-    """Return the entries of a traceback outside of this package; if all are inside, the last one, because callers expect an entry.
+    """Return the entries of a traceback outside of this package, or the last one if all are inside, because callers expect an entry.
 
     Python shows no entries for a program that does not compile, and neither does this.
     """
@@ -83,7 +83,7 @@ def _parts(tb: TracebackType | None) -> Iterator[TracebackType]:
 
 
 def hide_callers() -> None:
-    """Hide the frames that called the launcher too, because the command is not part of the program."""
+    """Hide also the frames that called the launcher, because the command is not part of the program."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         _callers.add(frame.f_code)
@@ -124,7 +124,7 @@ def _ending_a_thread(exchange: Exchange) -> Any:
 
 
 def hide_ours_at_the_end(exchanges: Exchanges) -> None:
-    """Show the error that ends the process without our frames, in a process whose program Python runs by itself."""
+    """Show the error that ends the process without our frames, if Python itself runs the program."""
     if sys.excepthook is sys.__excepthook__ and not _full():
         exchanges.put("sys:excepthook", _ending_the_process)
 

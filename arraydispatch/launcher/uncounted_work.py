@@ -1,7 +1,7 @@
-"""Work that a report cannot count: of ndarrays that libraries made, whose operators and methods are NumPy's own, and of modules that
+"""Work that a report cannot count: operators and methods of ndarrays that libraries made, and modules that
 are neither the user's nor installed.
 
-At the end of a program, the ndarrays among its globals that never came to the backend are looked up in its source.
+At the end of a program, its source is searched for ndarrays among its globals that were never moved to the backend.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def _could_be_held(dtype: np.dtype[Any]) -> bool:
 
 
 def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]], bool]) -> list[Note]:
-    """Return the lines of a module where an operator or a method of an ndarray does work that the backend could do: of one that is large enough to
-    mention and never came to the backend, which ``stayed`` tells.
+    """Return the lines of a module where an operator or a method of an ndarray does work that the backend could do.
+
+    ``stayed(x)``: whether an ndarray is large enough to mention and was never moved to the backend.
     """
     values = vars(module).copy().items()
     # A writable view of another object's memory is not converted by np.asarray either.

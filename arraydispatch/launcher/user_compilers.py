@@ -1,7 +1,7 @@
 """Exchanges for compilers of user functions: they get NumPy's own module, and the functions they compile get ndarrays.
 
-numba reads a function's globals and closure, and would find the facade, whose functions it does not know. Compiled code reads
-and writes memory, so it gets the ndarray that shares an array's (:func:`arraydispatch.array.exports.shared`).
+numba reads a function's globals and closure and would find the facade, which it cannot compile. Compiled code accesses memory
+directly, so it gets an ndarray that shares the array's memory (:func:`arraydispatch.array.exports.shared`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _looked_at = TypeTable(ad.Array, Stand, list, tuple, dict, type, ModuleType)
 
 
 def numpys_own(value: Any) -> Any:
-    """Return a value with NumPy's own objects in place of the facade's and of arrays, also in lists, tuples and dicts."""
+    """Replace facade objects by NumPy's own and arrays by ndarrays, also inside lists, tuples and dicts."""
     return handed(value, shared, facade.original) if _looked_at[type(value)] else value
 
 
@@ -53,7 +53,7 @@ def _put_back(values: tuple[Any, ...], given: tuple[Any, ...]) -> None:
 
 
 def _compiled(exchange: Exchange) -> Any:
-    """Return a replacement for ``Dispatcher.__call__`` and its like, which passes ndarrays."""
+    """Return a replacement for ``Dispatcher.__call__`` and similar methods that passes ndarrays."""
     real = exchange.real
 
     @wraps(real)
@@ -71,7 +71,7 @@ def _compiled(exchange: Exchange) -> Any:
 
 
 def _found(exchange: Exchange) -> Any:
-    """Return a replacement for ``get_global_value`` and its like, which finds NumPy's own objects."""
+    """Return a replacement for ``get_global_value`` and similar functions that finds NumPy's own objects."""
     real = exchange.real
 
     @wraps(real)
@@ -83,7 +83,7 @@ def _found(exchange: Exchange) -> Any:
 
 
 def _lowered(exchange: Exchange) -> Any:
-    """Return a replacement for ``lower_global``: a global becomes a constant if running code would find another value."""
+    """Return a replacement for ``lower_global``: a global becomes a constant if running code would find a different value."""
     real = exchange.real
 
     @wraps(real)
@@ -107,7 +107,7 @@ def _overloading(exchange: Exchange) -> Any:
 
 
 def _open_numba(exchanges: Exchanges) -> None:
-    """Exchange the functions by which numba looks up names and is called, once it has been imported."""
+    """Exchange numba's functions for looking up names, and those that users call, once numba has been imported."""
     from numba.extending import typeof_impl
 
     put = exchanges.put
@@ -125,7 +125,7 @@ def _open_numba(exchanges: Exchanges) -> None:
 
 
 def _evaluating(exchange: Exchange) -> Any:
-    """Return a replacement for ``evaluate``, which looks up its operands in the frame that calls it and writes its result to ``out``."""
+    """Return a replacement for numexpr's ``evaluate``, which looks up operands in its caller's frame and may write to ``out``."""
     real = exchange.real
 
     @wraps(real)

@@ -1,10 +1,10 @@
 """Rule for user code: the script, the modules under its folder, and those that ``--include`` names.
 
 The import hook, adoption and the random generators, which all depend on their caller, use this rule. A file is
-the user's if one of the roots contains it and no folder between the root and the file is an installation: no
-``site-packages``, no virtual environment, no interpreter, not this package, none of the packages that ``pip install --target``
+the user's if one of the roots contains it and no folder between the root and the file is an installation
+(``site-packages``, a virtual environment, an interpreter, this package), nor is the file of a package that ``pip install --target``
 has put beside the program. The deepest root wins, so that an
-``--include`` of a package inside ``site-packages`` makes just that package the user's.
+``--include`` of a package inside ``site-packages`` makes only that package the user's.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _real_folder = cache(os.path.realpath)
 
 
 def _real(file: str) -> str:
-    """Return the real path of a file. That of a folder is asked for once: an import of a large library asks for a thousand files."""
+    """Return the real path of a file. That of a folder is looked up only once: a large library's import needs a thousand files."""
     folder, name = os.path.split(file)
     if not os.path.isabs(folder):
         return os.path.realpath(file)
@@ -129,7 +129,7 @@ class UserFiles:
         return True
 
     def _says(self, namespace: dict[str, Any]) -> bool | None:
-        """Whether globals are the user's; None if they cannot tell (code run by ``exec`` in a bare dict)."""
+        """Whether globals are the user's; None if they do not tell (code run by ``exec`` in a bare dict)."""
         file = namespace.get("__file__")
         if type(file) is str and not file.startswith("<"):
             known = self.known.get(file)
@@ -186,7 +186,7 @@ class AllUsers(UserFiles):
 
 
 def of_namespace(*namespaces: dict[str, Any]) -> UserFiles:
-    """Return the rule by which only the code of these modules (given by their globals) is user code."""
+    """Return a rule by which only the code of these modules (given by their globals) is user code."""
     users = UserFiles([])
     for namespace in namespaces:
         file = namespace.get("__file__")
@@ -220,7 +220,7 @@ _PASSING = frozenset({"contextlib", "functools", "importlib"})
 
 
 def asking(frame: FrameType) -> dict[str, Any]:
-    """Return the globals of the code on whose behalf a frame runs: the first outside of this package and of Python's machinery."""
+    """Return the globals of the code for which a frame runs: the first frame outside of this package and of Python's machinery."""
     while frame.f_back is not None:
         file, name = frame.f_code.co_filename, str(frame.f_globals.get("__name__"))
         if not (is_ours(file) or file.startswith("<frozen ") or name.partition(".")[0] in _PASSING):
@@ -235,15 +235,15 @@ TAKE_ARRAYS = frozenset(
     "IPython _pytest array_api_compat array_api_extra cloudpickle cv2 dask dill h5py jax jaxlib joblib keras matplotlib mpl_toolkits"
     " numba numexpr pandas PIL pytest scipy sklearn tensorflow torch xarray".split()
 )
-"""Libraries that take an ``Array`` for what it is: they have a door here (``interop/scipy_stand_ins.py``), know arrays of many kinds, or ask
-``np.asarray`` of whatever is no ndarray, before it gets to code that takes nothing else."""
+"""Libraries that accept an ``Array``: they have exchanges here (``interop/scipy_stand_ins.py``), support arrays of many kinds, or call
+``np.asarray`` on objects that are not ndarrays before code that requires one."""
 
 
 def expects_ndarrays(frame: FrameType) -> bool:
     """Whether ``isinstance`` reports an ``Array`` as an ndarray to the code of a frame: true in all libraries but :data:`TAKE_ARRAYS`.
 
-    Many libraries take other objects for scalars or sequences, and silently compute something else. An ``Array`` has all members of
-    an ndarray that they use. In programs it is an instance of their own ``np.ndarray``; Python's standard library looks at types.
+    Many libraries treat other objects as scalars or sequences, and silently compute something else. An ``Array`` has all members of
+    an ndarray that they use. In programs it is an instance of their own ``np.ndarray``; Python's standard library tests types.
     """
     file, name = frame.f_code.co_filename, frame.f_globals.get("__name__")
     return (

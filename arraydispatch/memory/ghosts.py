@@ -1,4 +1,4 @@
-"""Ghosts: ndarrays that stand for arrays in NumPy's own functions, and whose memory is never touched.
+"""Ghosts: ndarrays that stand for arrays in NumPy's own functions. Their memory is never touched.
 
 An array of ``np.empty`` uses no memory until it is written, but the system may refuse to reserve that much. In that case a
 ghost is a range of read-only addresses, which no system counts as memory, so a ghost of 64 GiB fits on the smallest host.
@@ -88,7 +88,7 @@ def _reshaped(func: Callable[..., Any], a: Ghost, args: Sequence[Any], kwargs: d
     if order in ("K", "k") or kwargs.get("copy") is False:
         return func(*args, **kwargs)
     options = {key: x for key, x in kwargs.items() if key != "copy"}
-    if func is np.ravel:  # which copies what is not contiguous, an array without strides too
+    if func is np.ravel:  # copies arrays that are not contiguous, and those with zero strides
         func(np.empty(0), *args[1:], **options)  # raises NumPy's own error
         shape: tuple[int, ...] = (a.size,)
     else:

@@ -40,7 +40,7 @@ def set_shape(a: Handle, shape: Any) -> None:
         a._writes += 1
     if backend.native_is_ndarray:
         a._ghost = None
-    else:  # change it in place: views of this array find their place by the address of its ghost
+    else:  # change the ghost in place: views of this array are located by its address
         ours.shape = made.shape
 
 
@@ -63,12 +63,12 @@ def set_dtype(a: Handle, dtype: Any) -> None:
         a._writes += 1
     if backend.native_is_ndarray:
         a._ghost = None
-    else:  # change it in place, as for the shape
+    else:  # change the ghost in place, as for the shape
         ghost(a).dtype = seen.dtype  # type: ignore[misc]
 
 
 def _become(a: Handle, made: Handle) -> None:
-    """Turn ``a`` into another view of the same memory."""
+    """Turn ``a`` into another view of its memory."""
     a._v, a._kind, a._root, a._ghost, a._base = made._v, made._kind, made._root, made._ghost, made._base
     a._seen = views.NEVER
 
@@ -197,10 +197,10 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
 
 
 def handed_over(a: Handle) -> Native:
-    """Return the native value for other code, which writes it where the library's arrays can be written.
+    """Return the native value for other code, which may write it if the library's arrays are mutable.
 
-    Deferred values, which copies share, never change. So if such a library defers the value, the native array is a new one, which
-    belongs to this array, its root and the root's other views; from now on each recorded call copies what it reads of them.
+    Copies may share a deferred value, so it must not change. On a mutable library a deferred value is therefore replaced by a new native
+    array, which belongs to this array, its root and the root's other views; from now on each recorded call copies what it reads of them.
     """
     backend = a._kind.backend
     if backend.defers and backend.home.mutable:
@@ -240,5 +240,5 @@ def _of_the_library(a: Handle) -> Kind:
 
 
 def views_of(root: Handle) -> list[Handle]:
-    """List the arrays that are views of one."""
+    """Return the live arrays that are views of an array."""
     return [other for other in handles.live() if other._base is root]

@@ -43,7 +43,7 @@ class ViewProgram(NamedTuple):
     sliced_alone: bool = False  # whether slicing is all there is to do
 
     def read(self, backend: Backend, root: Native) -> Native:
-        """Return the view's value."""
+        """Return the view's value, read from that of the root."""
         prim, x = backend.prim, root
         for name, argument in self.steps:
             x = getattr(prim, name)(x, argument)
@@ -53,7 +53,7 @@ class ViewProgram(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether the view is all of the root, in some order."""
+        """Whether the view contains every element of the root, in some order."""
         return self.gather is None and self.sliced == self.factors
 
     def write(self, backend: Backend, root: Native, value: Native, donate: bool = False) -> Native:

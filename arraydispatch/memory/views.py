@@ -104,7 +104,7 @@ exchange = threading.RLock()
 
 
 settled: tuple[int, float] = (0, -1.0)
-"""The thread that last moved a value to the host, and the time."""
+"""The thread that last moved a value to the host, and the time of the move."""
 _A_CALL = 0.5  # seconds after which a call has certainly ended
 
 
@@ -115,8 +115,8 @@ def has_settled() -> None:
 
 
 def moved_by_another_thread() -> bool:
-    """Whether another thread has just moved a value to the host, so that a call may have read its kind before and its
-    memory after.
+    """Whether another thread has just moved a value to the host. A call may then have read the kind before the move and the
+    memory after it.
     """
     thread, when = settled
     return thread != threading.get_ident() and monotonic() - when < _A_CALL
@@ -163,7 +163,7 @@ def lifted(a: Handle, device: Any = None) -> Native:
 
 
 def replaced(a: Handle, value: Native) -> bool:
-    """Whether another thread has written the array since ``value`` was read, so that its buffer may be gone and must be read again."""
+    """Whether another thread has written the array since ``value`` was read: the buffer may be gone, and ``value`` must be read again."""
     if a._kind.backend.mutable:
         return False
     with exchange:
@@ -364,7 +364,7 @@ def on_host(a: Handle, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if g is None:
         if values.flags.c_contiguous:
             return values
-        g = ghost(a)  # what a program of PyTorch's makes may lie otherwise: zeros are one number, spread
+        g = ghost(a)  # results of a PyTorch program may have other strides: zeros are one broadcast number
     if _alike(values, g):
         return values
     seen = of_root_on_host(a)
@@ -386,11 +386,11 @@ def of_root_on_host(a: Handle) -> np.ndarray[Any, Any] | None:
 
 
 def located(a: Handle, held: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """Return an array in the memory of its root's values, which ``held`` has on the host; None where the root's strides are others."""
+    """Return a view as an ndarray in ``held``, the root's values on the host; None if ``held`` does not have the root's strides."""
     root = owner(a)
     if root is a:
         return held
-    with exchange:  # another thread may bring the root to the host, and its views with it
+    with exchange:  # another thread may move the root and its views to the host
         g, whole = ghost(a), ghost(root)
     buffer = held.transpose(axes_by_stride(held.strides))
     if not (buffer.flags.c_contiguous and _alike(held, whole)):
@@ -488,7 +488,7 @@ def _remember(root: Handle, view: Handle) -> None:
 
 
 def readers(root: Handle) -> list[Handle]:
-    """Return the views of a root, which would have to follow it if its value moved elsewhere."""
+    """Return the live views of a root. They must be derived again if its value moves to the host."""
     found = [each() for each in getattr(root, "_views", None) or ()]
     return [view for view in found if view is not None]
 

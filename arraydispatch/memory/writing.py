@@ -65,7 +65,7 @@ def assign(a: Handle, value: Native, fresh: bool = False) -> None:
 
 
 def put(root: Handle, place: Any, value: Native) -> None:
-    """Write to a part of a root that an immutable library holds; ``place``: the part of its ghost."""
+    """Write to a part of a root of an immutable library. ``place``: the part of the root's ghost."""
     if views.waiting:
         views.run_readers(root)
     _write_through(root, place, root._kind, value, False, root._kind.backend)
@@ -111,7 +111,7 @@ def _stays(root: Handle, after: Native) -> None:
 
 
 def _rescue(root: Handle) -> None:
-    """Keep the value computed in a donated buffer if a signal interrupts the update after the donation."""
+    """After a signal has interrupted an update, keep the new value if the old value's buffer was already donated to it."""
     made = root._kind.backend.successor(root._v)
     if made is not None:
         root._v = made
@@ -119,7 +119,7 @@ def _rescue(root: Handle) -> None:
 
 
 _ALONE = 2
-"""Reference count, while it is queried, of a value that only its array holds. A traced program also holds its constants."""
+"""Result of ``getrefcount`` for a value that only its array holds. A traced program also holds its constants."""
 
 
 def update(a: Handle, change: Callable[[Native, bool], Native]) -> None:

@@ -1,1 +1,1 @@
-"""Profiles, which record where calls ran: counters, records, reports, verification."""
+"""Profiles, that is, records of where calls ran: counters, records, reports, verification."""

@@ -1,6 +1,6 @@
-"""Counts by source line: :class:`Tally`, which profiles are read from and processes exchange, and raw :class:`Tables` of one thread.
+"""Counts by source line: :class:`Tally`, from which profiles are read and which processes exchange, and raw :class:`Tables` of one thread.
 
-The tables of a thread are by instruction, need no lock, and are resolved to lines later.
+A thread's tables have keys with instructions, need no lock, and are resolved to lines later.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TABLES = ("calls", *NOTES, "compilations", "blocks", "parts", "starts")
 
 
 class Tally:
-    """Tables of (name, …, file, line, scope) -> figures, which add up, of so many processes; ``counted`` calls were counted without their lines."""
+    """Sums over ``processes``: tables of (name, …, file, line, scope) -> figures. ``counted``: number of calls without lines."""
 
     def __init__(self, processes: int = 0) -> None:
         self.processes = processes
@@ -28,7 +28,7 @@ class Tally:
         self._tables: dict[str, dict[tuple[Any, ...], list[Any]]] = {name: {} for name in _TABLES}
 
     def count(self, table: str, key: tuple[Any, ...], *figures: Any) -> None:
-        """Add figures to those of a key."""
+        """Add figures to the row of a key."""
         rows = self._tables[table]
         row = rows.get(key)
         if row is None:
@@ -68,7 +68,7 @@ class Tally:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def _means(self, table: str, record: Callable[..., Any], how: str, runs: int) -> list[Any]:
-        """Return the rows of a table with the means of their figures; ``how``: of each whether it is rounded (``#``) or kept (``=``)."""
+        """Return the rows of a table with the means of their figures. ``how`` has a character for each: ``#`` to round, ``=`` to keep it."""
         return [
             record(
                 *key, *[round(n / runs) if mark == "#" else n if mark == "=" else n / runs for n, mark in zip(row, how)]
@@ -89,7 +89,7 @@ class Tally:
         return sorted(self._means(table, Note, "##", runs), key=lambda row: -row.count)
 
     def starts(self) -> dict[str, tuple[int, float]]:
-        """Return, for each backend, in how many processes its library was loaded, and their total seconds."""
+        """Return, for each backend, the number of processes that loaded its library, and their total seconds."""
         return {name: (count, seconds) for (name,), (count, seconds) in self._tables["starts"].items()}
 
     def compilations(self, runs: int = 1) -> list[Compilation]:
@@ -128,11 +128,11 @@ class Tables:
         self.compilations: Rows = {}
         self.blocks: Rows = {}
         self.parts: Rows = {}
-        """Shares of blocks, at the lines that recorded them."""
+        """Shares of blocks, by the lines that recorded them."""
         self.starts: Rows = {}
         """Imports of libraries, by their backends' names."""
         self.loading: tuple[float, float] | None = None
-        """Begin and end of the last import of a library, kept until a call that began later has ended."""
+        """Start and end of the last import of a library, kept until a call that began later has ended."""
         self.events: list[tuple[Any, ...]] = []
         self.moves: list[tuple[float, str, int]] = []
         self.dropped = 0
@@ -142,7 +142,7 @@ class Tables:
         """Whether a host kernel ran in the call that is reported next."""
 
     def without_start(self, seconds: float) -> float:
-        """Return the time of a call that ends now, less the time of an import of a library during the call."""
+        """Return the time of a call that ends now, minus the time of a library's import during the call."""
         start, loading = perf_counter() - seconds, self.loading
         if loading is None or start >= loading[1]:
             self.loading = None

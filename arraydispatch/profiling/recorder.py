@@ -33,7 +33,7 @@ from .records import Block, Call, Compilation, Event, Message, Note, Part, Trans
 __all__ = ["Block", "Call", "Compilation", "Event", "Message", "Note", "Part", "Profile", "Transfer"]
 
 _TO_NUMPY = "to_numpy()"
-"""Name of the method by which Matplotlib, and users, ask for an ndarray."""
+"""Name of the method that Matplotlib and users call to request an ndarray."""
 _IN_C = "an operation of an ndarray's, or an extension module,"
 """Name for a request for an ndarray from C code, which has no frame."""
 _SMALL = 1024
@@ -48,7 +48,7 @@ _getframe = sys._getframe  # bound once, because it runs in every recorded call
 
 
 class Internal(dict[str, bool]):
-    """File name -> whether calls are not attributed to it, because it belongs to this package, NumPy, Python or an installed package."""
+    """File name -> whether it belongs to this package, NumPy, Python or an installed package, so that calls are not filed there."""
 
     def __init__(self, owns: Callable[[str], bool] | None) -> None:
         self._owns = owns
@@ -68,8 +68,8 @@ class Profile(events.Listener):
     trace : bool
         Keep each call with its time, for a trace and the time line of the HTML report.
     synchronize : bool
-        Wait for the result of each call, so that its time is that of the work and not of the request. It matters
-        on accelerators and for libraries that run asynchronously, and prevents their overlap.
+        Wait for the result of each call, so that its time is that of the work and not of the request. This matters
+        on accelerators and for libraries that run asynchronously. It prevents calls from overlapping.
     backends : sequence of str, optional
         Report only calls on these backends.
     owns : callable, optional
@@ -105,7 +105,7 @@ class Profile(events.Listener):
         self.children: list[Tally] = []
         """Counts of other processes in the same run."""
         self.ndarrays: list[Note] = []
-        """Lines whose work is done by operators and methods of ndarrays, which report no events; the launcher looks for
+        """Lines with operators and methods of ndarrays that do work; these report no events, so the launcher looks for
         them.
         """
         self.aside: list[Note] = []
@@ -186,7 +186,7 @@ class Profile(events.Listener):
             seconds = self._more_of_call(func, backend, kind, reason, seconds, result, operands)
         try:
             frame = _getframe(1 + doors)
-        except ValueError:  # compiled code calls, which Python itself called, as at the end of the process
+        except ValueError:  # Python itself called compiled code, as at the end of the process
             frame = _getframe()
         code = frame.f_code
         if code is events.entrance:
@@ -230,7 +230,7 @@ class Profile(events.Listener):
                 tables.dropped += 1
 
     def _is_nested(self, frame: FrameType, body: FrameType) -> bool:
-        """Whether a body itself makes a call, rather than a function of the program that the body calls."""
+        """Whether a running body makes this call itself, not a function of the program that the body calls."""
         internal: Any = self._internal
         at: FrameType | None = frame
         while at is not None and at is not body and internal[at.f_code.co_filename]:
@@ -246,7 +246,7 @@ class Profile(events.Listener):
     def _more_of_call(
         self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any, operands: Any
     ) -> float:
-        """Do the optional parts of counting a call; return its seconds, with the time of the wait."""
+        """Do the optional parts of counting a call; return its seconds, including the wait for the result."""
         if self._waits and result is not None:
             seconds += _wait(backend, result)
         if self._outer is not None:
@@ -293,7 +293,7 @@ class Profile(events.Listener):
             self._outer.transfer(direction, nbytes, why, host)
 
     def met(self, x: np.ndarray[Any, Any]) -> bool:
-        """Whether an ndarray has been moved to the backend or from it; small ones are not remembered."""
+        """Whether an ndarray has been moved to or from the backend. Small ones are not remembered."""
         return x.nbytes < _SMALL or any(
             part in known for known in (self._up, self._down, self._taken) for part in (x, x.base) if part is not None
         )
@@ -390,7 +390,7 @@ class Profile(events.Listener):
             self._outer.block(tier, why, seconds, by_numpy, parts)
 
     def left(self, what: str, why: str) -> None:
-        """Count an array that stayed a NumPy array."""
+        """Count an array that was kept on the host."""
         self._count("left", (what, why))
         if self._outer is not None:
             self._outer.left(what, why)
@@ -403,7 +403,7 @@ class Profile(events.Listener):
         text : str
             The message.
         **values
-            Numbers or words that belong to it.
+            Numbers or words of the message.
         """
         frame = self.origin(sys._getframe())
         self._tables().messages.append(
@@ -477,8 +477,8 @@ class Profile(events.Listener):
         return self.tally().compilations(self.runs)
 
     def starts(self) -> dict[str, tuple[int, float]]:
-        """Return for each backend the number of processes that loaded its library, and the seconds, which no call's time
-        includes.
+        """Return for each backend the number of processes that loaded its library, and the seconds, which are not included in
+        the calls' times.
         """
         return self.tally().starts()
 
@@ -526,7 +526,7 @@ class Profile(events.Listener):
 
     @property
     def dropped_events(self) -> int:
-        """Number of calls after the trace was full."""
+        """Number of calls that were not kept because the trace was full."""
         return sum(tables.dropped for tables in list(self._threads))
 
     @property
@@ -598,7 +598,7 @@ class Profile(events.Listener):
 
 
 def _only_moves(func: Any) -> bool:
-    """Whether a call computes nothing: it takes elements from one place to another."""
+    """Whether a call computes nothing and only moves elements."""
     spec = SPECS.get(func)
     return func in ("__getitem__", "__setitem__") if spec is None else not spec.computes
 
@@ -645,7 +645,7 @@ def _wait(backend: str, result: Any) -> float:
             try:
                 held.synchronize(x)
             except Exception as error:
-                if not held.gone(error):  # another thread has written over it meanwhile, and waits for its own result
+                if not held.gone(error):  # another thread has overwritten it meanwhile, and waits for its own result
                     raise
     return perf_counter() - start
 
@@ -654,13 +654,13 @@ def _wait(backend: str, result: Any) -> float:
 
 
 _MOST_PARTS = 512
-"""Number of parts of one ndarray that are remembered; of more than that, the oldest are forgotten."""
+"""Maximum number of parts of one ndarray that are remembered; then the oldest are forgotten."""
 _LOOKED_AT = 64
 """Approximate number of single elements read in a look at the values, besides their sum."""
 
 
 class _Seen(weakref.ref[np.ndarray[Any, Any]]):
-    """Noted ndarray, with those of its parts that have been moved, and their contents."""
+    """Record of an ndarray: its parts that have been moved, and fingerprints of their contents."""
 
     __slots__ = ("changed", "counted", "covered", "parts")
 
@@ -676,7 +676,7 @@ class _Seen(weakref.ref[np.ndarray[Any, Any]]):
         mine[1] += nbytes
 
     def take_back(self) -> None:
-        """Withdraw the counts of the ndarray's moves, because its values changed and moving it once would not have been enough."""
+        """Withdraw the counts of the ndarray's moves: its values have changed, so that moving it once would not have been enough."""
         self.changed = True
         for row, (count, nbytes) in self.counted.values():
             row[0] -= count
@@ -685,7 +685,7 @@ class _Seen(weakref.ref[np.ndarray[Any, Any]]):
 
 
 class Known:
-    """Noted ndarrays."""
+    """Records of ndarrays."""
 
     def __init__(self) -> None:
         self._found: dict[int, _Seen] = {}
@@ -696,7 +696,7 @@ class Known:
         return found is not None and found() is x
 
     def add(self, x: Any) -> _Seen:
-        """Note an ndarray."""
+        """Record an ndarray."""
         key = id(x)
         found = self._found.get(key)
         if found is None or found() is not x:
@@ -705,7 +705,7 @@ class Known:
         return found
 
     def again(self, whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> _Seen | None:
-        """Note that a part of an ndarray moves; return its record if a single move of the whole would have been enough.
+        """Record that a part of an ndarray moves; return the ndarray's record if a single move of the whole would have been enough.
 
         A single move is not enough if values change in between, and each part that moves only once needs no advice.
         """

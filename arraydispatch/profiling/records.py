@@ -12,7 +12,7 @@ LARGE = "it makes or writes values, or no block holds it"
 """Reason why NumPy runs a call on a large array immediately on the host."""
 
 MOVED = "it only moves elements"
-"""Reason why it runs another: nothing is computed, in host memory that the library shares or where the values are."""
+"""Reason why NumPy runs a call that computes nothing: the values are in host memory."""
 
 
 @dataclass(eq=False)
@@ -35,7 +35,7 @@ class Call:
 
     @property
     def on_backend(self) -> bool:
-        """Whether the backend's library did the work; a view is no work."""
+        """Whether the backend's library did the work; False for views."""
         return self.kind in ON_BACKEND
 
 
@@ -76,17 +76,17 @@ class Compilation:
     count: int
     seconds: float
     again: int
-    """Number of calls that compiled although an earlier call from the same place had compiled, for another shape or dtype."""
+    """Number of calls that compiled again, for another shape or dtype than an earlier call from the same place."""
     kept: int
-    """Number of programs that were not compiled, because an earlier process had kept them."""
+    """Number of programs that were not compiled, because an earlier process had stored them."""
 
 
 @dataclass(eq=False)
 class Block:
-    """Blocks of recorded calls that ended at one line, for one reason, and were computed in one way."""
+    """Blocks of recorded calls that ended at one line, for one reason, and were computed by one engine."""
 
     tier: str
-    """Engine that computed them."""
+    """Engine that computed the blocks."""
     why: str
     """Reason why the blocks ended there."""
     file: str
@@ -94,7 +94,7 @@ class Block:
     scope: str
     count: int
     calls: int
-    """Number of calls in them."""
+    """Number of calls in the blocks."""
     seconds: float
     by_numpy: float
     """Seconds that NumPy takes for the same calls one by one; each kind of block was run that way the first times it
@@ -111,7 +111,7 @@ class Part(NamedTuple):
     calls: int
     seconds: float
     by_numpy: float
-    """As for :class:`Block`."""
+    """As in :class:`Block`."""
 
 
 class Message(NamedTuple):

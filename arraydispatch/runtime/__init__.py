@@ -1,1 +1,1 @@
-"""Settings in force, the placement, dtypes and conversion that follow from them, and the resources of the process."""
+"""Settings in force; placement, dtypes and conversion, which depend on them; resources of the process."""

@@ -19,7 +19,7 @@ from .execution_policy import shapes
 def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: str = "", copy: bool = True) -> Native:
     """Return a native array with an ndarray's values; raise :class:`Unsupported` for dtypes that exist only on the host.
 
-    ``copy=False``: nobody else has the ndarray, so that it cannot be moved again.
+    ``copy=False``: nobody else refers to the ndarray, so the library may take over its memory.
     """
     if not x.dtype.isnative:
         x = x.astype(x.dtype.newbyteorder("="))
@@ -79,7 +79,7 @@ def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
 
 
 class _OfAProgram(Exception):
-    """Raised for a constant of a program that is being traced: it has no meaning outside of the program and must not be cached."""
+    """Raised for a constant of a program that is being traced: it is not valid outside of the program and must not be cached."""
 
 
 @lru_cache(maxsize=256)
@@ -111,8 +111,7 @@ def beginning(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Backend:
     """Return the backend that holds the value of a new array: the host state on a CPU or for a small array, if the backend
     has one.
 
-    The library need not have been imported for that. Arrays of dtypes for which NumPy has no arithmetic start in the
-    library.
+    The library need not have been imported. Arrays of dtypes without NumPy arithmetic start in the library.
     """
     if settings.default.min_size and settings.current_precision() not in (16, "bf16"):
         host = loader.hosted(settings.current_name())
@@ -122,10 +121,10 @@ def beginning(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Backend:
 
 
 def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
-    """Return an ndarray over the memory of a native array that lies in host memory; unlike that of ``to_numpy``, its flags can be set."""
+    """Return an ndarray over the memory of a native array in host memory. Unlike ``to_numpy``'s, its WRITEABLE flag can be set."""
     seen = backend.to_numpy(a)
     if not seen.flags.c_contiguous:
-        # Only for a contiguous array does NumPy ask the owner of the memory whether it may be made writeable.
+        # NumPy asks the owner of the memory whether an array may be made writeable only if the array is contiguous.
         order = axes_by_stride(seen.strides)
         lines = seen.transpose(order)
         if lines.flags.c_contiguous:
@@ -134,7 +133,7 @@ def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
 
 
 def of_result(backend: Backend, x: np.ndarray[Any, Any]) -> Backend:
-    """Return the backend that holds a result that NumPy computed for a backend."""
+    """Return the backend for a result that NumPy computed on behalf of ``backend``: the host state or the library's."""
     if settings.default.min_size and settings.on_cpu(backend.name) and settings.current_precision() not in (16, "bf16"):
         held = loader.hosted(backend.name)
         if held.holds(x.dtype) and settings.stays_on_host(backend.name, x.shape):

@@ -28,13 +28,13 @@ COMPLEX128 = np.dtype(np.complex128)
 
 
 class OnlyOnHost(str):
-    """Reason for the host of calls that no device could run: on strings, dates, Python objects, files. They are not host fallbacks."""
+    """Reason why a call must run on the host: no device has strings, dates, Python objects or files. It is not a host fallback."""
 
     __slots__ = ()
 
 
 class FasterOnHost(OnlyOnHost):
-    """Reason of NumPy or SciPy to run a call in host memory that the library could run, in more time."""
+    """Reason why NumPy or SciPy runs a call in host memory: it is faster than the library."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ def only_on_host(dtype: DType) -> OnlyOnHost:
 
 @lru_cache(maxsize=256)
 def array_of(dtype: DType) -> str:
-    """Name an array of a dtype in a report."""
+    """Return the name of an array of a dtype in reports."""
     return f"an array of dtype {dtype}"
 
 
@@ -133,8 +133,8 @@ def loop_dtypes(
 ) -> tuple[DType, ...]:
     """Return the dtypes of the loop that NumPy would run: one for each input, then one for each output.
 
-    Operands are a dtype for each array or NumPy scalar, the type ``int``, ``float`` or ``complex`` for a Python scalar. If no loop fits, NumPy's own
-    ``UFuncTypeError`` is raised.
+    An operand is the dtype of an array or NumPy scalar, or the type ``int``, ``float`` or ``complex`` for a Python scalar. NumPy's own
+    ``UFuncTypeError`` is raised if no loop fits.
     """
     keywords: dict[str, Any] = {} if signature is None else {"signature": signature}
     if any(isinstance(t, np.dtype) and is_bfloat16(t) for t in operands):
@@ -148,9 +148,9 @@ def loop_dtypes(
 
 @lru_cache(maxsize=1024)
 def reduction_dtypes(ufunc: np.ufunc, operand: DType, dtype: DType | None) -> tuple[DType, DType]:
-    """Return the dtype that NumPy accumulates a reduction in, and the dtype it casts the operand to; raise NumPy's TypeError if no loop fits.
+    """Return a reduction's accumulator dtype, and the dtype to which NumPy casts the operand; raise NumPy's TypeError if no loop fits.
 
-    ``dtype`` is the argument of that name, None if it was not given.
+    ``dtype``: the call's argument ``dtype=``, None if not given.
     """
     if is_bfloat16(operand) or (dtype is not None and is_bfloat16(dtype)):
         to = operand if dtype is None else dtype

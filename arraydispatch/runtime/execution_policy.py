@@ -14,32 +14,32 @@ import numpy as np
 Execution = Literal["eager", "fused", "compiled"] | None
 
 CPU_FROM = 1 << 18
-"""Default number of elements below which a call is a small one on a CPU: NumPy computes it at once, before a library has begun.
+"""Default number of elements below which a call on a CPU is small: NumPy computes it in less time than a library takes to start a call.
 docs/explanation/small-arrays.md has the measurements. ``--min-size`` overrides it, and :data:`ACCELERATOR_FROM`.
 """
 RECORDED_FROM = 1 << 15
-"""Default number of elements from which fused execution records a call, unless blocks of such calls have been too short to pay."""
+"""Default number of elements from which fused execution records calls, unless blocks of such calls have been too short to pay."""
 
 ACCELERATOR_FROM = 1 << 16
-"""Default number of elements below which a call is a small one on an accelerator or a mesh."""
+"""Default number of elements below which a call is small on an accelerator or a mesh."""
 
 
 SHORT = 8
-"""Bytes of short integers, for each of those :data:`CPU_FROM` numbers, up to which NumPy computes with them. It adds 1.4 million of one byte in 55 µs
-and compares them in 40; PyTorch takes 90 and 130 or more, with the call.
+"""Bytes for each element of ``min_size`` below which NumPy computes on short integers. NumPy adds 1.4 million one-byte integers in 55 µs
+and compares them in 40; PyTorch takes 90 and 130 or more, including the call.
 """
 
 
 def are_few(x: np.ndarray[Any, Any], least: int) -> bool:
-    """Whether the library, which computes call by call on a CPU from ``least`` elements on, takes longer to begin than NumPy with these.
+    """Whether an array has booleans or integers of up to 32 bits in so few bytes that NumPy is faster than the library on a CPU.
 
-    They are booleans or integers of up to 32 bits, of which many lie in a few bytes.
+    ``least``: number of elements from which the library computes other dtypes.
     """
     return x.dtype.kind in "biu" and x.dtype.itemsize < SHORT and x.nbytes < SHORT * least
 
 
 class Policy(NamedTuple):
-    """Execution, and the number of elements from which it replaces NumPy's immediate calls (``min_size``)."""
+    """Execution mode, and ``min_size``: the number of elements from which it replaces NumPy's immediate calls."""
 
     execution: Execution
     min_size: int
@@ -82,39 +82,39 @@ def defaults(
 
 
 CHANGING = "its shape is one of many, each of which the library would compile for"
-"""Reason for which NumPy computes on a large array under compiled execution on a CPU."""
+"""Reason why NumPy computes on a large array under compiled execution on a CPU."""
 
 
 class Shapes:
-    """Shapes of large arrays that have been met, by which one that comes again is told from those that change at each coming.
+    """Statistics of the shapes of large arrays, to tell shapes that recur from shapes that keep changing.
 
-    A library's compiler makes a program for each shape. Values decide some shapes (those of ``x[mask]``), and a loop others
-    (``x[:n]``): these come one after the other. They may come again when the loop does, so a shape recurs only when it has come often
-    enough to be worth its program.
+    A library's compiler makes a program for each shape. Some shapes depend on values (``x[mask]``), others change in each step of
+    a loop (``x[:n]``). These may come again when the loop does, so a shape recurs only when it has come often
+    enough to be worth a program.
 
     Attributes
     ----------
     changing : int
-        Number of shapes that values decided, or that came when there were `FIRST` of as many dimensions already.
+        Number of shapes that depend on values, or that came after the first `FIRST` of as many dimensions.
     given_back : dict
-        Shape of which arrays begin on the host, since they moved there again and again -> number of questions about it from which they are
-        the library's again.
+        Shape whose arrays begin on the host, because they kept moving there -> number of further questions about the shape after which
+        they begin in the library again.
     """
 
     FIRST = 8
-    """Number of shapes, of one number of dimensions, that recur by assumption."""
+    """Number of shapes, for each number of dimensions, that are assumed to recur."""
     MOST = 64
-    """Number of shapes at most, of one number of dimensions, for which the library computes."""
+    """Maximum number of recurring shapes, for each number of dimensions."""
     OFTEN = 64
-    """Number of questions about a later shape from which it recurs."""
+    """Number of questions about a later shape after which it recurs."""
     MOVES = 3
-    """Number of arrays of a shape that moved to the host from which others may begin there."""
+    """Number of moves to the host after which arrays of a shape may begin there."""
     PAYS = 8
-    """Number of calls of the library for each such move from which they do not."""
+    """Number of library calls for each move from which arrays of a shape stay in the library all the same."""
     TAKEN = 32
-    """Number of arrays of a shape that were copied from the host to the library after which it is asked whether that pays."""
+    """Number of copies from the host to the library after which :meth:`taken` decides whether they pay."""
     COPIED = 8
-    """Additions for each 64 bits of them, in programs on arrays of that shape, from which it does: to copy takes as long, or longer."""
+    """Additions, for each 64 bits copied, that programs on arrays of the shape must compute for a copy to pay: it takes about as long."""
 
     def __init__(self) -> None:
         self.given_back: dict[tuple[int, ...], int] = {}
@@ -129,26 +129,28 @@ class Shapes:
         self._met_of: dict[int, int] = defaultdict(int)
         self._by_values: set[tuple[int, ...]] = set()
         self._waiting: dict[tuple[int, ...], int] = {}
-        """Later shape -> number of questions."""
+        """Later shape that does not recur yet -> number of questions."""
         self._later: set[tuple[int, ...]] = set()
-        """Those that recur by the number of questions."""
+        """Later shapes that recur because of the number of questions."""
         self._moves: dict[tuple[int, ...], int] = defaultdict(int)
         self._calls: dict[tuple[int, ...], int] = defaultdict(int)
         self._taken: dict[tuple[int, ...], int] = defaultdict(int)
         self._copied: dict[tuple[int, ...], int] = defaultdict(int)
-        """Shape -> additions that would pay for the copies, less the work of programs on arrays of that shape."""
+        """Shape -> additions that would pay for its copies, minus the work of programs on arrays of the shape."""
         self._next: dict[tuple[int, ...], int] = {}
-        """Shape that was given back -> number of questions at which it is the library's again when it is given back once more."""
+        """Shape that was given back -> number of questions to wait for if it is given back once more."""
 
     def computed(self, calls: Sequence[tuple[tuple[int, ...], int]], work: int) -> None:
-        """Note a program that ran: how many calls read or made arrays of each shape, and their work."""
+        """Note a program that ran. ``calls``: pairs of a shape and the number of calls that read or made arrays of it."""
         for shape, count in calls:
             self._calls[shape] += count
             if shape in self._copied:
                 self._copied[shape] -= work
 
     def moved(self, shape: tuple[int, ...]) -> None:
-        """Note that an array moved to the host, since it is read or written in parts; if that is all, others of its shape begin there."""
+        """Note that an array moved to the host because it is read or written in parts. If the library computes too little with arrays of
+        its shape, further ones begin on the host.
+        """
         if shape not in self._recurring:
             return
         self._moves[shape] += 1
@@ -159,10 +161,11 @@ class Shapes:
             self._moves[shape], self._calls[shape] = moves // 2, calls // 2
 
     def taken(self, shape: tuple[int, ...], nbytes: int) -> None:
-        """Note that an array of the host's is copied to the library; if a few additions are all that comes of it, such arrays stay there.
+        """Note that an array is copied from the host to the library. If programs compute too little with such copies, arrays of the shape
+        stay on the host.
 
-        So where each step of a loop computes with an array that the host writes (``d[:] = np.minimum(d, …)`` beside reads of its
-        rows), NumPy computes the step.
+        So NumPy computes the steps of a loop that works on an array that the host writes (``d[:] = np.minimum(d, …)`` beside
+        reads of its rows).
         """
         if shape not in self._recurring:
             return
@@ -181,7 +184,7 @@ class Shapes:
         self._moves[shape] = self._calls[shape] = 0
 
     def decided_by_values(self, shape: tuple[int, ...]) -> None:
-        """Note the shape of elements that were picked by their values: it recurs only if other arrays have it."""
+        """Note that a shape depends on values, as that of ``x[mask]``. It counts as not recurring, unless it has recurred already."""
         if shape not in self._recurring and shape not in self._by_values:
             if len(self._by_values) >= 1024:
                 self._by_values.clear()
@@ -189,7 +192,7 @@ class Shapes:
             self.changing += 1
 
     def stays(self, shape: tuple[int, ...]) -> bool:
-        """Whether a shape that was given back still is; this is a question about it."""
+        """Whether arrays of a shape that was given back still begin on the host. Each call counts as a question about the shape."""
         left = self.given_back.get(shape, 0)
         if left < 2:
             return False
@@ -197,7 +200,7 @@ class Shapes:
         return True
 
     def recurs(self, shape: tuple[int, ...]) -> bool:
-        """Whether an array of this shape is worth a program of the library."""
+        """Whether an array of this shape is worth a program of the library. Each call counts as a question about the shape."""
         if shape in self._recurring:
             return True
         if shape in self._by_values:
@@ -227,7 +230,7 @@ class Shapes:
         return True
 
     def refused(self, found: Iterable[tuple[int, ...]]) -> None:
-        """Note that a block is compiled for no further shapes: these count as shapes that do not recur."""
+        """Note shapes for which a block was not compiled, because it has programs for enough others: from now on they do not recur."""
         for shape in self._later.intersection(found):
             self._later.discard(shape)
             self._recurring.discard(shape)

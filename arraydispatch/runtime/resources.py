@@ -1,4 +1,4 @@
-"""Processors and memory of the process: threads of the libraries on the CPU, and freed memory that is kept for the next array.
+"""Processors and memory of the process: threads of the libraries on the CPU, and freed memory kept for the next array.
 
 By default, libraries use as many threads as they see processors. That is too many in a container with a quota, whose
 system stops the whole process when the quota is used up, and it is too many if pools of two libraries work at the same time.
@@ -135,17 +135,17 @@ _TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX, _ARENA_MAX = -1, -3, -4, -8
 KEPT = 1 << 30
 """Number of free bytes at the end of the heap above which memory is returned to the system."""
 LARGEST = 1 << 25
-"""Bytes of a block from which on it is the system's all the same: the C library takes no more. Of arrays, NumPy's allocator keeps these
-(``_allocator.c``), where it is compiled."""
+"""Size of a block in bytes from which it is returned to the system all the same: the C library accepts no higher threshold. For arrays,
+NumPy's allocator keeps these blocks (``_allocator.c``) if it is compiled."""
 LARGE_KEPT = 1 << 29
-"""Bytes of these together."""
+"""Maximum bytes of these large blocks together."""
 _AROUND = 4096
 """Number of bytes that the C library may add to a block."""
 HEAP = (
     "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "MALLOC_MMAP_MAX_", "GLIBC_TUNABLES",
 )  # fmt: skip
 LARGE_PAGES = "glibc.malloc.hugetlb=1"
-"""Setting under which all the same freed memory is kept: large blocks in large pages, as docs/explanation/limits.md advises."""
+"""User setting that does not prevent keeping freed memory: large blocks in large pages, as docs/explanation/limits.md advises."""
 
 
 def keep_memory(all_blocks: bool = False) -> bool:
@@ -155,8 +155,8 @@ def keep_memory(all_blocks: bool = False) -> bool:
     pages that the system first fills with zeros. In a chain of NumPy calls on 400 kB to 24 MB that takes three to eight times as long
     as the arithmetic.
 
-    ``all_blocks``: also that of blocks of :data:`LARGEST` bytes and more, in one arena for all threads. A library whose
-    arrays are made by the C library gets each large result in new pages otherwise: of 128 MB, in four times the time.
+    ``all_blocks``: keep also blocks of :data:`LARGEST` bytes and more, in one arena for all threads. Otherwise a library that
+    allocates its arrays with the C library gets new pages for each large result: for 128 MB that takes four times as long.
     """
     if any(os.environ.get(name, LARGE_PAGES) != LARGE_PAGES for name in HEAP):
         return False
@@ -170,8 +170,8 @@ def keep_memory(all_blocks: bool = False) -> bool:
         return False
     with contextlib.suppress(ImportError):
         importlib.import_module("arraydispatch._core._allocator").keep(LARGEST - _AROUND, LARGE_KEPT)
-        # The allocator is a value of this context. In a context with values ufuncs search for the state of errors at each call, unless it
-        # is one of them: the very object that was in force, which tells the short paths that the program has set nothing.
+        # NumPy keeps the allocator in a context variable. In a context with values, ufuncs search for the error state at each call
+        # unless it is one of them. So set it to the same object, which tells the short paths that the program has set nothing.
         state = importlib.import_module("numpy._core.umath")._extobj_contextvar
         state.set(state.get())
     return done

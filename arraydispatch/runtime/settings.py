@@ -73,7 +73,7 @@ def current_backend() -> Backend:
 
 
 _deferring: Callable[[Backend], Backend] | None = None
-"""Not called while a library traces, because everything computed then belongs to its program."""
+"""Returns the variant of a backend that defers values. Not called while a library traces: its program takes everything computed then."""
 _defer: Callable[[Backend], Backend] = lambda backend: backend
 
 
@@ -110,17 +110,17 @@ def on_cpu(name: str) -> bool:
 
 
 def leaves_to_numpy(name: str) -> bool:
-    """Whether what a backend leaves to NumPy may be: on a CPU, neither in eager execution nor inside a transform."""
+    """Whether NumPy may run the calls that a backend leaves to it: on a CPU, neither in eager execution nor inside a transform."""
     return process.execution != "eager" and on_cpu(name) and not tracing.entered()
 
 
 def begins_on_host(name: str) -> bool:
-    """Whether new arrays of a backend are in the host state at any size: on a CPU, where no block of the library will read them."""
+    """Whether new arrays of a backend of any size are in the host state: on a CPU, unless execution is compiled."""
     return process.execution != "compiled" and on_cpu(name)
 
 
 def stays_on_host(name: str, shape: tuple[int, ...]) -> bool:
-    """Whether an array of a backend is in the host state: a small one, and on a CPU one that no block of the library will read."""
+    """Whether a new array of a backend is in the host state: if it is small, or on a CPU if no block of the library will read it."""
     if prod(shape) < process.min_size:
         return True
     return on_cpu(name) and (process.execution != "compiled" or not (process.min_size == 0 or shapes.recurs(shape)))

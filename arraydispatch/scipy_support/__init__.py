@@ -3,14 +3,14 @@ registry.
 
 NumPy's functions dispatch on their arguments (NEP 18); most of SciPy's do not. So each public function gets a
 *stand-in*, an object of the type that NumPy uses for its own functions. Called without an `Array` it runs SciPy's
-function, without a Python frame in between. Called with one it calls ``__array_function__``, and the call continues as
+function, without a Python frame in between. Called with an `Array` it calls ``__array_function__``, and the call continues like
 that of a NumPy function. :mod:`arraydispatch.interop.scipy_stand_ins` installs the stand-ins in place of the functions,
 as exchanges that can be undone.
 
-Nothing here imports SciPy before the program does. The first array that reaches a function of a SciPy module loads its
+Nothing here imports SciPy before the program does. The first call of a SciPy module's function with an array loads the module's
 topic (``linalg``, ``signal``, …), which registers the functions that the libraries can compute, by :func:`implements`.
-All others are SciPy's own, and run on the host by policy. Functions that SciPy has written for any array-API namespace
-are registered by :mod:`.array_api_functions`.
+All others are SciPy's own, and run on the host by policy. :mod:`.array_api_functions` registers the functions that SciPy has written
+for any array-API namespace.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MODULES: dict[str, str] = {
     "scipy.spatial": "spatial", "scipy.spatial.distance": "spatial", "scipy.special": "special",
     "scipy.stats": "stats",
 }  # fmt: skip
-"""SciPy module -> topic that registers the functions of it that the libraries can compute."""
+"""SciPy module -> topic that registers the module's functions that the libraries can compute."""
 
 _ArrayFunctionDispatcher: Any = importlib.import_module("numpy._core._multiarray_umath")._ArrayFunctionDispatcher
 """Type of NumPy's own dispatching functions (NEP 18)."""
@@ -66,7 +66,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
 _loaded: set[str] = set()
 _loading = threading.RLock()
 _stand_ins: dict[Any, Any] = {}
-"""SciPy function -> its stand-in, which is created once."""
+"""SciPy function -> its only stand-in."""
 
 
 def arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> None:
@@ -84,7 +84,7 @@ def arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> Non
 
 
 MATRICES: dict[type, Callable[..., Any]] = {}
-"""Type of sparse arrays -> the function that runs SciPy's functions on them; such arrays take precedence over others."""
+"""Type of sparse arrays -> function that runs SciPy's functions on them. They take precedence over other arrays."""
 
 
 def _relevant(topic: str) -> Callable[..., list[Any]]:
@@ -108,7 +108,7 @@ _askers = {topic: _relevant(topic) for topic in set(MODULES.values())}
 
 
 def load(topic: str) -> None:
-    """Load a topic, which registers its functions; other threads wait meanwhile."""
+    """Load a topic, so that it registers its functions; other threads wait."""
     if topic not in _loaded:
         signal_safety.importing(lambda: _load(topic))
 
@@ -142,7 +142,7 @@ def stand_in(full: str) -> Any:
 
 
 class Front(StandIn):
-    """Stand-in that users have, which SciPy's own tables find as SciPy's function."""
+    """Stand-in for users. SciPy's own tables find it as SciPy's function."""
 
     def __init__(self, made: Any, module: str, name: str) -> None:
         super().__init__(made.__wrapped__, module, name)
@@ -150,7 +150,7 @@ class Front(StandIn):
         self.follow()
 
     def follow(self) -> None:
-        """Call the dispatching function by way of what the launcher has put around it."""
+        """Call the dispatching function through the wrapper of the launcher, if any."""
         self.target = self.made if process.around is None else process.around(self.made, self._what)
 
 
@@ -164,7 +164,7 @@ def _follow() -> None:
 
 
 def front(full: str) -> Front | None:
-    """Return the stand-in that users have for a function; None if this SciPy lacks it."""
+    """Return the stand-in for users of a function; None if this SciPy lacks the function."""
     made = stand_in(full)
     if made is None:
         return None
@@ -181,7 +181,7 @@ def method_stand_in(real: Any, module: str, cls: type, name: str) -> Any:
 
 def public(module: ModuleType) -> list[str]:
     """Return the names of a module's public functions that are written in Python or Cython."""
-    held = vars(module)  # `getattr` would import modules that SciPy imports when they are asked for
+    held = vars(module)  # `getattr` would import modules that SciPy loads lazily
     own = held.get("__all__") or [name for name in held if not name.startswith("_")]
     only = _OF_ARRAYS.get(module.__name__)
     found = [name for name in own if name not in _NOT_OF_ARRAYS and (only is None or name in only)]
@@ -194,7 +194,7 @@ def is_function(value: Any) -> bool:
 
 
 def real_of(held: Any) -> Any:
-    """Return SciPy's own function for a stand-in, and anything else as it is."""
+    """Return SciPy's own function for a stand-in; other objects unchanged."""
     if type(held) in (Front, StandIn):
         return held.real
     return held.__wrapped__ if type(held) is _ArrayFunctionDispatcher and held in SCIENTIFIC else held
@@ -208,7 +208,7 @@ _OF_ARRAYS: dict[str, frozenset[str]] = {
     "scipy.optimize": frozenset("isotonic_regression linprog lsq_linear milp nnls quadratic_assignment".split()),
     "scipy.sparse": frozenset(),
 }
-"""Modules in which only these functions work on arrays; the others take callables, which they call with ndarrays, or
+"""Module -> the only functions in it that work on arrays. The others call a callable with ndarrays, or
 create matrices.
 """
 
@@ -220,7 +220,7 @@ def implements(*full: str, **about: Any) -> Callable[[B], B]:
 
 
 def by_scipy_itself() -> bool:
-    """Whether SciPy takes arrays of any library by itself, as the user asked it to in the environment."""
+    """Whether SciPy itself accepts arrays of any library, because the user has set ``SCIPY_ARRAY_API``."""
     return os.environ.get("SCIPY_ARRAY_API", "0").lower() not in ("", "0", "false")
 
 

@@ -1,8 +1,8 @@
 """SciPy functions written for the array-API standard: SciPy's own code runs, on `Array` objects.
 
-SciPy supports the standard if ``SCIPY_ARRAY_API=1`` is set. Here the switch that it reads is on during one call and for
-this call only (by an exchange of the name in the SciPy module that holds it), so no other code sees a different SciPy.
-Only functions whose code uses nothing but the standard and never asks for an ndarray are registered; a test checks each
+SciPy supports the standard if ``SCIPY_ARRAY_API=1`` is set. Here the switch is on only during one call (by an exchange of the
+name in SciPy's module), so no other code sees a different SciPy.
+Only functions with code that uses just the standard and never requires an ndarray are registered; a test checks each
 of them.
 """
 
@@ -62,7 +62,7 @@ def restore_switch() -> None:
 
 
 def _prepare() -> bool:
-    """Whether this SciPy has the switch, as those from 1.17 on have."""
+    """Whether this SciPy has the switch; versions from 1.17 on do."""
     try:
         modules = [imported(name) for name in _HOLDERS]
     except ModuleNotFoundError:
@@ -137,11 +137,11 @@ _NAMES = {
         " tvar variation zmap zscore quantile expectile median_abs_deviation"
     ),
 }
-"""Module of SciPy -> its functions that run so."""
+"""SciPy module -> its functions that run this way."""
 _is_switched = _prepare()
 
 
 def register(module: str) -> None:
-    """Register the functions of one module of SciPy: to import another takes longer than most programs (``scipy.stats`` half a second)."""
+    """Register the functions of one SciPy module. (Importing all modules would take longer than most programs: ``scipy.stats`` half a second.)"""
     for name in _NAMES.get(module, "").split() if _is_switched else ():
         _enter(f"scipy.{module}.{name}")

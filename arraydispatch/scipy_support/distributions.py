@@ -1,4 +1,4 @@
-"""``scipy.stats``: densities, probabilities and quantiles of distributions, whose standard forms SciPy's own code computes on arrays."""
+"""``scipy.stats``: densities, probabilities and quantiles of distributions. SciPy's own code computes the standard forms on arrays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _laplace(xp: XP, x: Any) -> Any:
 
 
 def _cotangent(xp: XP, q: Any) -> Any:
-    """Cotangent of pi times a probability, with all digits next to both poles, infinite at them and 0 at a half."""
+    """Compute the cotangent of pi times a probability, accurate next to both poles, infinite at them and 0 at a half."""
     turned = xp.where(xp.greater(q, 0.5), xp.subtract(q, 1.0), q)
     known = xp.logical_or(xp.equal(turned, 0.0), xp.equal(turned, 0.5))
     value = xp.divide(1.0, xp.tan(xp.multiply(math.pi, xp.where(known, 0.25, turned))))
@@ -52,7 +52,7 @@ _RUN = {
     "gamma": "pdf logpdf cdf sf",
     "chi2": "pdf logpdf cdf sf",
 }
-"""Distribution -> methods whose standard form SciPy's own code computes on arrays."""
+"""Distribution -> methods with a standard form that SciPy's own code computes on arrays."""
 _FORMULAS: dict[tuple[str, str], Formula] = {
     ("laplace", "cdf"): _laplace,
     ("laplace", "sf"): lambda xp, x: _laplace(xp, xp.negative(x)),
@@ -60,7 +60,7 @@ _FORMULAS: dict[tuple[str, str], Formula] = {
     ("cauchy", "isf"): _cotangent,
     ("rayleigh", "pdf"): _rayleigh,
 }
-"""Distribution and method -> formula where SciPy's does not do: a loop in C, or no derivative at some places."""
+"""(distribution, method) -> formula in place of SciPy's code, which is a loop in C or lacks a derivative at some places."""
 
 
 def _standard(xp: XP, owner: Any, name: str, x: Any, shapes: list[Any]) -> Any:

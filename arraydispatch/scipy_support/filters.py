@@ -1,8 +1,8 @@
 """``scipy.signal``: digital filters. A recursive filter is computed in blocks, all at once, by matrix products.
 
-Its response to an impulse fades, so each output is a sum over the inputs of its block and of the preceding block. The matrices
-are computed by SciPy's own filter in long double: every element of a result is a sum over theirs, so their errors would add up.
-SciPy itself filters where a response outlasts the longest block, or where initial states grow.
+The response of a filter to an impulse decays, so each output is a sum over the inputs of its block and of the preceding block. SciPy's own
+filter computes the matrices in long double, because each result is a sum over their elements, and errors would add up.
+SciPy itself filters if a response outlasts the longest block, or if initial states grow.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from .operand_checks import array, every, only
 
 _BLOCK = 128
 _TAPS = 64
-"""Number of taps above which a matrix of windows is multiplied, and up to which taps are added one by one."""
+"""Number of taps up to which taps are added one by one; above it, a matrix of windows is multiplied."""
 _MOST = 1 << 27
 _FADED = 2048
 """Number of elements within which a response must decay to count as decaying."""
 _GAINS = 100.0
-"""Factor by which initial states may grow: their rounding errors do as well."""
+"""Factor by which initial states may grow; their rounding errors grow as much."""
 _LARGEST = 1e300
 _FEW = 16
 """Signals up to this length are filtered element by element."""
 _KEPT = 32
-"""Number of filter designs cached: a signal that comes in pieces, or many signals, go through the same filter."""
+"""Number of cached filter designs: pieces of a signal, or many signals, go through the same filter."""
 
 
 def _coefficients(xp: XP, x: Any) -> np.ndarray[Any, Any]:
@@ -100,7 +100,7 @@ def _designed(weights: bytes, char: str, n: int) -> _Design:
 
 
 def _by_steps(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
-    """Run SciPy's loop itself, for a few elements: no matrix product recovers the digits that its states lose."""
+    """Filter element by element as SciPy's loop does, for few elements: a matrix product would not reproduce the rounding of its states."""
     order, (rows, n), device = len(b) - 1, xp.shape_of(x), xp.backend.device_of(x)
     states = xp.prim.full((rows, order), 0, b.dtype, device) if zi is None else zi
     forward, back = (xp.backend.from_numpy(np.ascontiguousarray(v[None, 1:]), device) for v in (b, a))
@@ -141,7 +141,7 @@ def _run(xp: XP, b: Any, a: Any, x: Any, zi: Any) -> tuple[Any, Any]:
 
 
 def _states_of(b: Any, a: Any, response: Any) -> Any:
-    """Return a filter's states after an impulse: at each element, the sums over its inputs and outputs still to come."""
+    """Return a filter's states after an impulse: at each element, sums over the inputs and outputs still to come."""
     order, n = len(b) - 1, len(response)
     states = np.zeros((n, order), response.dtype)
     for k in range(order):

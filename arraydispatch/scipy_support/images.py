@@ -50,7 +50,7 @@ def taken(xp: XP, input: Any, output: Any) -> tuple[Any, np.dtype[Any]]:
 def stored(xp: XP, x: Any, to: np.dtype[Any], given: Any = None) -> Any:
     """Cast as C does; a negative number to an unsigned integer is taken modulo.
 
-    ``given``: array that ``x`` may still be, or be a view of, which SciPy's results never are.
+    ``given``: array that may share memory with ``x``. If it does, ``x`` is copied, because SciPy's results never share memory.
     """
     made = xp.prim.astype(xp.prim.astype(x, dtypes.INTP) if to.kind == "u" else x, to)
     shared = given is not None and xp.backend.mutable and xp.is_array(given) and xp.backend.may_share(made, given)

@@ -122,7 +122,7 @@ def spline_filter(xp: XP, input: Any, order: Any = 3, output: Any = np.float64, 
 
 
 def _inward(xp: XP, c: Any, n: int, mode: str) -> Any:
-    """Map coordinates beyond the edges to those that the mode puts there."""
+    """Replace each coordinate beyond the edges by the coordinate inside at which the mode reads."""
     if mode == "nearest" or n == 1:
         return xp.minimum(xp.maximum(c, 0.0), float(n - 1))
     low, high = xp.less(c, 0), xp.greater(c, n - 1)

@@ -220,7 +220,7 @@ def qr(
 
 
 _LAPACK_INDICES = (1 << 31) - 1
-"""Largest number of elements for which SciPy computes singular vectors; a library would ask for 16 GiB from here on."""
+"""Maximum number of elements for which SciPy computes singular vectors; for more a library would need 16 GiB."""
 
 
 @linear_algebra("scipy.linalg.svd", defined="svd")

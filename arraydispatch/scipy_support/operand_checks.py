@@ -13,7 +13,7 @@ from ..runtime import dtypes
 
 
 def only(condition: bool, why: str) -> None:
-    """Leave a call to SciPy itself, for the reason ``why``, unless the condition holds."""
+    """Leave the call to SciPy itself, for the reason ``why``, unless the condition holds."""
     if not condition:
         raise Unsupported(f"SciPy's own code is needed: {why}")
 

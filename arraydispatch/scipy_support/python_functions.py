@@ -1,9 +1,9 @@
 """SciPy functions written in Python over NumPy: SciPy's own code runs, on `Array` objects.
 
 A few names prevent that code from working on an `Array`: ``np.asarray`` converts it to an ndarray, ``np.zeros`` creates
-an ndarray to write into, and it calls SciPy's own functions. So the code runs with other globals, in which ``np``
-leaves an `Array` as it is and creates new arrays on its backend, and functions with an entry are replaced by their
-stand-ins. NumPy's functions in it dispatch by themselves. Only functions that a test has shown to run so, with SciPy's
+an ndarray to write into, and the code calls SciPy's own functions. So the code runs with other globals, in which ``np``
+leaves an `Array` unchanged and creates new arrays on its backend, and functions with an entry are replaced by their
+stand-ins. Other NumPy functions in the code dispatch as usual. Only functions that a test has shown to run this way, with SciPy's
 results, are registered.
 """
 
@@ -66,7 +66,7 @@ _MAKING = ("zeros", "ones", "empty", "full")
 
 
 class _NumPy(ModuleType):
-    """NumPy for rebound code: an `Array` stays as it is, and new arrays are created on its backend."""
+    """NumPy for rebound code: an `Array` stays unchanged, and new arrays are created on its backend."""
 
     def __init__(self) -> None:
         super().__init__("numpy")
@@ -176,8 +176,8 @@ def rerun(real: FunctionType) -> FunctionType:
 def enter(func: Any, numbers: bool = False, first: Callable[[Any], Any] | None = None) -> None:
     """Register a SciPy function to run rebound on an `Array`; with ``numbers``, NumPy scalars become Python numbers.
 
-    This is for code that builds weights by the array-API standard, which neither mixes NumPy scalars with arrays nor
-    drops imaginary parts. ``first`` prepares the first argument, if SciPy's classes, which are not rebound, take part in that.
+    ``numbers`` is for code that builds weights by the array-API standard, which neither mixes NumPy scalars with arrays nor
+    drops imaginary parts. ``first`` prepares the first argument, if that involves SciPy's classes, which are not rebound.
     """
     name = next(iter(inspect.signature(func.__wrapped__).parameters)) if first else ""
 

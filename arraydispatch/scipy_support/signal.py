@@ -23,7 +23,7 @@ from .operand_checks import array, only
 _TAPS = 128
 _MODES = ("valid", "same", "full")
 _WINDOWS = 1 << 24
-"""Largest number of elements in the windows of a 2-d convolution."""
+"""Maximum number of elements in the windows of a 2-d convolution."""
 
 
 def _pair(xp: XP, in1: Any, in2: Any) -> tuple[Any, Any]:
@@ -214,7 +214,7 @@ def _in_plane(xp: XP, in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: A
 def _by_windows(xp: XP, a: Any, v: Any, shape: tuple[int, ...]) -> Any:
     """Compute a sum of products for each place, row by row of the kernel.
 
-    Small results next to large elements keep their digits, which a Fourier transform would round away.
+    Small results next to large elements keep their digits, unlike with a Fourier transform.
     """
     height, width = xp.shape_of(v)
     places = np.arange(shape[1])[:, None] + np.arange(width)

@@ -64,7 +64,7 @@ def cho_factor(xp: XP, a: Any, lower: Any = False, overwrite_a: Any = False, che
     if batch and xp.backend.is_concrete(factor):  # while a function is traced, the triangle stays known
         lower = xp.backend.from_numpy(np.full(batch, lower), xp.backend.device_of(factor))
     made = xp.add(factor, rest), lower
-    return list(made) if batch else made  # as SciPy's walk over batches gives them
+    return list(made) if batch else made  # as SciPy's loop over batches gives them
 
 
 @linear_algebra("scipy.linalg.cho_solve")
@@ -73,7 +73,7 @@ def cho_solve(xp: XP, c_and_lower: Any, b: Any, overwrite_b: Any = False, check_
     if xp.is_array(lower):
         only(xp.backend.is_concrete(lower), "a triangle that is not known yet")
         lower = xp.backend.to_numpy(lower)
-    lower = bool(np.asarray(lower).flat[0])  # of a batch all are the same
+    lower = bool(np.asarray(lower).flat[0])  # the same for all of a batch
     c, b = lapack(xp, checked(xp, c, check_finite, b), checked(xp, b, check_finite, c))
     shape = xp.shape_of(c)
     if len(shape) < 2 or shape[-1] != shape[-2]:

@@ -28,15 +28,15 @@ def coo_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, back
     Parameters
     ----------
     obj : object
-        A :class:`SparseArray`, a matrix of SciPy's or of a library's own sparse type, a dense array; ``(data, (row, col))``; or
-        ``(rows, columns)`` for one without elements. ``data`` may have leading axes, of a batch. Values given for the same
-        place are summed.
+        A :class:`SparseArray`, a sparse matrix of SciPy or of a library, a dense array; ``(data, (row, col))``; or
+        ``(rows, columns)`` for a matrix without elements. ``data`` may have leading batch axes. Values for the same
+        position are summed.
     shape : tuple of int, optional
-        Rows and columns; by default the smallest shape that the indices fit.
+        Rows and columns; by default the smallest shape for the indices.
     dtype : dtype_like, optional
         Dtype of the values.
     backend : str, Backend or module, optional
-        Backend of the values; by default arrays stay on theirs and other values go to the default backend.
+        Backend of the values; by default arrays stay on their backend and other values go to the default one.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def diags_array(
     offsets : int or sequence of int
         Numbers of the diagonals: 0 is the main one, positive ones are above it.
     shape : tuple of int, optional
-        By default the square that the first diagonal fits.
+        By default a square matrix for the first diagonal.
     format : {"csr", "csc", "coo"}
         Format of the matrix.
 
@@ -235,7 +235,7 @@ def _several(blocks: Sequence[Any]) -> list[SparseArray]:
 
 
 def _joined(blocks: Sequence[Any], format: str | None, join: Any) -> SparseArray:
-    """Join matrices as a function of SciPy's joins matrices of the numbers of their elements."""
+    """Join matrices with a SciPy function: apply it to matrices with the numbers of the elements."""
     found = _several(blocks)
     if not found:
         raise ValueError("at least one matrix is needed to join.")
@@ -264,7 +264,7 @@ def block_diag(mats: Sequence[Any], format: str | None = None) -> SparseArray:
 
 
 def stack(matrices: Sequence[Any], format: str | None = None) -> SparseArray:
-    """Create a batch of matrices of one shape, which stores the union of their positions for each.
+    """Create a batch of matrices of one shape; each stores the union of all positions.
 
     Parameters
     ----------

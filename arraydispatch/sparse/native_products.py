@@ -57,7 +57,7 @@ def _held_by_numpy(data: Any) -> bool:
 
 
 def summed(data: Any, to: Any, size: int) -> Any:
-    """Return an array of length ``size`` along the last axis, with the sum of the values that go to each position."""
+    """Return an array of length ``size`` along the last axis, with the sum of the values for each position."""
     if len(to) == size and (np.diff(to) == 1).all() and (size == 0 or to[0] == 0):
         return data
     out = np.zeros_like(data, shape=(*data.shape[:-1], size))

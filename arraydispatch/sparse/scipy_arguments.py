@@ -1,8 +1,7 @@
 """Sparse arrays as arguments of SciPy: its functions and classes get a SciPy matrix in place of each.
 
 If the result of a function is a matrix, it becomes a sparse array of the same library; ndarrays become arrays.
-Functions that take a linear operator call it: ``aslinearoperator`` keeps the sparse array, which multiplies where its
-values are.
+Functions that take a linear operator call it: ``aslinearoperator`` keeps the sparse array, so that its library multiplies.
 """
 
 from __future__ import annotations
@@ -71,5 +70,5 @@ def open_all() -> None:
 def _open_classes() -> None:
     made = [getattr(sp, f"{format}_array") for format in ("bsr", "coo", "csc", "csr", "dia", "dok", "lil")]
     for cls in dict.fromkeys(each for kind in made for each in kind.__mro__):
-        if "__init__" in vars(cls) and cls.__module__.startswith("scipy.sparse"):  # perhaps a launcher's door by now
+        if "__init__" in vars(cls) and cls.__module__.startswith("scipy.sparse"):  # perhaps replaced by a launcher
             scipy_stand_ins.EXCHANGES.at(cls, "__init__", _making, "classes of scipy.sparse")

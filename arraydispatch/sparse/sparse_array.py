@@ -31,8 +31,8 @@ class SparseArray:
     """Sparse matrix of an array library, or a batch of them with the same positions.
 
     Created by :func:`coo_array`, :func:`csr_array`, :func:`csc_array` and by operations on other sparse arrays. The stored values
-    are in :attr:`data`, an ordinary array of a library, with respect to which derivatives are taken. Their positions are known to
-    the program and do not change.
+    are in :attr:`data`, an ordinary array of a library; derivatives are taken with respect to it. Their positions are always known
+    and do not change.
 
     Attributes
     ----------
@@ -235,7 +235,7 @@ class SparseArray:
     mT = T  # noqa: N815 -- its name in the standard
 
     def __getitem__(self, key: Any) -> Any:
-        """Index rows and columns as ``scipy.sparse.csr_array``: a matrix; one element; one row or column, dense."""
+        """Index rows and columns as ``scipy.sparse.csr_array`` does; return a matrix, one element, or one row or column (dense)."""
         if self.data.ndim > 1:
             raise IndexError("a batch of sparse matrices cannot be indexed; index the data, or use toarray().")
         found = (self._places.places if self.format != "coo" else self._places.places.tocsr())[key]
@@ -246,7 +246,7 @@ class SparseArray:
         return self._line(found.toarray())
 
     def _line(self, numbers: np.ndarray[Any, Any]) -> Any:
-        """Return the values at a line of :attr:`Structure.places`, 0 where it has none."""
+        """Return the values in a row or column of :attr:`Structure.places`; 0 where it has none."""
         there = np.flatnonzero(numbers)
         out = np.zeros_like(self.data, shape=(*self.data.shape[:-1], len(numbers)))
         out[..., there] = self.data[..., numbers[there] - 1]

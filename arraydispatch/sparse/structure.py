@@ -17,8 +17,8 @@ _SCIPY: dict[str, Any] = {"coo": sp.coo_array, "csr": sp.csr_array, "csc": sp.cs
 
 
 class Structure:
-    """Positions of the elements of a matrix, each once, sorted by :meth:`sorted` in the order of the format: row by row, for ``"csc"`` column
-    by column.
+    """Positions of the elements of a matrix, without repetitions, sorted by :meth:`sorted` in the order of the format: row by row, for
+    ``"csc"`` column by column.
     """
 
     def __init__(self, format: str, shape: tuple[int, int], row: Index, col: Index) -> None:
@@ -32,7 +32,7 @@ class Structure:
         cls, format: str, shape: tuple[int, int], row: Any, col: Any
     ) -> tuple[Structure, Index | None, Index | None]:
         """Return the structure, the order of the elements (None if unchanged), and, if positions repeat, the index of
-        each one's position.
+        each element's position.
 
         Raises
         ------

@@ -1,1 +1,1 @@
-"""Tests that others run on what they add to arraydispatch: ``python -m arraydispatch.testing.backend NAME``."""
+"""Tests for extensions of arraydispatch by others: ``python -m arraydispatch.testing.backend NAME``."""

@@ -1,7 +1,7 @@
-"""Hold a backend against the contract and against NumPy: ``python -m arraydispatch.testing.backend NAME``.
+"""Check a backend against the contract and against NumPy: ``python -m arraydispatch.testing.backend NAME``.
 
 The contract is :mod:`arraydispatch.backends.base`. NumPy computes each expected result: value, dtype and shape. A primitive or a
-kernel that raises :class:`arraydispatch.backends.base.Unsupported` is counted, and is no failure: the call goes to the host.
+kernel that raises :class:`arraydispatch.backends.base.Unsupported` is counted, but not as a failure: the call runs on the host.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Result(NamedTuple):
 
 
 def _array(*shape: int, dtype: Any = float) -> np.ndarray[Any, Any]:
-    """Return values that differ from each other, of both signs where the dtype has them."""
+    """Return distinct values, of both signs if the dtype has them."""
     n = int(np.prod(shape))
     dtype = np.dtype(dtype)
     ramp = (np.arange(n) * 7 % 23).reshape(shape)
@@ -54,7 +54,7 @@ def _array(*shape: int, dtype: Any = float) -> np.ndarray[Any, Any]:
 
 
 def _primitives() -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Return name and arguments of calls of primitives; ndarrays among the arguments stand for native arrays."""
+    """Return names and arguments of calls of primitives. Ndarrays among the arguments stand for native arrays."""
     x, v, i = _array(3, 4), _array(5), np.array([2, 0, 1, 2])
     sound = x[:3, :3] @ x[:3, :3].T + 9 * np.eye(3)
     yield "full", ((2, 3), 1.5, np.dtype(float), None)
@@ -131,7 +131,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "argsort": lambda x: np.argsort(x, axis=None, kind="stable"),
     "histogram": lambda x: np.histogram(x, bins=4)[0],
 }
-"""Name of a check -> a function of an array of shape (3, 4), which users might call."""
+"""Name of a check -> function of an array of shape (3, 4), as users might call it."""
 
 
 def _written(x: Any) -> Any:
@@ -154,7 +154,7 @@ def _natives(backend: Backend, value: Any) -> Any:
 
 
 def _differs(got: Any, expected: Any, value_of: Callable[[Any], Any]) -> str:
-    """Say how a result differs from NumPy's; nothing if it does not."""
+    """Return a description of how a result differs from NumPy's; empty if it does not."""
     if isinstance(expected, tuple | list):
         if len(got) != len(expected):
             return f"{len(got)} results instead of {len(expected)}"
@@ -232,7 +232,7 @@ def check(backend: Backend) -> Iterator[Result]:
                 return _differs(getattr(backend.prim, name)(*given), expected, backend.to_numpy)
 
         yield Result(f"primitive {name}", _said(primitive))
-    # SciPy's are there or not by what the process has called.
+    # SciPy's ufuncs are registered or not, depending on earlier calls in the process.
     numpys: list[Any] = [ufunc for ufunc in backend.UFUNCS if getattr(np, ufunc.__name__, None) is ufunc]
     for ufunc in numpys:
         for dtype in filter(backend.holds, map(np.dtype, ("bool", "int64", "float32", "float64", "complex128"))):

@@ -1,6 +1,6 @@
-"""Fast path for repeated calls of a ``jit`` function whose arguments are only arrays of its library and numbers.
+"""Fast path for repeated calls of a ``jit`` function with only arrays of its library and numbers as arguments.
 
-The module is compiled, because ``ad.jit`` adds its work to each call of a program.
+The module is compiled by Cython, because its time is added to each call of a program.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _rules_here = context_rules.get
 
 
 def again(met: dict[Any, Met], args: tuple[Any, ...]) -> tuple[Any] | None:
-    """Run a call of a kind in ``met`` and return its result as a tuple of one; return None for any other call."""
+    """Run a call if its kind is in ``met``, and return the result in a tuple; return None for other calls."""
     natives: list[Any] = []
     key = kind_of_call(args, natives)
     if key is None:
@@ -36,8 +36,8 @@ def again(met: dict[Any, Met], args: tuple[Any, ...]) -> tuple[Any] | None:
 
 
 def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] | None:
-    """Return the key of a call whose arguments are only arrays of the library and numbers, and append their values to ``natives``;
-    return None for any other call.
+    """Return the key of a call with only arrays of the library and numbers, and append their values to ``natives``;
+    return None for other calls.
     """
     parts: list[Any] = [_rules_here() or process.rules]
     arrays = 0
@@ -49,7 +49,7 @@ def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] |
         for x in args:
             if isinstance(x, Handle):
                 a: Handle = x
-                kind: Any = a._kind  # of a pending value, this is its node
+                kind: Any = a._kind  # the node, if the value is pending
                 if type(kind) is not Kind or kind.backend.hosted or kind.backend.defers:
                     return None
                 backend = kind.backend

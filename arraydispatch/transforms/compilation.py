@@ -28,7 +28,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _MANY = 64
-"""Number of traces of one function at which the user is warned."""
+"""Number of traces of one function at which a warning is issued."""
 
 
 @overload
@@ -52,15 +52,15 @@ def jit(
     fun : callable
         Takes and returns pytrees of arrays. Without it, a decorator with the options is returned.
     static_argnums : int or sequence of int
-        Positional arguments whose value is part of the program. They are hashable, and each new value is traced anew.
+        Positional arguments whose values are part of the program. They must be hashable; each new value causes a new trace.
     static_argnames : str or sequence of str
-        The same by name. A parameter given in either way is static however it is passed.
+        Names of such arguments. A parameter given in either way is static whether it is passed by position or by name.
 
     Returns
     -------
     callable
-        A function of the same arguments. Writes of ``fun`` to its arguments reach the caller's; an argument that it returns
-        is the caller's own.
+        A function of the same arguments. Writes of ``fun`` to its arguments reach the caller's arrays; if it returns an argument, the
+        caller gets its own array.
 
     Raises
     ------
@@ -73,10 +73,10 @@ def jit(
 
     Notes
     -----
-    Arrays of any kind (NumPy's are moved to the library), NumPy scalars, and Python floats and complex numbers are traced; the
-    latter two stay weak, that is, they take the dtype of the arrays they meet. Python ints and bools, strings and all other
-    objects are static. Whatever ``fun`` computes from NumPy arrays that are not arguments is computed once, while tracing, and
-    is a constant of the program; so are random numbers drawn inside. On the numpy backend ``fun`` runs unchanged.
+    Arrays of any kind (NumPy's are moved to the library), NumPy scalars, and Python floats and complex numbers are traced. Python
+    numbers stay weak, that is, they take the dtype of the arrays they are combined with. Python ints and bools, strings and all other
+    objects are static. Values computed from NumPy arrays that are not arguments are computed once, while tracing, and
+    are constants of the program; so are random numbers drawn inside. On the numpy backend ``fun`` runs unchanged.
     """
     if fun is None:
         return functools.partial(jit, static_argnums=static_argnums, static_argnames=static_argnames)
@@ -150,7 +150,7 @@ class _Jitted:
     def _key(
         self, leaves: list[Any], structure: Structure, backend: Backend
     ) -> tuple[Any, list[Native], dict[int, int]]:
-        """Return the key of the program, the native arguments, and the leaves that are the same array as an earlier leaf."""
+        """Return the key of the program, the native arguments, and the leaves that repeat the array of an earlier leaf."""
         parts: list[Any] = []
         natives: list[Native] = []
         seen: dict[int, int] = {}
@@ -239,7 +239,7 @@ def _said(leaves: list[Any]) -> str:
 def _static(
     fun: Callable[..., Any], static_argnums: int | Sequence[int], static_argnames: str | Sequence[str]
 ) -> tuple[frozenset[int], frozenset[str]]:
-    """Return positions and names of the static parameters; a parameter given by position or by name is in both."""
+    """Return positions and names of the static parameters. A parameter given in either way is in both."""
     places = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
     names = {static_argnames} if isinstance(static_argnames, str) else set(static_argnames)
     if not places and not names:
@@ -270,7 +270,7 @@ _PYTHON: dict[str, type] = {"f": float, "c": complex, "i": int}
 
 
 def _type_of(x: Any) -> Any:
-    """Return the type with which NumPy resolves a loop: a dtype, or the class of a Python number."""
+    """Return the type by which NumPy resolves a loop: a dtype, or the class of a Python number."""
     if isinstance(x, Weak):
         return _PYTHON[x._kind.dtype.kind]
     if isinstance(x, Handle):
@@ -318,7 +318,7 @@ class Weak(Scalar):
     __slots__ = ()
 
     def strong(self, dtype: np.dtype[Any] | None = None) -> Any:
-        """Return a NumPy scalar of a dtype; None: of NumPy's default dtype for such a number."""
+        """Return a traced scalar of this dtype; if None, of NumPy's default dtype for the number."""
         kind = self._kind
         if dtype is None or dtype == kind.dtype:
             return Scalar._holding(self._v, kind)
@@ -361,7 +361,7 @@ def _plain(x: Any) -> Any:
 
 
 def _loop(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
-    """Return the dtype of each operand in the loop that NumPy resolves."""
+    """Return the dtype of each operand in the loop that NumPy chooses."""
     types = [_type_of(x) for x in inputs]
     try:
         return list(ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout))[: ufunc.nin])

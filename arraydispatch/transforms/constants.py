@@ -12,7 +12,7 @@ from ..memory import views
 
 
 def stop_gradient(x: Any) -> Any:
-    """Return the same values as constants, which no derivative follows.
+    """Return the same values as constants with a derivative of zero.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def _stopped(x: Any) -> Any:
 
 
 def is_traced(x: Any) -> bool:
-    """Whether a transform traces a value, so that it is not known or must not be read.
+    """Whether a transform traces a value, so that the value is not known or must not be read.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def is_traced(x: Any) -> bool:
     -------
     bool
         True if any of its arrays is traced: an argument of a function under :func:`arraydispatch.jit`,
-        :func:`arraydispatch.vmap` or a derivative, or what was computed from one.
+        :func:`arraydispatch.vmap` or a derivative, or a result computed from such an argument.
     """
     for leaf in tree_leaves(x):
         if isinstance(leaf, Handle):

@@ -1,4 +1,4 @@
-"""``while_loop`` and ``host_call``: loops and host functions as part of a program whose values are not known yet."""
+"""``while_loop`` and ``host_call``: loops and host functions inside programs, where values are not known yet."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def while_loop(
     state : pytree
         Arrays and numbers.
     max_iter : int or sequence of int, optional
-        Maximum number of steps. A non-decreasing sequence gives checkpoints: the result has a first axis for them, with the state
-        after that many steps (the last state, where the loop had ended before).
+        Maximum number of steps. A non-decreasing sequence sets checkpoints: the result then has a first axis with the state
+        after each of these numbers of steps (the last state, if the loop has ended before).
 
     Returns
     -------
@@ -43,14 +43,13 @@ def while_loop(
     TypeError
         If a step changes the structure, a shape or a dtype of the state in a compiled program.
     TraceError
-        If PyTorch records a program (under :func:`arraydispatch.jit`) and there is no ``max_iter``: its program has the steps one
-        after another.
+        If PyTorch records a program (under :func:`arraydispatch.jit`) and there is no ``max_iter``: its programs unroll loops.
     ValueError
         If ``max_iter`` is negative, or checkpoints decrease.
 
     Notes
     -----
-    Where values are known, also inside :func:`arraydispatch.grad`, Python runs the loop, and dtypes may change between steps.
+    If values are known, also inside :func:`arraydispatch.grad`, Python runs the loop, and dtypes may change between steps.
     Derivatives of a compiled loop need ``max_iter`` on JAX.
     """
     most, checkpoints = _steps(max_iter)
@@ -104,7 +103,7 @@ def _is_taped() -> bool:
 
 
 class _Known:
-    """Loop run by Python."""
+    """Loop that Python runs, because the values of the condition are known."""
 
     def __init__(self, going: Callable[[Any], Any], step: Callable[[Any], Any]) -> None:
         self.going, self.step = going, step
@@ -183,13 +182,13 @@ class _Program:
 
 
 def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
-    """Call ``fun(*args)`` on the host, also as part of a program whose values are not known yet.
+    """Call ``fun(*args)`` on the host, also from inside a program.
 
     Parameters
     ----------
     fun : callable
-        Takes read-only NumPy arrays in pytrees like ``args``, and returns a pytree like ``like``. It should depend on
-        its arguments alone: a program may call it any number of times.
+        Takes read-only NumPy arrays in pytrees like ``args``, and returns a pytree like ``like``. It should depend only on
+        its arguments: a program may call it any number of times.
     like : pytree
         Objects with the ``shape`` and ``dtype`` of the result of ``fun``, for instance ``np.empty((3,), float)``.
     *args : pytree
@@ -205,12 +204,12 @@ def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
     TypeError
         If ``fun`` returns another structure, shape or dtype than ``like`` says.
     TraceError
-        If a derivative depends on an argument: the host has none.
+        If a derivative depends on an argument: host functions have none.
 
     Notes
     -----
-    Under :func:`arraydispatch.vmap` ``fun`` is called once for all examples, on arrays with a leading batch axis, which the result
-    must have too; on the numpy backend once for each example.
+    Under :func:`arraydispatch.vmap` ``fun`` is called once for all examples, on arrays with a leading batch axis; the result
+    must have that axis too. On the numpy backend it is called once for each example.
     """
     leaves, structure = tree_flatten(args)
     wanted, result = tree_flatten(like)

@@ -1,4 +1,4 @@
-"""``custom_gradient``: a function whose derivative the user gives."""
+"""``custom_gradient``: a function with a user-defined derivative."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def custom_gradient(fun: Callable[..., Any], gradient: Callable[..., Any]) -> Ca
     fun : callable
         Takes and returns pytrees of arrays.
     gradient : callable
-        ``gradient(args, result, cotangent)`` with the tuple of ``fun``'s arguments, its result, and the cotangent, a pytree like the
-        result. It returns a tuple with the gradient of each argument: a pytree like the argument, or None if there is none.
+        ``gradient(args, result, cotangent)`` gets the tuple of ``fun``'s arguments, the result, and the cotangent, a pytree like the
+        result. It returns a tuple with the gradient for each argument: a pytree like the argument, or None if there is none.
 
     Returns
     -------
@@ -55,7 +55,7 @@ def custom_gradient(fun: Callable[..., Any], gradient: Callable[..., Any]) -> Ca
 
 
 class _Call:
-    """One call while a transform runs."""
+    """Call of a function with a user-defined derivative while a transform runs."""
 
     def __init__(
         self, fun: Any, gradient: Any, args: tuple[Any, ...], leaves: list[Any], structure: Any, backend: Backend
@@ -63,7 +63,7 @@ class _Call:
         self.gradient, self.args, self.leaves, self.backend = gradient, args, leaves, backend
         slots = [Input.of(x) if is_array(x) or isinstance(x, float | complex) else x for x in leaves]
         self.body = Body(fun, "ad.custom_gradient", structure, slots, backend, _is_staged())
-        self.body.ends = False  # the values live until the enclosing derivative ends, which may be the library's own
+        self.body.ends = False  # the values are needed until the enclosing derivative ends, perhaps the library's own
         self.natives = self.body.natives_of(leaves)
 
     def __call__(self) -> Any:
@@ -71,7 +71,10 @@ class _Call:
         return self._result(outs)
 
     def _forward(self, natives: list[Native]) -> tuple[list[Native], list[Native]]:
-        """Return the results, including those that are arguments."""
+        """Run the function; return its native results, including arguments that it returns unchanged, and an empty list of writes.
+
+        A write to an argument raises.
+        """
         outs, written = self.body(natives)
         if self.body.written:
             raise TypeError(

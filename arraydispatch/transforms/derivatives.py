@@ -32,7 +32,7 @@ def grad(
     argnums : int or sequence of int
         Positional arguments to differentiate with respect to: pytrees of floating or complex arrays.
     has_aux : bool
-        Whether ``fun`` returns a pair, of which only the first is differentiated.
+        Whether ``fun`` returns a pair; only the first part is differentiated.
     holomorphic : bool
         Whether ``fun`` is a holomorphic function of complex numbers; the result is then its complex derivative.
 
@@ -195,7 +195,7 @@ def _like(fun: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..
 
 
 class _Asked:
-    """Request of a user: the arguments with respect to which a function is differentiated."""
+    """The user's request: arguments with respect to which a function is differentiated."""
 
     def __init__(
         self, fun: Callable[..., Any], argnums: Argnums, has_aux: bool = False, holomorphic: bool = False
@@ -217,7 +217,7 @@ class _Arguments(NamedTuple):
     chosen: list[list[int]]
     """Leaves of each argument to differentiate with respect to."""
     structures: list[Structure]
-    """Their structures."""
+    """Structures of these arguments."""
     every: list[int]
     """All leaves to differentiate with respect to."""
     inputs: dict[int, Input]
@@ -281,13 +281,13 @@ class _Derivative:
         return _Arguments(backend, structure, chosen, [parts_of_args[i] for i in places], every, inputs)
 
     def _is_one_of(self, leaf: Any, every: list[int]) -> bool:
-        """Whether an ndarray shares memory with an array to differentiate with respect to, which would not see writes to the ndarray."""
+        """Whether an ndarray shares memory with a differentiated array. That array would not see writes to the ndarray."""
         return isinstance(leaf, np.ndarray) and any(
             isinstance(self.leaves[k], np.ndarray) and np.may_share_memory(leaf, self.leaves[k]) for k in every
         )
 
     def _lasting(self, known: _Arguments) -> bool:
-        """Whether what follows from these kinds of arrays holds for all such calls: neither a default backend nor a value decided it."""
+        """Whether facts derived for these kinds of arrays hold for all such calls: neither a default backend nor a value decided them."""
         return all(
             self.leaves[i]._kind.backend.home is known.backend
             if isinstance(self.leaves[i], Handle)
@@ -326,7 +326,7 @@ class _Derivative:
                 )
 
     def forward(self, once: bool) -> tuple[list[Native], list[Native], Callable[..., list[Native]]]:
-        """Run the function and keep its pullback, to be called ``once`` or more often."""
+        """Run the function; return its results, extra outputs and pullback. ``once``: the pullback will be called only once."""
         if self.body.inputs == self.every:
             return self.backend.transforms.differentiate(self.body, self.primals, once)
 
@@ -356,7 +356,7 @@ class _Derivative:
         return [conjugate(g) for g in grads]
 
     def as_arguments(self, grads: Sequence[Native]) -> Any:
-        """Arrange gradients like the arguments, arrays or scalars as their leaves are: one, or a tuple of them."""
+        """Return gradients as pytrees like the arguments, with arrays or scalars like their leaves: one pytree, or a tuple."""
         made, trees = {}, []
         for i, g in zip(self.every, grads):
             like = self.body.slots[i]
@@ -377,7 +377,7 @@ def _dtype_of(leaf: Any) -> np.dtype[Any]:
 
 
 def _value_and_grad(run: _Derivative, wanted: bool) -> tuple[Any, Any]:
-    """Return the value, None if it is not wanted, and the gradient."""
+    """Return the value (None if not wanted) and the gradient."""
     with (run.backend.scope or nullcontext)():
         outs, extra, pull = run.forward(True)
         _check_one_number(run, outs)
@@ -458,7 +458,7 @@ def _check_results(run: _Derivative, outs: list[Native]) -> None:
 def _rows(run: _Derivative, outs: list[Native], pull: Callable[..., list[Native]]) -> list[list[Native]]:
     """Return the derivatives for each result and each argument's leaf, of shape ``result.shape + leaf.shape``.
 
-    All of them are pulled back together, because a library traces and compiles the whole pullback each time.
+    All rows are pulled back together, because a library traces and compiles the whole pullback each time.
     """
     if not outs:
         return []

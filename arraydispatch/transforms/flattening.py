@@ -1,4 +1,4 @@
-"""Conversion of a user's function on pytrees of arrays to a function of native arrays, which a library's transform accepts."""
+"""Conversion of a user's function on pytrees of arrays to a function of native arrays for a library's transform."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def is_array(x: Any) -> bool:
 
 
 def library_of(leaves: Sequence[Any]) -> Backend:
-    """Return the backend whose library transforms a call on these arguments: that of the data; NumPy arrays follow the default."""
+    """Return the backend that transforms a call on these arguments: that of the arrays; the default one if they are all NumPy's."""
     found = wrapping.find_backend(leaves)
     if found is None or found.home.native_is_ndarray:
         found = settings.current_backend()
@@ -42,7 +42,7 @@ def library_of(leaves: Sequence[Any]) -> Backend:
 
 
 def native_of(x: Any, backend: Backend) -> Native:
-    """Return a leaf as a native array of the backend; NumPy arrays and numbers are moved there."""
+    """Convert a leaf to a native array of the backend; NumPy arrays and numbers are moved there."""
     if isinstance(x, Array):
         held = x._kind.backend
         if held.home is backend:
@@ -56,7 +56,7 @@ def native_of(x: Any, backend: Backend) -> Native:
 
 
 def _own(x: Array) -> Native:
-    """Return the library's own array, which nobody writes."""
+    """Return the library's own array, for reading."""
     return x.native if x._kind.backend.hosted else views.expose(x)
 
 
@@ -64,11 +64,11 @@ class Input(NamedTuple):
     """An argument's leaf that becomes a traced array."""
 
     standard: bool
-    """Whether it was made by an array-API namespace."""
+    """Whether the array was made by an array-API namespace."""
     scalar: bool
-    """Whether it is a scalar: a number, one of NumPy's, or one on a device."""
+    """Whether the leaf is a scalar: Python's, NumPy's, or one on a device."""
     make: Callable[[Native, Kind], Any] | None = None
-    """Function that wraps the native array, if that is not the class of arrays or of scalars."""
+    """Function that wraps the native array, if not the class of arrays or of scalars."""
 
     @classmethod
     def of(cls, x: Any) -> Input:
@@ -91,7 +91,7 @@ class Traced(NamedTuple):
     standard: bool
     scalar: bool
     same: int | None = None
-    """The earlier leaf of the result that is this very array."""
+    """Number of an earlier leaf of the result with the same array."""
 
 
 class Given(NamedTuple):
@@ -99,7 +99,7 @@ class Given(NamedTuple):
 
     at: int
     counts: bool = False
-    """Whether its native array is also among the results."""
+    """Whether the argument's native array is also among the results."""
 
 
 class Fixed(NamedTuple):
@@ -111,11 +111,11 @@ class Fixed(NamedTuple):
 class Body:
     """User's function as a function of native arrays.
 
-    ``what`` is the public name of the transform; ``structure`` is that of ``(args, kwargs)``; ``slots`` has for each leaf an :class:`Input`,
-    a :class:`Same`, or the leaf itself, which the function gets as it is; ``inputs`` says where the slots are inputs, if that is known.
-    ``staged`` is as of :class:`arraydispatch.common.tracing.Trace`. The function returns a tuple of ``parts`` parts, of which the first is
-    the main one (1: the result itself is that). ``among`` are leaves of the arguments whose arrays are results as others are where the
-    function returns them: there is a derivative.
+    ``what``: public name of the transform. ``structure``: structure of ``(args, kwargs)``. ``slots``: for each leaf an :class:`Input`,
+    a :class:`Same`, or the leaf itself, which the function gets unchanged. ``inputs``: positions of the inputs among the slots, if known.
+    ``staged``: see :class:`arraydispatch.common.tracing.Trace`. ``parts``: number of parts in the tuple that the function returns; the
+    first is the main one (1: the result itself is the only part). ``among``: leaves of the arguments to differentiate: if the function
+    returns one, its array is treated like any other result.
     """
 
     def __init__(
@@ -132,11 +132,11 @@ class Body:
         self.parts = parts
         self.among = among
         self.ends = True
-        """Whether the values cannot be read any more once the function has returned."""
+        """Whether values can no longer be read after the function has returned."""
         self.written: list[int] = []
         """Inputs that the function wrote in the last run."""
         self.structures: list[Structure] = []
-        """Structure of each part of the last run's result, of which the first is the main one."""
+        """Structure of each part of the last run's result; the first part is the main one."""
         self.outputs: list[list[Any]] = []
         """Description of each leaf of these parts."""
 
@@ -193,9 +193,9 @@ class Body:
             return made_of[0], [*chain.from_iterable(made_of[1:]), *written]
 
     def _take_apart(self, results: list[list[Native]], others: list[Native], inner: Backend) -> None:
-        """Copy results that share memory with an argument, with one another or with an array from outside: the caller may write them.
+        """Copy results that share memory with an argument, with each other or with an array from outside, because the caller may write them.
 
-        While a transform runs, arrays are never written, so a copy is the array itself.
+        While a transform runs, arrays are never written, so the array itself serves as a copy.
         """
         traced = any(map(inner.recorded, others))
         for values in results:
@@ -259,7 +259,7 @@ class Body:
         return tree_unflatten(self.structures[part], leaves)
 
     def write_back(self, values: Iterator[Native], given: Sequence[Any]) -> None:
-        """Copy what the function wrote to its arguments into the caller's."""
+        """Copy values that the function wrote to its arguments into the caller's arrays."""
         places = [self.inputs[k] for k in self.written]
         _check_apart(places, given, self)
         for i, value in zip(places, values):
@@ -280,7 +280,7 @@ _BACKEND = attrgetter("backend")
 
 
 def dressed(value: Native, backend: Backend, scalar: bool, standard: bool = False) -> Any:
-    """Wrap a native array as the caller sees it."""
+    """Wrap a native array for the caller. ``scalar``, ``standard``: as in :class:`Input`."""
     inner = backend.traced if backend in map(_BACKEND, tracing.entered()) else backend
     kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
     return wrapping.scalar(value, kind) if scalar else views.wrapper(value, kind)
@@ -304,7 +304,7 @@ def write(target: Any, value: Native, backend: Backend) -> None:
 
 
 def _check_apart(places: list[int], given: Sequence[Any], body: Body) -> None:
-    """Raise if a written array is, or shares memory with, another argument, which would not see the write."""
+    """Raise if a written array is, or shares memory with, another argument: that would not see the write."""
     for i in places:
         for j, other in enumerate(given):
             slot = body.slots[j]

@@ -1,4 +1,4 @@
-"""Context in which a user's function is traced: marks of the arrays created in it, and checks that no other is written with a traced value.
+"""Context in which a user's function is traced. It marks the arrays created in it, and checks that no other is written with a traced value.
 
 While a trace runs, every new array is marked with the epoch of the trace (in ``_seen``, which otherwise only views use), and
 writes are checked here. Without a trace neither costs anything.
@@ -68,7 +68,7 @@ def _sweep(born: list[Any]) -> None:
 
 
 def _left_behind(trace: Trace) -> None:
-    """Make the arrays left from a finished outermost trace raise when used, even if the library still knew their values."""
+    """Make arrays that are left from a finished outermost trace raise when used, even if the library still knows their values."""
     backend = trace.backend
     inner, left = backend.traced, []
     for a in map(call, trace.born):
@@ -84,7 +84,7 @@ def _left_behind(trace: Trace) -> None:
         ended = tracing.Ended(trace)
         for a in left:
             a._root = a._base = ended
-            handles.track(a)  # its traced value may lead to whoever holds the array
+            handles.track(a)  # its traced value may refer to objects that hold the array
 
 
 def _traced(kind: Kind) -> Kind:
@@ -108,7 +108,7 @@ def born_in(root: Handle, trace: Trace) -> bool:
 
 
 def admit(a: Handle, given: tuple[Any, ...] = ()) -> None:
-    """Let an array be written inside a trace of its library; an array created in the trace changes to the kind for traces.
+    """Prepare a write to an array inside a trace of its library: an array created in the trace changes to the kind for traces.
 
     An array on the host moves to the library, with its views, if ``given``, the value to write, contains a traced value.
     """
@@ -139,7 +139,7 @@ def admit(a: Handle, given: tuple[Any, ...] = ()) -> None:
 
 
 def _is_traced(values: Any, backend: Backend) -> bool:
-    """Whether any of these is a value that a library traces."""
+    """Whether a library traces any of these values."""
 
     def traced(x: Any) -> bool:
         value = x
@@ -162,7 +162,7 @@ def _taken_along(root: Handle, trace: Trace) -> None:
         value = conversion.upload(backend, memory, None, "written with a traced value")
         for each in (root, *derived):
             kind = each._kind
-            each._ghost = each._v  # NumPy's view of the former memory defines its place
+            each._ghost = each._v  # NumPy's view of the former memory defines the position
             each._kind = inner.standard_kind(kind.dtype) if kind.standard else inner.kind(kind.dtype)
             if each is not root:
                 each._root, each._seen = root, views.NEVER

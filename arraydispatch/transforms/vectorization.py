@@ -19,7 +19,7 @@ Axes = Any
 
 
 def vmap(fun: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[..., Any]:
-    """Vectorise a function of one example over a batch, by the library that holds the arguments.
+    """Vectorize a function of one example over a batch, by the library that holds the arguments.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def vmap(fun: Callable[..., Any], in_axes: Axes = 0, out_axes: Axes = 0) -> Call
     -------
     callable
         A function of arguments with that axis. A result that does not depend on the example is repeated along the axis. Writes of
-        ``fun`` to an argument that has the axis reach the caller's.
+        ``fun`` to an argument with the axis reach the caller's array.
 
     Raises
     ------

@@ -51,8 +51,8 @@ def _in_single(body: Callable[..., Any]) -> Callable[..., Any]:
 
 @_in_single
 def cbrt(xp: Any, x: Any) -> Any:
-    """Compute the cube root. For zeros, infinities and NaN it is the square root of the magnitude, whose derivative is
-    equally infinite or zero.
+    """Compute the cube root. For zeros, infinities and NaN use the square root of the magnitude: its derivative is also
+    infinite or zero there.
     """
     if not is_followed(xp, x):
         return _cube_root(xp, x)
@@ -68,7 +68,7 @@ def is_followed(xp: Any, *xs: Any) -> bool:
 
 
 def _cube_root(xp: Any, x: Any) -> Any:
-    """Compute a power of the magnitude, then one Newton step, which is accurate to the last bit or two."""
+    """Compute a power of the magnitude, then one Newton step; the result is accurate to the last bit or two."""
     size = xp.absolute(x)
     root = xp.power(size, 1.0 / 3.0)
     square = xp.multiply(root, root)
@@ -303,7 +303,7 @@ def clip(xp: Any, x: Any, low: Any, high: Any) -> Any:
 
 
 def ones_like(xp: Any, x: Any) -> Any:
-    """Implement the ufunc of this name, which nothing in NumPy calls any more."""
+    """Implement the ufunc ``_ones_like``, which NumPy no longer calls itself."""
     return xp.prim.full(xp.shape_of(x), 1, xp.dtype_of(x), xp.backend.device_of(x))
 
 
@@ -407,7 +407,7 @@ def _ordered(strict: np.ufunc, last: np.ufunc) -> Callable[..., Any]:
 
 
 def _chosen(at_least: np.ufunc, skips_nan: bool) -> Callable[..., Any]:
-    """Choose one of two complex numbers; of two NaN the first."""
+    """Choose one of two complex numbers; if both are NaN, the first."""
 
     def choose(xp: Any, a: Any, b: Any) -> Any:
         return xp.prim.where(xp.logical_or(xp.isnan(b if skips_nan else a), xp.call(at_least, a, b)), a, b)
@@ -439,7 +439,7 @@ BY_KIND: dict[tuple[np.ufunc, str], Callable[..., Any]] = {
     (np.reciprocal, "i"): _integer_reciprocal,
     (np.reciprocal, "u"): _integer_reciprocal,
 }
-"""Ufunc, and the kind of a loop's dtype -> body for every library but NumPy, whose kernels are for other dtypes."""
+"""(ufunc, kind of the loop's dtype) -> body. Used by every library but NumPy: the libraries' kernels do not cover these loops."""
 
 # -- where the array-API standard differs from NumPy ----------------------------------------------------------------------
 

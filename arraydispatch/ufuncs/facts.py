@@ -1,7 +1,7 @@
 """Facts about NumPy's ufuncs, one row per ufunc, the same on every backend.
 
-Everything that depends on which ufunc it is reads this table: the engine, the report of floating-point errors, reductions,
-verification. Their operators are rows of :mod:`arraydispatch.common.members`. A ufunc of another package has the row :data:`ORDINARY`.
+All code that distinguishes ufuncs reads this table: the engine, the report of floating-point errors, reductions,
+verification. Operators of ufuncs are rows of :mod:`arraydispatch.common.members`. A ufunc of another package has the row :data:`ORDINARY`.
 """
 
 from __future__ import annotations
@@ -19,46 +19,46 @@ class UfuncFacts(NamedTuple):
     """Facts about one ufunc."""
 
     instruction: str = ""
-    """The name in :mod:`arraydispatch.engine.host_blocks.kernel_source`, if it is an instruction or two of a processor.
+    """The name in :mod:`arraydispatch.engine.host_blocks.kernel_source`, if the ufunc is one or two processor instructions.
 
-    The result of each element is then determined to the bit. Ufuncs have none whose loops round more than once, or of two zeros
-    give one or the other (see :func:`_extreme`).
+    Then each element's bits are determined. Empty for ufuncs whose loops round more than once, or choose either of two zeros
+    (see :func:`_extreme`).
     """
     neutral: float | None = None
-    """The second operand that leaves each first one as it is."""
+    """The second operand that leaves every first operand unchanged."""
     heavy: bool = False
-    """Whether it takes several times as long as a sum."""
+    """Whether the ufunc takes several times as long as a sum."""
     by_inverse: bool = False
-    """Whether its loops of integers multiply by the inverse of a second operand that is one number, so that it is not heavy."""
+    """Whether integer loops multiply by the inverse if the second operand is a single number, so that the ufunc is not heavy."""
     reports: Literal["never", "seldom", "methods", "often", "divisors"] = "seldom"
-    """When it reports floating-point errors.
+    """When the ufunc reports floating-point errors.
 
-    ``never``: no ordinary loop does. ``methods``: all methods but ``outer`` do. ``often``: calls of ordinary arguments do too, and
-    take longer than a look at the result. ``divisors``: so do loops of integers, of a zero divisor.
+    ``never``: no ordinary loop does. ``methods``: all methods but ``outer`` do. ``often``: calls with ordinary arguments do too, and
+    take longer than a check of the result. ``divisors``: as ``often``, and integer loops report a zero divisor.
     """
     values_decide: bool = False
-    """Whether an integer operand may be refused for its value, or is of a dtype of its own."""
+    """Whether the ufunc may refuse an integer operand for its value, or has a separate dtype for it."""
     last_differ: bool = False
-    """Whether the vector code takes another of two zeros than the code that computes the last elements."""
+    """Whether the vector code chooses another of two zeros than the code for the last elements."""
     by_parts: bool = False
     """Whether the complex loops only add or compare parts."""
     no_minus_zero: bool = False
-    """Whether it never results in a negative zero."""
+    """Whether the result is never a negative zero."""
     comparison: bool = False
     logical: bool = False
     associative: bool = False
     """Whether a reduction may regroup its operands."""
     one_axis: bool = False
-    """Whether NumPy reduces by it along one axis alone, though it is associative."""
+    """Whether NumPy reduces only along one axis, although the ufunc is associative."""
     error: Error | None = None
     sign: float = 0.0
     jumps: Jumps | None = None
     raw: bool = False
-    """These four as in :class:`arraydispatch.functions.registry.Checks`."""
+    """``error``, ``sign``, ``jumps`` and ``raw``: see :class:`arraydispatch.functions.registry.Checks`."""
 
     @property
     def reported(self) -> bool:
-        """Whether an ordinary argument gives a floating-point error."""
+        """Whether ordinary arguments may cause a floating-point error."""
         return self.reports in ("often", "divisors")
 
 
@@ -68,11 +68,11 @@ CLIP: Any = _umath.clip  # type: ignore[attr-defined]
 ORDINARY = UfuncFacts()
 
 _ENDS = 37
-"""Number of elements that fill vectors of all widths, and leave some over."""
+"""Number of elements that fill vectors of every width and leave a remainder."""
 
 
 def _gives_second(ufunc: np.ufunc) -> bool:
-    """Whether NumPy's loops give the second of two zeros wherever these stand, which depends on the processor."""
+    """Whether NumPy's loops always return the second of two zeros. This depends on the processor."""
     for dtype in (np.float32, np.float64):
         zeros: np.ndarray[Any, Any] = np.zeros(2 * _ENDS, dtype)
         for x, y in ((zeros, -zeros), (-zeros, zeros)):
@@ -90,7 +90,7 @@ def _gives_second(ufunc: np.ufunc) -> bool:
 
 
 def _extreme(ufunc: np.ufunc, instruction: str) -> UfuncFacts:
-    """Return the row of ``maximum`` or ``minimum``: an instruction where one of two zeros is known to be the result."""
+    """Return the row of ``maximum`` or ``minimum``: an instruction if NumPy's loops always return the second of two zeros."""
     if _gives_second(ufunc):
         return UfuncFacts(instruction=instruction, reports="never", associative=True)
     return UfuncFacts(last_differ=True, associative=True)
@@ -197,7 +197,7 @@ FACTS: dict[Any, UfuncFacts] = {
     np.deg2rad: UfuncFacts(),
     _umath._ones_like: UfuncFacts(),  # type: ignore[attr-defined]
 }  # fmt: skip
-"""Ufunc -> its facts."""
+"""Ufunc -> row."""
 
 # From NumPy 2.2 on.
 FACTS.update((getattr(np, name), UfuncFacts(error="sum")) for name in ("matvec", "vecmat") if hasattr(np, name))
@@ -209,20 +209,20 @@ FACTS.update(
         " count endswith find index isalnum isalpha isdecimal isdigit islower isnumeric isspace istitle isupper rfind rindex"
         " startswith str_len"
     ).split()
-    if hasattr(_umath, name)  # some came with later versions of NumPy
+    if hasattr(_umath, name)  # some exist only in later versions of NumPy
 )
 
 INSTRUCTIONS: dict[Any, str] = {ufunc: row.instruction for ufunc, row in FACTS.items() if row.instruction}
-"""Ufunc -> its instruction, of those that have one."""
+"""Ufunc -> instruction, for the ufuncs that have one."""
 
 
 def ufunc_facts(ufunc: Any) -> UfuncFacts:
-    """Give the row of a ufunc, also of one that is not NumPy's."""
+    """Return the row of a ufunc, :data:`ORDINARY` if it is not NumPy's."""
     return FACTS.get(ufunc, ORDINARY)
 
 
 def neutral(ufunc: np.ufunc | None, x: np.dtype[Any], y: np.dtype[Any]) -> float | None:
-    """Give the second operand, of dtype ``y``, that leaves each first one, of ``x``, as it is; None where there is none."""
+    """Return the second operand, of dtype ``y``, that leaves every first operand of dtype ``x`` unchanged; None if there is none."""
     if ufunc is np.add and x.kind == "f" and y.kind != "f":
         return None  # minus zero plus an integer zero is plus zero
     return ufunc_facts(ufunc).neutral

@@ -1,11 +1,11 @@
-"""Reductions along a short last axis, or along others but a short last one, column by column, with NumPy's bits.
+"""Reductions along a short last axis, or along all axes except a short last one, column by column, with NumPy's bits.
 
-NumPy starts a loop for each lane, which takes 15 ns for a sum and 35 for an extreme however few elements the lane has: points in space, colours,
-small vectors. Column by column the loops are long: a sum of 300,000 points of three coordinates takes 0.4 ms in place of 4.6, their
-maximum 0.5 in place of 10.7.
+NumPy starts a loop for each lane, which takes 15 ns for a sum and 35 for an extreme even if the lane has few elements, as points in space,
+colours and small vectors do. Column by column the loops are long: a sum of 300,000 points of three coordinates takes 0.4 ms instead of 4.6, their
+maximum 0.5 instead of 10.7.
 
-The order of the additions is that of NumPy's pairwise sum: fewer than eight elements one after the other, more in eight partial sums. Where
-there may be a floating-point error, which NumPy reports by the name of the reduction, NumPy reduces.
+The order of the additions is that of NumPy's pairwise sum: fewer than eight elements one after the other, more in eight partial sums. If
+there may be a floating-point error, NumPy reduces, because it reports the error by the name of the reduction.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ ndarray = np.ndarray
 LEAST = 1 << 10
 """Number of elements of an array from which :func:`reduced` may take less time than NumPy."""
 SMALL = integer_sums.DTYPES
-"""Dtypes of integers whose sums of all elements take less time too."""
+"""Integer dtypes whose sums over all elements take less time too."""
 ADDED = frozenset({"sum", "mean", "count_nonzero"})
 """Names of the reductions that add :data:`SMALL` integers."""
 MANY = 1 << 13
 """Number of :data:`SMALL` integers from which their sum takes less time than NumPy's."""
 _LANES = 1 << 9
-"""Number of lanes from which it does."""
+"""Number of lanes from which a reduction takes less time than NumPy's."""
 WIDEST = 32
-"""Number of columns up to which :func:`reduced` is asked at all, and rows are added by :func:`arraydispatch._core.machine.add_rows`: NumPy
-calls its loop for each row.
+"""Number of columns up to which :func:`reduced` may take less time than NumPy, and :func:`arraydispatch._core.machine.add_rows` adds rows:
+NumPy calls its loop for each row.
 """
 _FEW_ROWS = 4
-"""Number of rows from which that takes less time."""
+"""Number of rows from which ``add_rows`` takes less time."""
 _EIGHT = 8
 """Number of elements from which NumPy sums in eight partial sums."""
 
 
 def add(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
-    """Compute ``np.add.reduce(x, axis=-1, out=out)``; integers also in a wider dtype, in which no sum is rounded."""
+    """Compute ``np.add.reduce(x, axis=-1, out=out)``; for integers ``out`` may have a wider dtype."""
     if x.dtype.kind in "biu":
         out[...] = x[..., 0]
         for i in range(1, x.shape[-1]):
@@ -95,7 +95,7 @@ def _of(ufunc: np.ufunc) -> Callable[[Any, Any], None]:
 
 
 def extreme(ufunc: np.ufunc) -> Callable[[Any, Any], None]:
-    """Make ``ufunc.reduce(x, axis=-1, out=out)`` of maximum or minimum; which zero or NaN of several it is, NumPy's loop decides."""
+    """Return a function for ``ufunc.reduce(x, axis=-1, out=out)`` of maximum or minimum. NumPy recomputes zeros and NaNs, to choose which."""
     reduce = _of(ufunc)
 
     def reduced_columns(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
@@ -109,7 +109,7 @@ def extreme(ufunc: np.ufunc) -> Callable[[Any, Any], None]:
 
 
 class _Way(NamedTuple):
-    """Reduction by columns: up to how many elements it pays, of which dtypes, and whether it divides and takes the root in the end."""
+    """Reduction by columns: largest lane for which it pays, dtypes, and whether it ends with a division and a square root."""
 
     reduce: Callable[[Any, Any], None]
     most: int
@@ -119,7 +119,7 @@ class _Way(NamedTuple):
 
     @property
     def adds(self) -> bool:
-        """Whether the rows are added, and divided perhaps."""
+        """Whether the reduction is a sum or a mean."""
         return self.reduce is add
 
 
@@ -138,7 +138,7 @@ _WAYS: dict[str, _Way] = {
 
 
 def columns(ufunc: np.ufunc, dtype: np.dtype[Any], n: int) -> Callable[[Any, Any], None] | None:
-    """Return ``reduce(x, out)`` along a last axis of ``n`` real elements, each two of a complex one; None where NumPy takes less time."""
+    """Return ``reduce(x, out)`` for a last axis of ``n`` real numbers, or of ``n`` parts of complex ones; None if NumPy takes less time."""
     if dtype.kind == "c":
         return add if ufunc is np.add and n < _EIGHT else None
     way = _WAYS.get(name_of(ufunc.reduce))
@@ -146,10 +146,9 @@ def columns(ufunc: np.ufunc, dtype: np.dtype[Any], n: int) -> Callable[[Any, Any
 
 
 def reduced(name: str, x: ndarray[Any, Any], axis: Any, keepdims: Any = False, ddof: Any = 0) -> Any:
-    """Return what the method of an array (``"sum"``, ``"max"``, …) gives for an axis; None where NumPy takes less time, or there may be an error.
+    """Compute an array's method (``"sum"``, ``"max"``, …); return None if NumPy takes less time, or if there may be an error.
 
-    The array has two or more dimensions, or is of :data:`SMALL` integers, which are summed along all axes too. The other arguments are what
-    was given.
+    The array has two or more dimensions, or :data:`SMALL` integers. The other arguments are passed as the user gave them.
     """
     if name == "count_nonzero" and axis is not None and x.dtype == np.bool_:
         name = "sum"
@@ -194,7 +193,7 @@ def reduced(name: str, x: ndarray[Any, Any], axis: Any, keepdims: Any = False, d
 
 
 def _unless_error(compute: Callable[..., Any], *args: Any) -> Any:
-    """Return what a function gives; None where there is a floating-point error, which NumPy reports by the name of the reduction."""
+    """Return ``compute(*args)``; None if it causes a floating-point error, which NumPy must report by the name of the reduction."""
     try:
         return raising(compute, *args)
     except FloatingPointError as error:
@@ -206,7 +205,7 @@ def _unless_error(compute: Callable[..., Any], *args: Any) -> Any:
 def _compute(
     name: str, way: _Way, lanes: ndarray[Any, Any], results: ndarray[Any, Any], along: bool, divisor: Any
 ) -> bool:
-    """Compute all results, and say whether it was done."""
+    """Write all results to ``results``; return whether it was done."""
     if along:
         _by_pieces(way.reduce, lanes, results)
     elif not _by_rows(name, lanes, results):
@@ -219,7 +218,7 @@ def _compute(
 
 
 def _are_others(axis: Any, ndim: int) -> bool:
-    """Whether what was given as the axis is all axes but the last; NumPy raises its errors for a number that equals one and is no integer."""
+    """Whether the axis argument is all axes but the last. Only integers count: NumPy raises an error for ``1.0``."""
     if type(axis) is int:
         return axis == 0 and ndim == 2
     return type(axis) is tuple and all(type(each) is int for each in axis) and axis == tuple(range(ndim - 1))
@@ -242,16 +241,16 @@ def _by_pieces(reduce: Callable[[Any, Any], None], lanes: ndarray[Any, Any], res
 
 
 def _by_rows(name: str, x: ndarray[Any, Any], out: ndarray[Any, Any]) -> bool:
-    """Reduce the rows of a matrix of few columns, and say whether it was done: NumPy calls its loop for each row.
+    """Reduce the rows of a matrix of few columns; return whether it was done. (NumPy calls its loop for each row.)
 
-    Which result is not NumPy's to the bit, or may come from an error, is not told apart from others that are zero, NaN or infinite.
+    Return False if a result is zero, NaN or infinite where its bits may differ from NumPy's or it may come from an error.
     """
     if name in ("max", "min"):
         _folded(np.maximum if name == "max" else np.minimum, x, out)
         return out.dtype.kind != "f" or bool((np.abs(out) > 0).all())
     if name not in ("sum", "mean", "var", "std"):
         return False
-    if x.dtype.kind != "f":  # of integers no sum is rounded
+    if x.dtype.kind != "f":  # sums of integers are not rounded
         _folded(np.add, x, out)
         return True
     if not machine.add_rows(x[None], out[None]):
@@ -265,7 +264,7 @@ def _by_rows(name: str, x: ndarray[Any, Any], out: ndarray[Any, Any]) -> bool:
 
 
 def _rows_added(x: ndarray[Any, Any], axis: Any, keepdims: bool) -> ndarray[Any, Any] | None:
-    """Add all rows along the axes before the last one, or but the first few too; None for other axes, and where there may be an error."""
+    """Add the rows along all axes before the last one, or all but the first few of these; None for other axes, or if there may be an error."""
     run = integer_sums.run_of(axis, x.ndim)
     if run is None or run[1] != x.ndim - 1:
         return None
@@ -286,7 +285,7 @@ def _shared_out(sums: ndarray[Any, Any], count: int) -> ndarray[Any, Any]:
 
 
 def _folded(ufunc: np.ufunc, x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
-    """Reduce long rows, each of many of the matrix, then these, in the dtype of the result."""
+    """Reduce the rows of a matrix: join many to a long row, reduce the long rows, then their parts, in the dtype of the result."""
     count, n = x.shape
     times = _FOLD // n
     whole = count - count % times
@@ -295,15 +294,15 @@ def _folded(ufunc: np.ufunc, x: ndarray[Any, Any], out: ndarray[Any, Any]) -> No
 
 
 _FOLD = 512
-"""Number of elements of a row that is made of many."""
+"""Length of a row made of many."""
 
 
 def called(
     name: str, x: ndarray[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any], otherwise: int | None = None
 ) -> Any:
-    """Return what a method gives for arguments; None where :func:`reduced` gives None, or for arguments that it does not take.
+    """Compute a method with these arguments; return None if :func:`reduced` does, or for arguments that it does not take.
 
-    ``otherwise``: the axis where none is given.
+    ``otherwise``: default of ``axis``.
     """
     if len(args) > 1 or kwargs.keys() - _TAKEN or (args and ("axis" in kwargs or name == "norm")):
         return None
@@ -317,7 +316,7 @@ _TAKEN = frozenset({"axis", "keepdims", "ddof"})
 
 
 def name_of(func: Any) -> str:
-    """Return the name of the method that a NumPy function, a method of a ufunc's or an ndarray's own stands for; "" for others."""
+    """Return the name of the reduction that ``func`` is: a NumPy function, or a method of a ufunc or of ndarray; "" for others."""
     return _NAMES.get(func, "")
 
 

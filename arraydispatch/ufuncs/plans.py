@@ -28,7 +28,7 @@ from .composed import BY_KIND, COMPOSED, STANDARD, compare_signs
 from .facts import ufunc_facts
 
 Key = Kind | type
-"""Key of an operand: its Kind if it is an array, its Python or NumPy type if it is a scalar."""
+"""Key of an operand: the Kind of an array, the Python or NumPy type of a scalar."""
 
 _UINT64 = np.dtype(np.uint64)  # libraries do not accept its upper half as Python scalars
 _COMPLEX = np.dtype(np.complex128)
@@ -49,7 +49,7 @@ class Plan:
     kinds : tuple of Kind
         Kind of each output.
     out : Kind
-        The first of them (None if the plan is a host plan).
+        Kind of the first output (None if the plan is a host plan).
     kind : {"native", "composed", "host"}
         Class of the call.
     kernel : callable or None
@@ -57,15 +57,15 @@ class Plan:
     loops : tuple of dtype
         NumPy's loop: the dtypes of its inputs and outputs.
     reported : bool
-        Whether the result is checked for floating-point errors while these are warnings.
+        Whether the result is checked for floating-point errors if these are warnings.
     one_float : bool
-        Whether a check of the single result, with 32 or 64 bits for each part, shows that there were none.
+        Whether there is a single result, with 32 or 64 bits for each part, so that a quick check can rule out errors.
     infinities : bool
         Whether infinite operands cause no floating-point error, even if NumPy reports one.
     laid_out : bool
         Whether the library's arrays have no memory order of their own, so that this package chooses the result's.
     keeps_order : callable or None
-        Whether the library's memory order for the result of given operands is NumPy's; None: it always is.
+        Tells whether the library gives the result of given operands NumPy's memory order; None: it always does.
     cast : tuple of dtype or None
         The result's dtype by NumPy's rules and by the precision policy, if they differ.
     """
@@ -126,7 +126,7 @@ def plan_for(
 
 
 def drop_eager() -> None:
-    """Drop the plans of the libraries' own arrays, as where recording begins: a call that finds its plan is not recorded."""
+    """Drop the plans for the libraries' own arrays, as when recording begins: a call that finds such a plan would not be recorded."""
     for backend in loader.loaded():
         for kind in backend.kinds():
             kind.whole.clear()
@@ -235,7 +235,7 @@ def _changed(
 
 
 def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
-    """Raise NumPy's error for an integer to a negative integer power, if the exponent's value is known."""
+    """Wrap an integer power kernel so that it raises NumPy's error for negative exponents whose values are known."""
 
     def power(x: Any, y: Any) -> Any:
         if backend.is_native(y):
@@ -407,7 +407,7 @@ def check_shapes(operands: tuple[Any, ...], backend: Backend, *others: tuple[int
 
 
 def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:
-    """Return class and reason of a ufunc on a backend: ``("native" | "composed" | "host", reason)``."""
+    """Return how a ufunc runs on a backend, and the reason for the host: ``("native" | "composed" | "host", reason)``."""
     special.learn(ufunc, backend)
     if ufunc in backend.UFUNCS or ufunc.signature is not None:
         return "native", ""
@@ -428,7 +428,7 @@ def describe_method(ufunc: np.ufunc, method: str, backend: Backend) -> tuple[str
 
 
 def _without_kernel(ufunc: np.ufunc) -> str:
-    """Return why a ufunc without kernels has none."""
+    """Return the reason why a ufunc has no kernel."""
     if reason := special.reason_of(ufunc):
         return reason
     letters = set("".join(ufunc.types)) - set("->")

@@ -1,11 +1,10 @@
-"""Calls of NumPy's loops on arrays whose rows alone are contiguous, without the copies that NumPy would make.
+"""Calls of NumPy's loops on arrays that are contiguous only in each row, without the copies that NumPy would make.
 
 NumPy's iterator gathers operands like ``a[1:-1, 1:-1]``, or a row that is broadcast along a column, in buffers of 8192
-elements, to call a loop less often; for rows of more than a hundred elements that costs more than the calls, up to
-three times the cost of the call without buffers. If the buffers are shorter than a row or two, it leaves the operands
-in place. The bits are the same for functions that are one processor instruction, and only those are run here: not
-reductions, whose order depends on the buffers, nor loops of which NumPy has separate versions for contiguous and other
-data.
+elements, to call a loop less often. For rows of more than a hundred elements that costs more than it saves, up to
+three times the cost of the call without buffers. With buffers shorter than a row or two, the iterator leaves the operands
+in place. The bits are the same for functions that are one processor instruction, and only those run here. Reductions do not,
+because their order depends on the buffers, nor do loops that NumPy has in separate versions for contiguous and other data.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from .facts import INSTRUCTIONS
 __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see arraydispatch.launcher.numpy_warnings
 
 LEAST = 1 << 15
-"""Number of elements of a result from which a check is worthwhile."""
+"""Number of elements of a result from which the check of :func:`lie_in_rows` is worthwhile."""
 _LENGTH = 512
 """Buffer size in elements; 64 to 512 perform alike for rows of hundreds, and for rows of three or four a longer one is
 better.
@@ -33,7 +32,7 @@ better.
 _USUAL = 8192
 """NumPy's default buffer size."""
 _OF_OPERATORS = frozenset({row.func for row in MEMBERS.values() if row.form == "inplace"})
-"""Ufuncs of which NumPy's operators pass an output on by position; of some others NumPy says that this is deprecated."""
+"""Ufuncs to which NumPy's operators pass ``out`` by position. For some other ufuncs NumPy deprecates that."""
 _NARROW = 4
 """Item size in bytes below which NumPy's copies cost less than its calls."""
 
@@ -49,7 +48,7 @@ _last: tuple[Any, Any] = (None, None)
 
 
 def lie_in_rows(x: Any, y: Any) -> bool:
-    """Whether NumPy would gather these operands (ndarrays or numbers), whose result has this many elements."""
+    """Whether NumPy would gather these operands (ndarrays or numbers) in buffers. ``size``: number of elements of the result."""
     if type(y) is not np.ndarray:
         x, y = y, x
     if type(x) is not np.ndarray:
@@ -74,12 +73,12 @@ def lie_in_rows(x: Any, y: Any) -> bool:
 
 @functools.cache
 def called(func: Any) -> Any:
-    """Return ``func``, or a wrapper that calls it this way."""
+    """Return :func:`call` of ``func`` as a function, or ``func`` itself if it is not an instruction."""
     return functools.partial(call, func) if func in INSTRUCTIONS else func
 
 
 def call(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call ``func(*args, **kwargs)`` on operands whose rows alone are contiguous, or that are spread along short lanes."""
+    """Return ``func(*args, **kwargs)``, for operands that are contiguous only in each row, or broadcast along short lanes."""
     global _last
     two = len(args) > 1 and func in INSTRUCTIONS and func.nin == 2 and type(args[0]) is type(args[1]) is np.ndarray
     if two and (len(args) == 2 or func in _OF_OPERATORS):
@@ -103,16 +102,16 @@ def call(func: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 _STRETCH = 512
-"""Number of elements of a row that is repeated, so that NumPy's loops are as long."""
+"""Length to which a short row is repeated, so that NumPy's loops are that long."""
 PIECE = 1 << 16
-"""Number of elements of a piece, whose columns are all computed while it is in the cache."""
+"""Number of elements of a piece: all its columns are computed while it is in the cache."""
 
 
 def _by_lanes(func: Any, x: Any, y: Any, out: Any) -> Any:
-    """Compute a ufunc of an array of many short lanes and a row or column that goes with them; None where NumPy does.
+    """Compute a ufunc of an array with many short lanes and a row or column that broadcasts with them; return None if NumPy must do it.
 
-    NumPy calls its loop for each lane: 160 µs for 30,000 points less one of three coordinates, which takes 40 with rows of 170 points.
-    Errors are NumPy's to report, of one call.
+    NumPy calls its loop for each lane: subtracting one point from 30,000, of three coordinates, takes 160 µs, and 40 with rows of 170
+    points. If there is a floating-point error, NumPy runs the whole call to report it.
     """
     how = machine.short_lanes(x, y, SHORT_LANE, MANY_LANES)
     first = how != 0
@@ -122,7 +121,7 @@ def _by_lanes(func: Any, x: Any, y: Any, out: Any) -> Any:
         return None
     whole, other = (x, y) if first else (y, x)
     if out is not None and not (type(out) is np.ndarray and out.shape == whole.shape and out.flags.writeable):
-        return None  # NumPy raises its errors, in its words
+        return None  # NumPy raises its own error
     try:
         made = raising(_made, func, whole, other, how == 1, first, None if out is None else out.dtype)
     except FloatingPointError as error:
@@ -138,7 +137,7 @@ def _by_lanes(func: Any, x: Any, y: Any, out: Any) -> Any:
 
 
 def _made(func: Any, whole: Any, other: Any, is_row: bool, first: bool, wanted: Any) -> Any:
-    """Return the result; None if it is not of the dtype that is wanted."""
+    """Return the result; None if its dtype is not ``wanted``."""
     n = whole.shape[-1]
     dtype = func(whole[tuple([slice(1)] * whole.ndim)], other.reshape(-1)[:1]).dtype
     if wanted is not None and wanted is not dtype:
@@ -153,7 +152,7 @@ def _made(func: Any, whole: Any, other: Any, is_row: bool, first: bool, wanted: 
 
 
 def _with_row(func: Any, lanes: Any, row: Any, results: Any, first: bool) -> None:
-    """Repeat the row, and compute with rows of as many elements."""
+    """Repeat the row, and compute with long rows of as many elements."""
     count, n = lanes.shape
     times = _STRETCH // n
     whole = count - count % times

@@ -20,9 +20,9 @@ from .facts import ufunc_facts
 from .plans import PLANS, Plan, check_shapes, plan_for
 
 _FEW_SLICES = 8
-"""Number of slices up to which the library reduces each of them."""
+"""Number of slices up to which ``reduceat`` reduces each slice in the library."""
 _FEW_STEPS = 64
-"""Number of elements up to which the library goes from one to the next where it has no function for it."""
+"""Number of steps up to which the library computes element by element, if it has no function for the whole."""
 _EXTREMA = frozenset({np.maximum, np.minimum})
 
 NoValue = np._NoValue
@@ -31,7 +31,7 @@ __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see 
 
 
 def mask_of(where: Any, backend: Backend, like: Any) -> Any:
-    """Return ``where=`` as a native mask beside ``like``. Arrays must be boolean; other objects count by their truth."""
+    """Convert ``where=`` to a native mask on the device of ``like``. Arrays must be boolean; other objects count by their truth value."""
     if not isinstance(where, np.ndarray) and not backend.is_native(where):
         where = np.asarray(where, dtype=bool)
     mask = backend.xp.asarray(where, like=like)
@@ -160,7 +160,7 @@ class Bound:
         return self.backend.prim.reshape(self._fold(a, axes), final)
 
     def _accumulator(self, a: Any, dtype: Any) -> tuple[Any, np.dtype[Any]]:
-        """Return the operand in the dtype it is accumulated in, and the result's dtype."""
+        """Return the operand, cast to the dtype that NumPy accumulates, and the result's dtype."""
         ufunc, backend = self.ufunc, self.backend
         given = backend.dtype_of(a)
         if dtype is not None and dtypes.category(np.dtype(dtype)) == "other":
@@ -188,7 +188,7 @@ class Bound:
         return backend.prim.broadcast_to(mask, shape)
 
     def _fold(self, a: Any, axes: tuple[int, ...]) -> Any:
-        """Reduce by an associative ufunc without a kernel: neighbours, as of two NaN the first one stays."""
+        """Reduce by an associative ufunc without a kernel: combine neighbours, so that the first of several NaNs is kept."""
         prim, backend = self.backend.prim, self.backend
         shape = backend.shape_of(a)
         rest = tuple(i for i in range(len(shape)) if i not in axes)
@@ -228,7 +228,7 @@ class Bound:
         return result
 
     def _check_steps(self, a: Any, count: int) -> None:
-        """Raise where NumPy goes from element to element, for which the library would call the ufunc; a transform has no other way."""
+        """Raise :class:`LeftToNumPy` if the library would call the ufunc for many steps, except under a transform, which needs that."""
         if count > _FEW_STEPS and not tracing.entered() and (self.backend.is_concrete(a) or tracing.looked()):
             raise LeftToNumPy(f"each step needs the result of the one before: {count} calls of the library")
 
@@ -273,14 +273,14 @@ class Bound:
         return prim.transpose(prim.concatenate(rows, 0), tuple(back))
 
     def _first_equal(self, a: Any, extrema: Any, axis: int) -> Any:
-        """Return running extrema as elements, the first of equal ones, which has the derivative; libraries choose the
-        last, or share it.
+        """Return running extrema as elements of ``a``, the first of equal ones: the derivative belongs to it; libraries give it to the
+        last, or divide it.
         """
         backend, prim, xp = self.backend, self.backend.prim, self.backend.xp
         shape = backend.shape_of(a)
         n = shape[axis]
         before, after = _along(prim, extrema, axis, 0, n - 1), _along(prim, extrema, axis, 1, n)
-        other = xp.logical_and(xp.not_equal(before, after), xp.equal(before, before))  # once NaN, it stays that NaN
+        other = xp.logical_and(xp.not_equal(before, after), xp.equal(before, before))  # the first NaN stays
         order = np.arange(1, n).reshape([-1 if i == axis else 1 for i in range(len(shape))])
         changes = xp.multiply(other, backend.from_numpy(order, backend.device_of(a)))
         first = prim.full((*shape[:axis], 1, *shape[axis + 1 :]), 0, dtypes.INTP, backend.device_of(a))
@@ -288,7 +288,7 @@ class Bound:
         return prim.take_along_axis(a, places, axis)
 
     def reduceat(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-        """Implement ``ufunc.reduceat``; the indices must be known, since they decide which slices are reduced."""
+        """Implement ``ufunc.reduceat``. The indices must be known, because they determine which slices are reduced."""
         prim, backend = self.backend.prim, self.backend
         _check_binary(self.ufunc, "reduceat")
         shape = backend.shape_of(a)
@@ -350,7 +350,7 @@ class Bound:
         return self(*self.spread(a, b), **kwargs)
 
     def spread(self, a: Any, b: Any) -> tuple[Any, Any]:
-        """Return the operands of :meth:`outer` as those of the ufunc: the first gets the second's dimensions appended."""
+        """Reshape the operands of :meth:`outer` so that the ufunc itself can be called: append an axis to the first for each axis of the second."""
         backend = self.backend
         shape, ones = backend.shape_of(a), (1,) * len(backend.shape_of(b))
         if (ndim := len(shape) + len(ones)) > 64:
@@ -374,7 +374,7 @@ def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def checked_axis(axis: Any, ndim: int, said: str = "an integer is required") -> int:
-    """Normalize an axis as NumPy's C functions do, which take no booleans; ``said``: their error for one."""
+    """Normalize an axis as NumPy's C functions do. They refuse booleans; ``said`` is their error."""
     if isinstance(axis, bool | np.bool):
         raise TypeError(said)
     return normalize_axis_index(operator.index(axis), ndim)

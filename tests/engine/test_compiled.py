@@ -481,7 +481,7 @@ def test_a_tape_runs_in_parts_and_a_failure_spares_the_others(library: str, monk
     fine = good * kept
     run, failing.run = failing.run, lambda *_: 1 / 0
     try:
-        tape.run("the first calls", 3)
+        tape.run(3)
         assert len(tape.calls) == 3
         _same(fine, (np.arange(6.0) * 2 + 1) * (np.arange(6.0) - 5))
         with pytest.raises(ZeroDivisionError):
@@ -499,10 +499,10 @@ def test_a_program_writes_over_operands_only_where_that_saves_traffic(monkeypatc
         stencil, scaled = ad.asarray(np.arange(90_000.0).reshape(300, 300)), ad.asarray(np.ones(90_000))
         for _ in range(12):
             stencil = np.roll(stencil, 1, 1) + np.roll(stencil, -1, 0) * 0.5
-            stencil._v.tape.run("a step has ended")
+            stencil._v.tape.run()
         for _ in range(12):
             scaled = scaled * 0.5 + 1.0
-            scaled._v.tape.run("a step has ended")
+            scaled._v.tape.run()
     found = {block.avals[0].shape: block for block in programs.programs() if block.runs > programs._DEAD_FOR}
     assert found[90_000,].program.donated
     assert not found[300, 300].program.donated
@@ -535,7 +535,7 @@ def test_a_dead_operand_of_few_rounds_is_worth_no_other_program(monkeypatch: pyt
         a, donated = ad.asarray(np.ones(90_000)), []
         for _ in range(40):
             a = a * 0.5 + 1.0
-            a._v.tape.run("a step has ended")
+            a._v.tape.run()
             donated.append(any(block.program is not None and block.program.donated for block in programs.programs()))
     assert 28 < donated.index(True) < 34
 

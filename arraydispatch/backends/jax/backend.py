@@ -196,7 +196,7 @@ class JaxBackend(Backend):
                 return distributed(x, device)
             if device is not None and not (isinstance(device, jax.Device) and device.platform == "cpu"):
                 # The transfer may read the memory after the call: wait, so that the caller can write to it. While JAX
-                # traces there is none yet.
+                # traces there is no transfer yet.
                 if direct_use.is_tracing():
                     return jax.device_put(x.copy() if copy else x, fitting(device, x.shape))
                 return jax.device_put(x, fitting(device, x.shape)).block_until_ready()
@@ -442,7 +442,7 @@ _COMPILING = {"/jax/core/compile/jaxpr_to_mlir_module_duration": 0, "/jax/core/c
 
 class _Kept(threading.local):
     is_found = False
-    """Whether the program that this thread is about to have is one that an earlier process compiled."""
+    """Whether the program that this thread is about to get was compiled by an earlier process."""
 
 
 _kept = _Kept()

@@ -1,4 +1,4 @@
-"""Collectives in compiled programs: what their devices send each other, read from the text of a program."""
+"""Collectives in compiled programs: the data that devices send each other, read from the text of a program."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def follow(ran: Callable[[str], None]) -> None:
 
 
 def met(key: str) -> None:
-    """Tell the follower of what all processes do together."""
+    """Report an operation that all processes perform together to the follower."""
     if _follower is not None:
         _follower(key)
 
@@ -68,7 +68,7 @@ _MOST_NOTED = 512
 
 
 class Collectives:
-    """Collectives of a program, for the operands of its first call on a mesh; it is compiled once more when they are asked for.
+    """Collectives of a program, for the operands of its first call on a mesh. Reading them compiles the program once more.
 
     Parameters
     ----------
@@ -87,13 +87,15 @@ class Collectives:
         self._key = ""
 
     def _checksum(self, natives: Sequence[Any]) -> int:
-        """Return a sum of the program's text: processes that keep other results of a block run other programs, and would wait for each other."""
+        """Return a checksum of the program's text. Processes that run different programs, because they keep other results of a block, would
+        wait for each other.
+        """
         if not hasattr(self.compiled, "lower") or any(isinstance(x, jax.core.Tracer) for x in natives):
             return 0
         return zlib.crc32(self.compiled.lower(*natives).as_text().encode())
 
     def note(self, natives: Sequence[Any]) -> None:
-        """Count a call, and note what its operands are like."""
+        """Count a call, and note the shapes, dtypes and shardings of its operands."""
         self.runs += 1
         if _follower is not None:
             if not self._key:
@@ -109,7 +111,7 @@ class Collectives:
                 _noted.append(self)
 
     def __call__(self) -> list[dict[str, Any]]:
-        """Return the kind and the bytes of each; empty for a program that has not run on a mesh."""
+        """Return the kind and the bytes of each collective; empty for a program that has not run on a mesh."""
         if self._found is None:
             if self._specs is None:
                 return []
@@ -137,7 +139,7 @@ class Collectives:
 
 
 def programs() -> list[dict[str, Any]]:
-    """Return each program that has run on a mesh while somebody listened: its line, runs, operands, memory and collectives."""
+    """Return each program that has run on a mesh under a listener: line, runs, operands, memory and collectives."""
     made = []
     for each in _noted:
         counts = Counter((one["kind"], one["bytes"]) for one in each())

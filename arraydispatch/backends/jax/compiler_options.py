@@ -1,8 +1,8 @@
 """Options by which XLA compiles programs of several matrix products on a CPU.
 
-XLA gives a product on a CPU to a library of its own (YNNPACK), together with the calls around it. Where these are another
-product, the first one is computed again for each part of the second: a network of three layers took twelve times as long as with
-each product by itself (JAX 0.10.2; float32, 8 × 30000 × 2000 × 2000). A program of one product is faster as XLA makes it.
+On a CPU XLA passes a product, with the calls around it, to another library (YNNPACK). If one of these calls is another
+product, the first product is computed again for each part of the second: a network of three layers took twelve times as long as with
+separate products (JAX 0.10.2; float32, 8 × 30000 × 2000 × 2000). A program with one product is faster with XLA's default.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _APART = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUA
 
 
 def compiled(function: Callable[..., Any], examples: Sequence[Any], **options: Any) -> Any:
-    """Return ``jax.jit(function)`` whose matrix products are computed one by one if there are several, for arguments like the examples."""
+    """Return ``jax.jit(function)``, compiled for arguments like the examples. Several matrix products are computed one by one."""
     made = jax.jit(function, **options)
     if jax.default_backend() == "cpu" and count(made.trace(*examples).jaxpr.jaxpr) > 1 and is_understood():
         return jax.jit(function, compiler_options=_APART, **options)
@@ -36,7 +36,7 @@ def count(jaxpr: Any) -> int:
 
 @cache
 def is_understood() -> bool:
-    """Whether this version's compiler knows the option."""
+    """Whether the compiler of this version knows the option."""
     try:
         jax.jit(lambda: 0, compiler_options=_APART).lower().compile()
     except jax.errors.JaxRuntimeError:

@@ -75,7 +75,7 @@ def _indexing(cls: Any, exchange: Exchange) -> Any:
 
 
 def _forward(cls: Any, exchange: Exchange) -> Any:
-    """Convert arrays to leaves, because tangents take the structure of the arguments and arrays cannot be rebuilt from tangents."""
+    """Convert arrays to leaves: tangents have the structure of the arguments, and arrays cannot be rebuilt from tangents."""
     real = exchange.real
 
     @wraps(real)
@@ -92,7 +92,7 @@ def _forward(cls: Any, exchange: Exchange) -> Any:
 
 
 def _leaf(a: Any) -> Any:
-    """Return the leaf for JAX; values that are not on the host stay as they are."""
+    """Return the leaf for JAX; values that are not on the host stay unchanged."""
     backend, value = a._kind.backend, a.native
     if isinstance(value, jax.Array) and not (backend.is_concrete(value) and backend.on_cpu(value)):
         return value

@@ -25,20 +25,20 @@ _COLLECTIVES = "jaxlib._jax:make_gloo_tcp_collectives"
 _LOOPBACK = "127.0.0.1"
 _MOST_ORDERS, _MOST_GRIDS = 720, 3
 _HEARTBEAT = 30
-"""Seconds without a sign of a process after which the runtime ends the others."""
+"""Seconds without a heartbeat of a process after which the runtime ends the others."""
 _HEARTBEAT_HERE = 86400
-"""The same on one machine, where the command watches the processes: they may be suspended, or wait long for a processor."""
+"""The same if all are on one machine, where the command watches them: they may be suspended, or wait long for a processor."""
 
 
 def join(
     rank: int, count: int, address: str | None, *, local: bool, device: int | None, facts: Mapping[str, str],
     seconds: int,
 ) -> None:  # fmt: skip
-    """Make this process one of several, before JAX starts; its devices are then those of all of them.
+    """Make this process one of several, before JAX starts. JAX then has the devices of all processes.
 
-    ``address`` is where rank 0 listens; None: JAX finds it by the cluster's variables. ``local``: all are on this machine, where nothing listens
-    but on the loopback interface. ``device`` is the number of the GPU that this process takes. ``facts`` have to be the same in all of them, which
-    have to come within so many seconds, or it is an error.
+    ``address``: address at which rank 0 listens; None: JAX finds it from the cluster's variables. ``local``: all processes are on this
+    machine and listen only on the loopback interface. ``device``: number of the GPU for this process. It is an error if ``facts`` are not
+    the same in all processes, or if these do not join within ``seconds``.
     """
     facts = {**facts, "JAX": jax.__version__}
     if rank == 0 and address is not None:
@@ -70,7 +70,7 @@ def join(
 
 
 def _meet(devices: list[Any]) -> None:
-    """Compute a sum over each group of devices that XLA's partitioner forms, because the first sum of a group opens its sockets."""
+    """Compute a sum over each group of devices that XLA's partitioner forms, to open the group's sockets now."""
     for lengths in _grids(len(devices)) if devices[0].platform == "cpu" else [(len(devices),)]:
         names = tuple(f"m{axis}" for axis in range(len(lengths)))
         mesh, spec = Mesh(np.array(devices).reshape(lengths), names), PartitionSpec(names)
@@ -96,7 +96,7 @@ def _grids(count: int) -> list[tuple[int, ...]]:
 
 @contextmanager
 def _no_output() -> Iterator[None]:
-    """Discard writes to the process's standard output, where Gloo prints the peers that it has connected to (jaxlib 0.10)."""
+    """Discard writes to the process's standard output, on which Gloo prints its peers (jaxlib 0.10)."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -2,8 +2,8 @@
 
 XLA sorts on one core by comparing single elements, and compiles a program for each shape, which costs as much as thousands of
 small sorts. The number of elements that a mask selects depends on its values, so each number would be another shape. JAX
-itself runs these kernels under a trace, on an accelerator, and if the user wants the library to run everything. Compiled execution records
-no function that sorts on a CPU, so that it comes here.
+itself runs these functions under a trace, on an accelerator, and if the user wants the library to run everything. On a CPU compiled
+execution does not record functions that sort, so they arrive here.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ HOST_KERNELS: dict[Any, str] = {
     **dict.fromkeys((np.nonzero, np.flatnonzero, np.argwhere), _PICKS),
     np.bincount: _ADDS,
 }
-"""NumPy function -> reason why NumPy runs it in host memory. Functions composed of these, products of complex matrices, and accumulations are not
-listed.
+"""NumPy function -> reason why NumPy runs it in host memory. Not listed: functions composed of these, products of complex matrices, and
+accumulations.
 """
 
 LEFT_TO_NUMPY: dict[Any, str] = {
@@ -43,7 +43,7 @@ LEFT_TO_NUMPY: dict[Any, str] = {
     **dict.fromkeys((np.compress, np.extract), _PICKS),
     "scipy.special.gammaln": "in host memory SciPy needs less than half the time of XLA's operations one by one",
 }
-"""NumPy function -> reason why NumPy runs all of it on large arrays in host memory."""
+"""NumPy function -> reason why NumPy runs the whole function on large arrays in host memory."""
 
 _COMPILE_AFTER = 32
 """Number of calls of a shape after which compiling a program for it pays."""
@@ -52,7 +52,7 @@ _seen: dict[tuple[Any, ...], int] = {}
 
 
 def is_rare(*key: Any) -> bool:
-    """Whether this shape has occurred only a few times: compiling for it costs as much as thousands of calls."""
+    """Whether this shape has occurred only a few times, so that a program does not pay: compiling costs as much as thousands of calls."""
     count = _seen.get(key, 0)
     if count >= _COMPILE_AFTER:
         return False
@@ -77,7 +77,7 @@ def _tell() -> None:
 def or_numpy(
     on_host: Callable[..., np.ndarray[Any, Any]], compiled: Callable[..., Array], is_slow: Callable[..., bool]
 ) -> Callable[..., Array]:
-    """Return a kernel that NumPy runs in host memory where XLA's program is known to be slow, by shapes and dtypes."""
+    """Return a kernel that NumPy runs in host memory for shapes and dtypes with a slow XLA program."""
 
     @wraps(compiled)
     def run(a: Array, *args: Any) -> Array:
@@ -88,7 +88,7 @@ def or_numpy(
             elif all(map(in_host_memory, arrays)):
                 _tell()
                 given = [uncopied(on_host, np.asarray(x)) if isinstance(x, jax.Array) else x for x in (a, *args)]
-                with np.errstate(all="ignore"):  # the dispatch reports errors by the result
+                with np.errstate(all="ignore"):  # the dispatch reports errors from the result
                     return jax.device_put(on_host(*given), arrays[0].sharding)
         return compiled(a, *args)
 
@@ -130,7 +130,7 @@ def _sorting(on_host: Callable[..., np.ndarray[Any, Any]], on_device: Callable[.
 
     @wraps(on_device)
     def run(a: Array, axis: int, *how: bool) -> Array:
-        known = a.dtype.kind in "?biufc"  # not bfloat16, which NumPy compares by calling Python
+        known = a.dtype.kind in "?biufc"  # not bfloat16: NumPy would call Python for each comparison
         if known and a.size >= SORTED_FROM and isinstance(a, jax.core.Tracer):
             tracing.is_quicker_on_host()
         if known and in_host_memory(a) and (a.size >= SORTED_FROM or is_rare(run, a.shape, a.dtype, axis)):
@@ -183,7 +183,7 @@ argmin = kernel(_arg_extremum(lax.argmin, jnp.min, np.inf), static=(1,))
 
 
 def are_complex_matrices(a: Array, b: Array) -> bool:
-    """Whether the product of arrays is one of complex matrices, of a size at which NumPy is faster."""
+    """Whether arrays are complex matrices that NumPy multiplies faster."""
     return bool(a.dtype.kind == "c") and multiplies_faster(a.shape, b.shape)
 
 
@@ -206,7 +206,7 @@ def elementwise(ufunc: np.ufunc) -> Callable[..., np.ndarray[Any, Any]]:
 
 
 def are_divided_by_one(a: Array, b: Array) -> bool:
-    """Whether many integers are divided by one number: NumPy multiplies by its inverse, where XLA divides (measured: 0.2 ms against 1.1)."""
+    """Whether many integers are divided by one number: NumPy multiplies by its inverse, XLA divides (measured: 0.2 ms against 1.1)."""
     many = isinstance(a, jax.Array) and a.dtype.kind in "iu" and a.size >= LEFT_FROM
     return bool(many and (not isinstance(b, jax.Array) or b.ndim == 0))
 
@@ -229,7 +229,7 @@ def are_many_in_order(a: Array, axis: int) -> bool:
 def are_added_one_by_one(a: Array, axis: int) -> bool:
     """Whether NumPy accumulates sums or products faster (measured: integers in 1 ms against 10 to 18, rows of real numbers in 5 against 13).
 
-    A single row of real numbers takes as long in XLA, and along another axis than the last XLA adds line by line, in a third of NumPy's time.
+    XLA takes as long for a single row of real numbers, and a third of NumPy's time along another axis than the last, where it adds line by line.
     """
     return are_many_in_order(a, axis) and (a.dtype.kind != "f" or 1 < a.ndim == axis + 1)
 

@@ -29,8 +29,8 @@ THREADS = "PJRT_NPROC", "NPROC"
 def threads_of_devices() -> int:
     """Return the number of threads that devices simulated on a CPU need; 0 if there is one.
 
-    Each waits in a collective until the others come, and a program's own parallel loops need threads meanwhile: with one
-    for each device XLA (JAX 0.10) waits for 40 s and ends the process.
+    In a collective each device's thread waits for the others, and a program's parallel loops need further threads meanwhile. With one
+    thread for each device, XLA (JAX 0.10) waits for 40 s and ends the process.
     """
     found = re.findall(r"host_platform_device_count=(\d+)", os.environ.get("XLA_FLAGS", ""))
     count = int((found or [os.environ.get("JAX_NUM_CPU_DEVICES") or "1"])[-1])

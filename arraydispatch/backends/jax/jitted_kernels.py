@@ -23,8 +23,8 @@ def is_float16(dtype: np.dtype[Any]) -> bool:
 def kernel(function: Callable[..., Any], static: tuple[int, ...] = (), **options: Any) -> Callable[..., Any]:
     """Jit ``function`` so that no output is the buffer of an input.
 
-    JAX returns an input that is returned unchanged as it is (`positive`, a sum over no axes). The layers above may
-    donate the result of a kernel, which would delete the caller's array, so such outputs are copied; this is decided
+    If a function returns an input unchanged (`positive`, a sum over no axes), JAX returns the same array. The layers above may
+    donate the result of a kernel, which would delete the caller's array, so such outputs are copied. This is decided
     while tracing and costs nothing per call.
     """
 
@@ -51,7 +51,7 @@ def wide(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
-    """Take values from the body and derivatives from JAX's function: where branches or reflections of the body meet, it has none."""
+    """Take values from the body and derivatives from JAX's function: the body has none where its branches or reflections meet."""
 
     def decorate(body: Kernel) -> Kernel:
         function = jax.custom_jvp(body)

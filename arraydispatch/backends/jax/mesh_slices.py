@@ -1,9 +1,9 @@
-"""Slices of arrays that may be split over a mesh, read and written in forms that XLA's partitioner does not gather for.
+"""Slices of arrays that may be split over a mesh, read and written without gathering the whole array.
 
-Its `dynamic_slice` and `dynamic_update_slice` along a split axis gather the array, whatever the starts. With starts that are part of the
-program, a slice exchanges the elements between neighbours, and a write is a choice for each element, where each device has its own.
-That choice is also how a program writes most of an array on one device: XLA fuses it with what computes the value.
-Starts that a program is handed are indices of a gather, which each device answers for its part, or of a scatter.
+XLA's partitioner gathers the array for `dynamic_slice` and `dynamic_update_slice` along a split axis, whatever the starts. If the starts
+are constants of the program, a static slice only exchanges elements between neighbours, and a write selects each element on its own
+device. A program also selects to write most of an array on one device, because XLA fuses that with the code that computes the value.
+Starts that are operands become indices of a gather or scatter, which each device performs for its part.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Window = tuple[tuple[int, int, int], ...]
 
 
 def may_be_split(a: Array) -> bool:
-    """Return whether an array may be split: of a tracer only its size tells, by the mesh in force."""
+    """Whether an array may be split. For a tracer only its size decides, with the mesh in force."""
     if not shardings.meshes_met:
         return False
     if isinstance(a, jax.core.Tracer):
@@ -45,7 +45,7 @@ def read(a: Array, window: Window) -> Array:
 
 
 def write(a: Array, value: Array, window: Window) -> Array:
-    """Return the array with a slice replaced by a value that is broadcast to it."""
+    """Return the array with a slice replaced by a value, which is broadcast."""
     sizes = tuple([size for _, size, _ in window])
     if not prod(sizes):
         return a
@@ -81,7 +81,7 @@ def _places(starts: Sequence[Array], sizes: Sequence[int], steps: Sequence[int],
 
 
 def read_at(a: Array, starts: Sequence[Array], sizes: Sequence[int], steps: Sequence[int]) -> Array:
-    """Return a slice whose starts a program is handed."""
+    """Return a slice with starts that are operands of a program."""
     for axis, place in enumerate(_places(starts, sizes, steps, a.shape)):
         if place is not None:
             a = a.at[(slice(None),) * axis + (place,)].get(mode=IN_BOUNDS, wrap_negative_indices=False)

@@ -110,7 +110,7 @@ _BELOW_FLOAT32 = np.uint64(2**29 - 1)  # the bits of a double's significand that
 
 
 def _rounded_once(a: Array) -> Array:
-    # XLA casts doubles to float16 through float32 on a CPU. What float32 cannot hold is cut off, and shown by the last bit that is
+    # XLA casts doubles to float16 through float32 on a CPU. Bits that float32 cannot hold are cut off, and set the last bit that is
     # kept, so that no number lies halfway between two by chance.
     bits = lax.bitcast_convert_type(lax.stop_gradient(a), np.uint64)
     lost = (bits & _BELOW_FLOAT32) != 0
@@ -161,8 +161,8 @@ _flip = kernel(lax.rev, static=(1,))
 def _joined(parts: tuple[Array, ...], axis: int) -> Array:
     """Concatenate; on a CPU by writing the parts into a new array.
 
-    There XLA fuses a concatenation with what reads it to a loop that asks for each element which part it is in. Sums of arrays
-    that `np.roll` makes take 4 to 8 times as long with it (float64, 2000 x 2000, JAX 0.10.2).
+    On a CPU XLA fuses a concatenation with its readers to a loop that tests for each element which part it is in. With it, sums of
+    arrays from `np.roll` take 4 to 8 times as long (float64, 2000 x 2000, JAX 0.10.2).
     """
     if not 1 < len(parts) <= _FEW or jax.device_count() > 1 or jax.default_backend() != "cpu":
         return lax.concatenate(parts, axis)
@@ -176,7 +176,7 @@ def _joined(parts: tuple[Array, ...], axis: int) -> Array:
 
 
 _FEW = 8
-"""Parts at most that are written one by one."""
+"""Maximum number of parts that are written one by one."""
 _concatenate = kernel(_joined, static=(1,))
 _pad = kernel(lambda a, widths, value: lax.pad(a, value, [(*width, 0) for width in widths]), static=(1,))
 
@@ -284,7 +284,7 @@ def slice(a: Array, key: tuple[builtins.slice, ...]) -> Array:
 
 
 def _is_staged(a: Array) -> bool:
-    """Whether the call becomes part of a program, which is compiled for these arguments alone."""
+    """Whether the call becomes part of a program, which is compiled only for these arguments."""
     return isinstance(a, jax.core.Tracer) and (not tracing.entered() or tracing.is_staged())
 
 
@@ -293,7 +293,7 @@ def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Arr
         return _split_update_compiled(a, value, _fixed(key))
     starts, sizes, steps = _window(key)
     if _is_staged(a) and 2 * math.prod(_extent(sizes, steps or (1,) * a.ndim)) >= a.size > 0:
-        # XLA fuses a choice for each element with what computes the value, and copies every operand of an update.
+        # XLA fuses a selection with the code that computes the value, but copies every operand of an update.
         return mesh_slices.write(a, value, _fixed(key))
     return _update_compiled(a, starts, value, sizes, steps)
 
@@ -321,7 +321,7 @@ rescue = threading.local()
 
 
 _donating: dict[Any, Any] = {}
-"""Kind of a call -> compiled function of JAX, which donates its first argument."""
+"""Kind of a call -> compiled JAX function that donates its first argument."""
 _MOST_DONATING = 4096
 
 
@@ -339,7 +339,7 @@ def _kept(body: Callable[..., Array], static: tuple[Any, ...], *args: Any) -> Ar
     kind = (body, static, *[(x.aval, x.sharding, x.committed) if isinstance(x, jax.Array) else x.shape for x in leaves])
     call = _donating.get(kind)
     if call is None or not getattr(call, "_cache_size", int)():
-        # This version of JAX does not tell: donate a copy each time.
+        # This version of JAX does not tell whether it has a program: donate a copy each time.
         call = jax.jit(lambda *args: body(*args, *static), donate_argnums=0)
         made = call(jnp.copy(args[0]), *args[1:])
         if len(_donating) >= _MOST_DONATING:
@@ -479,7 +479,7 @@ def _matmul(a: Array, b: Array) -> Array:
 
 
 _BLOCK = 64
-"""Lengths of the second matrix from which a transposed copy of the first costs less than a product of the first as it lies."""
+"""Numbers of columns of the second matrix from which copying the transposed first one costs less than reading it in place."""
 
 
 def _as_it_lies(a: Array, b: Array) -> Array:

@@ -1,7 +1,7 @@
-"""Arrays over the devices of a mesh: which axis is split, how host memory gets to the shards and back.
+"""Arrays over the devices of a mesh: which axis is split, and transfers between host memory and the shards.
 
-A :class:`Spread` stands where primitives take a device. It decides by shape alone, so a program that is traced and a call by itself
-place an array alike. XLA's partitioner does the rest: results of calls are sharded as it finds best.
+Primitives take a :class:`Spread` in place of a device. It decides only by shape, so a traced program and a single call
+place an array alike. XLA's partitioner chooses the sharding of results.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Array = Any
 class Spread:
     """Placement of new arrays on the devices of a mesh; those of fewer than ``least`` elements are replicated.
 
-    ``like`` is what is tried before the rule; two spreads that differ in it alone are the same place.
+    ``like``: partition that is tried before the rule; spreads that differ only in it are equal.
     """
 
     mesh: Mesh
@@ -64,9 +64,9 @@ def _fits(mesh: Mesh, spec: PartitionSpec, shape: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _by_rule(mesh: Mesh, shape: tuple[int, ...]) -> PartitionSpec:
-    """Give each axis of the mesh the first axis of the array that it divides, another one for each if it can.
+    """Assign to each axis of the mesh the first array axis that it divides, a different one for each if possible.
 
-    Slices along the first axis are one piece of memory each, so a halo is too. An axis of the mesh that divides none is not used.
+    Slices along the first axis are contiguous, so a halo is too. An axis of the mesh that divides no array axis is not used.
     """
     parts: list[list[str]] = [[] for _ in shape]
     for name in mesh.axis_names:
@@ -82,7 +82,7 @@ def _by_rule(mesh: Mesh, shape: tuple[int, ...]) -> PartitionSpec:
 
 
 def spread_of(a: Array) -> Spread | None:
-    """Return the mesh that a concrete array is on, as a place for arrays made beside it; None for one on a single device."""
+    """Return the mesh of a concrete array, as a placement for new arrays; None for an array on a single device."""
     sharding = a.sharding
     if not isinstance(sharding, NamedSharding) or sharding.mesh.size == 1:
         return None
@@ -93,7 +93,7 @@ def spread_of(a: Array) -> Spread | None:
 
 
 meshes_in_force = False
-"""Whether new arrays are made on a mesh: looked at by each call."""
+"""Whether new arrays are made on a mesh. Read by each call."""
 meshes_met = False
 """Whether there has been a mesh, or an array on one, in this process."""
 
@@ -117,7 +117,7 @@ def fitting(device: Any, shape: Sequence[int]) -> Any:
 
 
 def is_split(a: Array) -> bool:
-    """Whether no single device has all of a concrete array."""
+    """Whether a concrete array is split over devices."""
     return not a.is_fully_replicated
 
 
@@ -132,7 +132,7 @@ def of_parts(
     device: Spread,
     fill: Callable[[list[tuple[Box, np.ndarray[Any, Any]]]], None],
 ) -> Array:
-    """Have the host fill the shards of this process, in memory that JAX adopts on a CPU."""
+    """Make an array of shards that the host fills for this process, on a CPU in memory that JAX adopts."""
     sharding = device.sharding(shape)
     parts: dict[Any, tuple[Box, np.ndarray[Any, Any]]] = {}
     for place in sharding.addressable_devices_indices_map(shape).values():
@@ -172,7 +172,7 @@ _copies: dict[NamedSharding, Any] = {}
 
 
 def gathered(a: Array) -> np.ndarray[Any, Any]:
-    """Return all values on the host, those of other processes too: each of them must come here."""
+    """Return all values on the host, including those of other processes, which must all make this call."""
     if not (a.is_fully_addressable or a.is_fully_replicated):
         whole = NamedSharding(a.sharding.mesh, PartitionSpec())
         if whole not in _copies:
@@ -192,9 +192,9 @@ def gathered_for(a: Array, why: str) -> np.ndarray[Any, Any]:
 
 
 def placed(a: Array, operands: Sequence[Array] = ()) -> Array:
-    """Split a large result that came out whole, where a mesh is in force: of a broadcast of small arrays, for example.
+    """Split a large result that is not split, for example of a broadcast of small arrays, if a mesh is in force.
 
-    In a program, which the partitioner would have make such a result whole on each device, it is made split.
+    In a program, make the partitioner split the result; by itself it would make it whole on each device.
     """
     mine = in_force()
     if mine is None or a.size < (least := max(mine.least, 2)):
@@ -216,7 +216,7 @@ def moved(a: Array, sharding: Any) -> Array:
 
 
 def free(a: Array) -> Array:
-    """Return an array whose mesh leaves the choice to the partitioner: under JAX's explicit axes most slices are type errors."""
+    """Return the array on a mesh with automatic axes, where the partitioner chooses: with JAX's explicit axes most slices are type errors."""
     sharding = getattr(a, "sharding", None)
     if isinstance(a, jax.core.Tracer) or not isinstance(sharding, NamedSharding):
         return a
@@ -260,12 +260,12 @@ def _described(spread: Spread) -> Device:
 
 
 def device_at(place: Any) -> Device | None:
-    """Return a mesh, as JAX's backend names where an array is, as one device."""
+    """Return the mesh of a :class:`Spread` as one device; None for other placements."""
     return _described(place) if isinstance(place, Spread) else None
 
 
 def sharding_of(a: Array) -> Sharding | None:
-    """Return how an array lies on its mesh; None for an array on one device, and for a tracer."""
+    """Return the sharding of an array on its mesh; None for an array on one device, and for a tracer."""
     if isinstance(a, jax.core.Tracer) or not isinstance(a.sharding, NamedSharding) or a.sharding.mesh.size == 1:
         return None
     mesh, spec = a.sharding.mesh, a.sharding.spec
@@ -278,12 +278,12 @@ def sharding_of(a: Array) -> Sharding | None:
 
 
 def place(a: Array, axes: Sequence[tuple[int, ...]] | None) -> Array:
-    """Split the axes of an array over axes of its mesh, or of the one in force; None: replicate it.
+    """Split the axes of an array over axes of its mesh, or of the mesh in force; replicate it if ``axes`` is None.
 
     Raises
     ------
     LookupError
-        If there is neither.
+        If there is no mesh.
     """
     spread = in_force()
     if not isinstance(a, jax.core.Tracer):

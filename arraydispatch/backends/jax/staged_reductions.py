@@ -1,9 +1,9 @@
-"""Large reductions in two steps on a CPU, so that XLA adds up the elements of a chain of calls as it computes them.
+"""Large reductions in two steps on a CPU, so that XLA fuses the reduction with the calls that compute its elements.
 
-XLA gives reductions on a CPU to a library of its own (YNNPACK), together with the calls before them that the library knows. Others
-it computes first: ``sin(x).sum()`` makes all sines, in memory of the size of ``x``, and then adds them (JAX 0.10.2). It fuses them with
-a reduction of up to 32 neighbours that the library does not know; the rest of the reduction then reads a 32nd of the elements.
-A program is compiled both ways, and the one that needs less memory stays.
+On a CPU XLA passes reductions to another library (YNNPACK), together with preceding calls that this library knows. Other calls
+run first: ``sin(x).sum()`` stores all sines, in memory of the size of ``x``, and then adds them (JAX 0.10.2). XLA fuses these calls with
+a reduction of up to 32 neighbours that YNNPACK does not know; the rest of the reduction then reads a 32nd of the elements.
+A program is compiled both ways, and the one that needs less memory is kept.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Array = Any
 Eqn = Any
 
 LARGE = 1 << 23
-"""Bytes on each device of an operand from which the elements cost more to make than to add: they leave the caches."""
+"""Bytes of an operand on each device from which storing the elements costs more than adding them: they do not fit into the caches."""
 _WIDTHS = (32, 16, 8)
-"""Numbers of neighbours that are reduced together. XLA unrolls these loops, and splits longer ones, which it does not fuse."""
+"""Numbers of neighbours that are reduced together. XLA unrolls these loops; it would split longer ones and not fuse them."""
 FEW = _WIDTHS[-1:]
-"""Those for a maximum or minimum: of integers XLA finds that of eight in registers, and of more in twice the time."""
+"""The same for a maximum or minimum: for eight integers XLA uses registers, and for more it takes twice the time."""
 _OPERATORS: dict[str, Callable[[Array, Array], Array]] = {
     "reduce_sum": lax.add,
     "reduce_prod": lax.mul,
@@ -44,7 +44,7 @@ _OPERATORS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def largest(jaxpr: Any) -> int:
-    """Return the bytes of the largest operand of a reduction in a program of several calls; 0 where there is none."""
+    """Return the bytes of the largest operand of a reduction in a program; 0 if there is no reduction."""
     found = max([_nbytes(eqn.invars[0].aval) for eqn in jaxpr.eqns if _is_reduction(eqn)], default=0)
     return max([found, *[largest(inner) for eqn in jaxpr.eqns for inner in jaxprs_in_params(eqn.params)]])
 
@@ -52,8 +52,9 @@ def largest(jaxpr: Any) -> int:
 def choice(
     compiled: Any, examples: Sequence[Any], jitted: Callable[[Callable[..., Any]], Any]
 ) -> Callable[[Sequence[Any]], Any] | None:
-    """Return a function that chooses between a jitted function and one whose reductions are in steps, which ``jitted`` jits as the first one was;
-    None where there is no choice.
+    """Return a function that chooses between a jitted function and a version with reductions in steps; None if there is no choice.
+
+    ``jitted``: jits the version as the function was.
     """
     if jax.default_backend() != "cpu":
         return None
@@ -63,7 +64,7 @@ def choice(
         return None
 
     def chosen(natives: Sequence[Any]) -> Any:
-        """Return the function that needs less memory for operands like these; a call with them compiles it no more."""
+        """Return the function that needs less memory for operands like these. It is already compiled for them."""
         meshes = [x.sharding.mesh.size for x in natives if isinstance(getattr(x, "sharding", None), NamedSharding)]
         count = max(meshes, default=1)
         if nbytes < LARGE * count or (before := temporary(compiled, natives)) < 0.9 * nbytes / count:
@@ -75,7 +76,7 @@ def choice(
 
 
 def temporary(compiled: Any, natives: Sequence[Any]) -> float:
-    """Return the bytes of one device for values between operands and results."""
+    """Return the bytes for intermediate values on one device."""
     sizes = compiled.lower(*natives).compile().memory_analysis()
     return 0 if sizes is None else sizes.temp_size_in_bytes
 
@@ -116,7 +117,7 @@ def _run(jaxpr: Any, consts: Sequence[Any], given: Sequence[Array], count: int) 
 
 
 def _inlined(eqn: Eqn) -> ClosedJaxpr | None:
-    """Return the program that an equation only calls."""
+    """Return the inner program if an equation only calls one; else None."""
     inner = eqn.params.get("jaxpr", eqn.params.get("call_jaxpr"))
     if eqn.primitive.name not in ("jit", "pjit", "custom_jvp_call") or not isinstance(inner, ClosedJaxpr):
         return None
@@ -135,10 +136,10 @@ def _reduced(eqn: Eqn, operands: Sequence[Array], count: int) -> Array:
 def of_integers(
     a: Array, axes: Sequence[int], operator: Callable[[Array, Array], Array], widths: Any = _WIDTHS
 ) -> Array:
-    """Reduce neighbours first if many integers or truth values are reduced on a CPU: XLA adds a chain of them at the pace of one addition.
+    """Reduce neighbours first if many integers or truth values are reduced on a CPU: XLA would add them one after another.
 
-    Measured on one core: the sum of 4 million integers of a byte, as 64 bits, takes 0.6 ms instead of 9.7, of 600,000 truth values 0.13 instead of
-    0.4, the largest of 2 million of 32 bits 0.4 instead of 0.8 to 1.5 (of single bytes YNNPACK finds it at once).
+    Measured on one core: the sum of 4 million one-byte integers, in 64 bits, takes 0.6 ms instead of 9.7, that of 600,000 truth values 0.13
+    instead of 0.4, the maximum of 2 million 32-bit integers 0.4 instead of 0.8 to 1.5 (for single bytes YNNPACK is fast).
     """
     if not axes or a.dtype.kind not in "biu" or a.size < LEFT_FROM or jax.default_backend() != "cpu":
         return a
@@ -148,10 +149,11 @@ def of_integers(
 def neighbours(
     a: Array, axes: Sequence[int], operator: Callable[[Array, Array], Array], count: int, among: Sequence[int] = _WIDTHS
 ) -> Array:
-    """Reduce neighbours along one of the axes that are reduced in the end, by a function of `jax.lax` that the library does not know, and NaN as
-    NumPy does: a maximum or a minimum is of real floats.
+    """Reduce neighbours along one of the axes to be reduced, by a function of `jax.lax` that YNNPACK does not know. A maximum or minimum must
+    be of real floats; NaN is treated as in NumPy.
 
-    ``count`` devices may have the axis split over them: each has its neighbours. ``among`` are numbers of neighbours, the preferred one first.
+    ``count``: number of devices over which the axis may be split; neighbours are on one device. ``among``: numbers of neighbours, the
+    preferred one first.
     """
     identity = _identity(operator, a.dtype)
     widths = {axis: _width(a.shape[axis], count, among) for axis in axes}

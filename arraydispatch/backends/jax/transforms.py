@@ -126,7 +126,7 @@ _uncounted: ContextVar[str] = ContextVar("arraydispatch_uncounted", default="?")
 
 
 def loop(going: Any, step: Any, state: Sequence[Array], most: int | None) -> list[Array]:
-    """Run a scan if a derivative is taken and the steps are counted: JAX cannot differentiate ``while`` in reverse."""
+    """Run a loop; as a scan if a derivative is taken and the number of steps is limited: JAX cannot differentiate ``while`` in reverse."""
     differentiated = any(not t.staged for t in tracing.entered())
     if most is None and differentiated:
         _uncounted.set(tracing.user_line())

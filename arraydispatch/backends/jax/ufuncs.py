@@ -152,7 +152,7 @@ def _power(a: Array, b: Array) -> Array:
 
 
 _FEW_BITS = 3
-"""Bits of exponents for which all products are one pass over the memory."""
+"""Number of bits of exponents for which all products are computed in one pass over memory."""
 
 
 def _by_few_squares(a: Array, b: Array) -> Array:
@@ -164,7 +164,7 @@ def _by_few_squares(a: Array, b: Array) -> Array:
 
 
 def _by_squares(a: Array, b: Array) -> Array:
-    """Compute a power of integers, whose exponents are not negative: NumPy refuses those, if it can be seen."""
+    """Compute a power of integers. Negative exponents, which NumPy refuses, occur only if their values are unknown."""
 
     def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         result, base, left = state
@@ -176,7 +176,7 @@ def _by_squares(a: Array, b: Array) -> Array:
 
 
 def _power_of(a: Array, b: Array) -> Array:
-    """Compute a power of two operands, of which a real number, or a whole one, is not spread over the other."""
+    """Compute a power. A 0-d real or integer operand is not broadcast to the other operand's shape."""
     dtype = jnp.result_type(a, b)
     real = jnp.issubdtype(dtype, np.floating) or jnp.issubdtype(dtype, np.integer)
     if real and bool(a.ndim) != bool(b.ndim):
@@ -188,7 +188,7 @@ def _power_of(a: Array, b: Array) -> Array:
 _MOST = 4
 """Largest exponent that is computed by products: the result is off by at most two units in the last place."""
 _BITS = 7
-"""Bits of whole exponents for which the powers of one number are products of its powers to the bits."""
+"""Number of bits of whole exponents for which powers of one number are products of its powers of two."""
 
 
 def _float_power(a: Array, b: Array) -> Array:
@@ -201,7 +201,7 @@ def _float_power(a: Array, b: Array) -> Array:
 
 @derived_from(_float_power)
 def _power_by_one(a: Array, b: Array) -> Any:
-    """Compute powers of one number, or to one; XLA computes each by itself on a CPU, in ten times the time of these products and roots."""
+    """Compute powers of one base, or with one exponent, by products and roots: XLA on a CPU takes ten times as long, element by element."""
     if b.ndim:
         simple = (a != 0) & jnp.all((lax.floor(b) == b) & (lax.abs(b) < 1 << _BITS))
         return lax.cond(simple, _of_one_number, _float_power, a, b)
@@ -210,7 +210,7 @@ def _power_by_one(a: Array, b: Array) -> Any:
 
 
 def _by_products(a: Array, b: Array) -> Array:
-    """Compute an array to a power that is half of a whole number."""
+    """Raise an array to a power that is half of a whole number."""
     size = lax.abs(b)
     whole = lax.floor(size)
     halves, count = whole != size, whole.astype(np.int32)
@@ -224,7 +224,7 @@ def _by_products(a: Array, b: Array) -> Array:
 
 
 def _of_one_number(a: Array, b: Array) -> Array:
-    """Compute a number to powers that are whole numbers."""
+    """Raise a number to whole powers."""
     count = lax.abs(b).astype(np.int32)
     out = jnp.ones_like(b)
     for bit in range(_BITS):
@@ -299,7 +299,7 @@ _log1p = _for_doubles(jnp.log1p, xla_formulas.log1p)
 
 
 def _with_nan(plain: Kernel) -> Kernel:
-    """Give a NaN result the derivative of the operand that is NaN, which JAX does not."""
+    """Give a NaN result the derivative of the operand that is NaN; JAX's own derivative does not."""
 
     def chosen(a: Array, b: Array) -> Array:
         return jnp.where(jnp.isnan(a), a, jnp.where(jnp.isnan(b), b, plain(a, b)))

@@ -21,7 +21,7 @@ Array = Any  # an ndarray
 
 
 _SIGNIFICAND = {"float16": 11, "bfloat16": 8}
-"""Bits of the significand of types that NumPy's generator does not draw itself."""
+"""Significand bits of the types that NumPy's generator does not draw itself."""
 
 
 class _Memory:
@@ -193,8 +193,8 @@ class NumpyBackend(Backend):
 class HostState(NumpyBackend):
     """Host state of a library: ndarrays that hold the values of its arrays, in memory that NumPy can read and write directly.
 
-    It holds arrays until the library is needed, which is imported only then: ``at_hand`` returns a backend by its name, or this host state while
-    its library must not be imported. It computes with NumPy, but users see the library as the backend (:attr:`Backend.home`).
+    It holds arrays until the library is needed; only then is the library imported. ``at_hand`` returns a backend by its name, or this host
+    state while the library must not be imported. NumPy computes, but users see the library as the backend (:attr:`Backend.home`).
     """
 
     hosted = True
@@ -207,13 +207,13 @@ class HostState(NumpyBackend):
 
     @property
     def home(self) -> Backend:
-        """Backend that users see; this host state in the middle of an import."""
+        """Backend that users see; this host state itself during an import."""
         found: Backend = self._at_hand(self.name)
         return found
 
     @property
     def writes_at_home(self) -> bool:  # type: ignore[override]
-        """Whether the library may write into the memory of these arrays, which it reads call by call."""
+        """Whether the library may write into the memory of these arrays: it then reads them call by call."""
         return process.execution != "compiled" and bool(self.home.INPLACE)
 
     def holds(self, dtype: np.dtype[Any]) -> bool:

@@ -52,7 +52,7 @@ def _array(result: Any) -> Any:
 
 
 class _Overrides(dict[Any, Callable[..., Any]]):
-    """Table to which the functions of ``numpy.fft`` are added when one is looked up: NumPy imports that module when it is asked for."""
+    """Table to which the functions of ``numpy.fft`` are added when one is looked up: NumPy loads that module lazily."""
 
     def get(self, func: Any, default: Any = None) -> Any:
         """Return the override of a function."""

@@ -1,4 +1,4 @@
-"""Sparse matrices of the NumPy backend, which are SciPy's. See :attr:`arraydispatch.backends.base.Backend.sparse`."""
+"""Sparse matrices of the NumPy backend: SciPy's. See :attr:`arraydispatch.backends.base.Backend.sparse`."""
 
 from __future__ import annotations
 

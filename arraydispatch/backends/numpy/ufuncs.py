@@ -49,4 +49,4 @@ REDUCE: dict[Any, Callable[..., Any]] = {
 ACCUMULATE: dict[Any, Callable[..., Any]] = {u: _accumulation(u) for u in (np.add, np.multiply, np.maximum, np.minimum)}
 
 SCALARS: frozenset[Any] = frozenset(u for u in UFUNCS if u.nin == 2)
-"""Ufuncs that accept Python scalars, which are weak in NumPy 2: they take the loop's dtype."""
+"""Ufuncs that accept Python scalars. These are weak in NumPy 2: they take the loop's dtype."""

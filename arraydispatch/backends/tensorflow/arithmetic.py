@@ -165,7 +165,7 @@ def fmod(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _differentiable_fmod(a: Tensor, b: Tensor) -> Tensor:
-    """Compute fmod with a derivative, which TensorFlow's lacks, from floormod of the absolute values."""
+    """Compute fmod from floormod of the absolute values, which has a derivative; TensorFlow's fmod has none."""
     negative = signbit(a)
     rest = _floor_mod(_select(negative, _neg(a), a), _select(_less(b, 0.0), _neg(b), b))
     return _select(negative, _neg(rest), rest)
@@ -310,7 +310,7 @@ def sqrt(a: Tensor) -> Tensor:
 
 
 def _root(a: Tensor) -> Tensor:
-    """Compute the square root with a positive imaginary part; XLA's, by the angle, has digits of zeros, and loses a NaN."""
+    """Compute the square root with a positive imaginary part. XLA computes it by the angle, with errors for zero parts and lost NaNs."""
     if a.dtype not in COMPLEX or tf.executing_eagerly():
         return _sqrt(a)
     x, y = parts(a)

@@ -116,7 +116,7 @@ class TensorFlowBackend(Backend):
         return type(value) is EagerTensor or isinstance(value, (tf.Tensor, tf.Variable))
 
     def value_of(self, a: Tensor) -> Tensor:
-        """Return a variable's value, because only the variable's own methods may write to it."""
+        """Return the value of a variable, because only its own methods may write it."""
         return a.read_value() if isinstance(a, tf.Variable) else a
 
     # -- properties of a native value ------------------------------------------------------------------------------
@@ -144,8 +144,8 @@ class TensorFlowBackend(Backend):
         return None
 
     def is_concrete(self, a: Tensor) -> bool:
-        """Whether the value may be read; not for values that a derivative of ours depends on, which TensorFlow itself
-        would allow.
+        """Whether the value may be read. It may not if a derivative of ours depends on it, although TensorFlow itself
+        would allow that.
         """
         if process.traces and taped() and record.should_record_backprop([a]):
             return False
@@ -375,7 +375,7 @@ class TensorFlowBackend(Backend):
 
 
 def _receive(wrapper: Any, backend: Any) -> None:
-    """Register the class of arrays and its subclasses with TensorFlow, as nests of tensors that its transforms flatten and rebuild.
+    """Register the class of arrays and its subclasses with TensorFlow as nests of tensors. Its transforms flatten and rebuild them.
 
     ``tf.nest`` uses ``__tf_flatten__`` and ``__tf_unflatten__`` (``tensorflow/python/util/custom_nest_protocol.py``, from
     2.13), and with it ``GradientTape``, ``vectorized_map``, ``while_loop`` and ``tf.data``. ``tf.function`` first uses

@@ -1,7 +1,7 @@
 """Elementary functions of complex numbers with NumPy's values in programs.
 
-In programs they are composed of real functions (``backends/complex_formulas.py``). TensorFlow's own kernels, which compute one call, are
-right. Kernels of real numbers are TensorFlow's, or given.
+In programs they are composed of real functions (``backends/complex_formulas.py``); for single calls TensorFlow's own kernels are
+correct. Kernels of real numbers are TensorFlow's, unless others are given.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _exp, _expm1, _log, _cos, _pow = map(raw, "Exp Expm1 Log Cos Pow".split())
 
 
 def _pick(mask: Tensor, yes: Any, no: Any) -> Tensor:
-    """Select from tensors, of which one may be a Python number."""
+    """Select from two operands; one may be a Python number."""
     if isinstance(yes, float):
         return _select(mask, scalar(yes, no), no)
     return _select(mask, yes, scalar(no, yes) if isinstance(no, float) else no)
@@ -42,8 +42,8 @@ _formulas = Formulas(
 def _in_programs(
     op: Kernel, formula: Kernel, slope: Kernel, of_real: Kernel | None = None, single: bool = True
 ) -> Kernel:
-    """Compute complex numbers, and real ones ``of_real``, by a formula in a program. ``slope(z)`` is the derivative, of which the formula's
-    own would be NaN where a part that is not selected overflows.
+    """Make a kernel that uses a formula for complex numbers in programs. ``of_real``: kernel for real numbers. ``slope(z)``: the derivative;
+    the formula's own would be NaN if a part that is not selected overflows.
     """
 
     def sloped(formula: Kernel) -> Kernel:
@@ -67,7 +67,7 @@ exp: Kernel = _in_programs(raw("Exp"), _formulas.exp, lambda z: exp(z))  # noqa:
 cosh: Kernel = _in_programs(raw("Cosh"), _formulas.cosh, lambda z: sinh(z), _formulas.real_cosh)  # noqa: PLW0108 -- the next line has it
 sinh: Kernel = _in_programs(raw("Sinh"), _formulas.sinh, cosh, _formulas.real_sinh)
 tanh: Kernel = _in_programs(raw("Tanh"), _formulas.tanh, lambda z: 1.0 - tanh(z) * tanh(z))
-# of doubles too, which XLA computes by its log1p on both sides of zero
+# also for doubles, for which XLA uses its log1p on both sides of zero
 arctanh = _in_programs(raw("Atanh"), _formulas.arctanh, lambda z: 1.0 / (1.0 - z * z), _formulas.real_arctanh, False)
 sin: Kernel = _in_programs(raw("Sin"), _formulas.rotated(_formulas.sinh), lambda z: cos(z))  # noqa: PLW0108 -- the next line has it
 cos: Kernel = _in_programs(_cos, _formulas.cos, lambda z: -sin(z))

@@ -34,7 +34,7 @@ _TYPES: tuple[Any, ...] = (
 )
 
 ENUM: dict[DType, int] = {np.dtype(t): tf.as_dtype(np.dtype(t)).as_datatype_enum for t in _TYPES}
-"""NumPy's dtype -> TensorFlow's number for it, which its C functions take."""
+"""NumPy's dtype -> TensorFlow's number for it, as its C functions take it."""
 
 FROM_ENUM: dict[int, DType] = {number: dtype for dtype, number in ENUM.items()}
 
@@ -66,7 +66,7 @@ PYTHON = frozenset({bool, int, float, complex})
 
 
 def raw(name: str) -> Callable[..., Any]:
-    """Return the generated function behind a ``tf.raw_ops`` name, which takes its arguments by position.
+    """Return the generated function behind a ``tf.raw_ops`` name; it takes its arguments by position.
 
     The public one only checks that they are given by keyword (0.4 µs).
     """
@@ -81,9 +81,8 @@ def host() -> str:
     """Return the full name of the host's device; the first call creates TensorFlow's first tensor."""
     with _starting, tf.init_scope(), tf.device("CPU:0"):
         first = tf.constant(0)
-        # A public function that meets a new type asks, in Python code, whether it is a tensor, and keeps its arguments
-        # where another thread's call overwrites them meanwhile (a segmentation fault). So that is asked here, before
-        # threads have tensors.
+        # A public function tests a new type in Python code, and keeps its arguments meanwhile where another thread's
+        # call overwrites them (a segmentation fault). So the test is made here, before threads have tensors.
         met: tuple[Any, ...] = (
             first,
             np.zeros(1),
@@ -141,7 +140,7 @@ def integer(value: int) -> Tensor:
 
 
 def scalar(value: Any, like: Tensor) -> Tensor:
-    """Return a Python number in the dtype of a tensor; also for the first operand, which graphs would give a default dtype."""
+    """Return a Python number in the dtype of a tensor. As a first operand in a graph it would get a default dtype."""
     if value == 0 or type(value) is complex:
         # A separate ndarray: the constructor keeps one memory for equal Python numbers, 0.0 and -0.0 among them.
         return EagerTensor(np.asarray(value, like.dtype.as_numpy_dtype), host(), None)
@@ -208,8 +207,8 @@ _deep_copy, identity, _neg = raw("DeepCopy"), raw("Identity"), raw("Neg")
 def fresh(a: Tensor) -> Tensor:
     """Copy the values to a private buffer.
 
-    A graph has no buffers to write to, so there the value itself is returned, also that of a constant: XLA lacks
-    DeepCopy, which has no gradient either.
+    In a graph, which has no buffers to write to, return the value itself, also for a constant: XLA lacks
+    DeepCopy, and that has no gradient either.
     """
     if type(a) is not EagerTensor or not tf.executing_eagerly():
         return identity(a)

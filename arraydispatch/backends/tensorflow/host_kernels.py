@@ -1,9 +1,9 @@
-"""Functions that NumPy computes in host memory, where TensorFlow takes many times as long: sorts, places of extrema, running sums and products, counts,
-products of complex matrices, decompositions.
+"""Functions that NumPy computes in host memory because TensorFlow takes many times as long: sorts, positions of extrema, running sums and
+products, counts, products of complex matrices, decompositions.
 
 TensorFlow sorts by ``TopKV2``, in one thread, and XLA by comparing single elements. TensorFlow itself runs these functions in a graph, while a
-gradient is recorded, on an accelerator, and if the user wants the library to run everything. Compiled execution records none of them on a CPU, so
-that they come here.
+gradient is recorded, on an accelerator, and if the user wants the library to run everything. On a CPU compiled execution does not record
+them, so they arrive here.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ LEFT_TO_NUMPY: dict[Any, str] = {
     **LEFT_ON_CPUS,
     **dict.fromkeys((np.compress, np.extract), _PICKS),
 }
-"""NumPy function -> reason why NumPy runs all of it on large arrays in host memory."""
+"""NumPy function -> reason why NumPy runs the whole function on large arrays in host memory."""
 
 
 def memory_of(a: Tensor) -> np.ndarray[Any, Any]:
@@ -57,7 +57,7 @@ def in_host_memory(a: Tensor) -> bool:
 
 
 def _are_known(*tensors: Tensor) -> bool:
-    """Whether the values are there; if not, note that NumPy would be quicker."""
+    """Whether the values are known; if not, note that NumPy would be faster."""
     if all(type(x) is EagerTensor for x in tensors):
         return True
     tracing.is_quicker_on_host()
@@ -65,7 +65,7 @@ def _are_known(*tensors: Tensor) -> bool:
 
 
 def _computed(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Any:
-    """Return what a function of NumPy's makes of a tensor in host memory; None for any other, which TensorFlow computes."""
+    """Return a NumPy function's result for a tensor in host memory, as an ndarray; None for other tensors."""
     if not in_host_memory(a):
         return None
     if events.tap is not None:
@@ -75,13 +75,13 @@ def _computed(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any
 
 
 def on_numpy(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
-    """Run a function of NumPy's on a tensor in host memory; return None for any other."""
+    """Run a NumPy function on a tensor in host memory; return None for other tensors."""
     made = _computed(function, a, *args, **kwargs)
     return None if made is None else EagerTensor(np.asarray(made), host(), None)
 
 
 def decomposed(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, ...] | None:
-    """Return what LAPACK makes of large matrices in host memory; None for others, and where TensorFlow must decompose them."""
+    """Decompose large matrices in host memory by LAPACK; return None for others, and if TensorFlow must decompose them."""
     shape = dims(a)
     if None in shape or math.prod(shape[-2:]) < _DECOMPOSED_FASTER or not _are_known(a):
         return None
@@ -112,14 +112,14 @@ def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
 
 
 def if_large(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
-    """Do what :func:`on_numpy` does for a tensor of a size at which NumPy is faster."""
+    """Do the same as :func:`on_numpy`, only for tensors large enough for NumPy to be faster."""
     if a.dtype is tf.bfloat16 or None in (shape := dims(a)) or math.prod(shape) < SORTED_FROM or not _are_known(a):
         return None
     return on_numpy(function, a, *args, **kwargs)
 
 
 def of_reals(ufunc: np.ufunc, plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Make a kernel of many real numbers, which NumPy computes in host memory."""
+    """Make a kernel that NumPy runs in host memory for many real numbers."""
 
     def kernel(*operands: Tensor) -> Tensor:
         shapes = [dims(x) for x in operands]

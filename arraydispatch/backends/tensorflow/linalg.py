@@ -70,9 +70,9 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _checked(message: str, ranks: tuple[int, ...] = (2,)) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Raise TensorFlow's InvalidArgumentError as NumPy's LinAlgError, except for matrices that contain NaN.
+    """Raise NumPy's LinAlgError for TensorFlow's InvalidArgumentError; results for matrices with a NaN or infinity are NaN instead.
 
-    ``ranks`` gives the number of dimensions of each result beside the stack's: for these matrices they are NaN.
+    ``ranks``: number of dimensions of each result, without those of the stack.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -159,8 +159,8 @@ def _differentiable_cholesky(a: Tensor) -> Any:
 
 
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
-    """Factorize; by hand for an empty matrix, whose complete factor TensorFlow leaves unset, and scaled: its squares
-    overflow.
+    """Factorize, after scaling, because TensorFlow's squares overflow; an empty matrix by hand, because TensorFlow leaves its complete
+    factor unset.
     """
     shape = dims(a)
     if 0 in shape[-2:]:
@@ -177,7 +177,7 @@ def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
 
 
 def _power_of_two(size: Tensor) -> Tensor:
-    """Return a power of two of the order of positive numbers, an exact divisor; 1 for matrices without any."""
+    """Return the largest power of two up to each number (dividing by it is exact); 1 for zero, subnormal and non-finite ones."""
     integer, exponent = (tf.int64, 0x7FF << 52) if size.dtype is tf.float64 else (tf.int32, 0xFF << 23)
     power = _bitcast(tf.bitwise.bitwise_and(_bitcast(size, integer), exponent), size.dtype)
     return tf.where((power > 0) & tf.math.is_finite(power), power, tf.ones_like(power))
@@ -323,7 +323,7 @@ def _differentiable_determinant(a: Tensor) -> Any:
 
 
 def _transform(table: dict[int, Callable[..., Any]], a: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """Transform along axes: TensorFlow transforms the last one to three, so the given ones are moved there, three at a time."""
+    """Transform along axes: TensorFlow transforms the last one to three axes, so the given axes are moved there, three at a time."""
     if math.prod(dims(a)) == 0:
         return a
     together = 3 if len(set(axes)) == len(axes) else 1  # NumPy transforms along a repeated axis again

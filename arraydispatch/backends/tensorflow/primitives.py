@@ -134,7 +134,7 @@ _DOUBLES = frozenset({tf.float64, tf.complex128})
 def _rounded_once(a: Tensor) -> Tensor:
     """Return doubles to be cast to float16, through float32 in TensorFlow, so that the second rounding gives the result of one.
 
-    What float32 cannot hold is cut off, and shown by the last bit that is kept, so that no number lies halfway between two by chance.
+    Bits that float32 cannot hold are cut off, and set the last bit that is kept, so that no number lies halfway between two by chance.
     """
     bits = _bitcast(a, tf.int64)
     lost = _cast(_not_equal(tf.bitwise.bitwise_and(bits, _BELOW_FLOAT32), 0), INT64_ENUM)
@@ -143,7 +143,7 @@ def _rounded_once(a: Tensor) -> Tensor:
 
 
 _BELOW_FLOAT32 = 2**29 - 1
-"""Bits of a double's significand that a float32 has not."""
+"""Bits of a double's significand that float32 lacks."""
 
 
 def _truncated(a: Tensor, number: int) -> Tensor:
@@ -188,7 +188,7 @@ def broadcast_to(a: Tensor, shape: Shape) -> Tensor:
     try:
         return _broadcast_to(a, ints(tuple(shape)))
     except tf.errors.UnimplementedError:
-        # TensorFlow refuses many axes of which some are repeated: transform one at a time.
+        # TensorFlow refuses many axes if some are repeated: transform one at a time.
         a = reshape(a, (1,) * (len(shape) - a.ndim) + tuple(a.shape))
         for i, n in enumerate(shape):
             if a.shape[i] != n:
@@ -209,7 +209,7 @@ def flip(a: Tensor, axes: Shape) -> Tensor:
 
 
 def _with_one_axis(axis: int, a: Tensor, move: Callable[[Tensor], Tensor]) -> Tensor:
-    """Return an array of any number of axes with ``move`` done along one; ``move`` is given the axes before and behind it as one each."""
+    """Apply ``move`` along one axis of an array with many; the axes before it are merged to one, and those behind it."""
     shape = dims(a)
     before, behind = shape[:axis], shape[axis + 1 :]
     moved = move(_reshape(a, ints((math.prod(before), shape[axis], math.prod(behind)))))
@@ -293,8 +293,9 @@ def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
 
 
 def _chosen(a: Tensor, ranges: Sequence[range], value: Tensor) -> Tensor:
-    """Write most of an array by selecting each element from the array or the value: XLA fuses that with the value, in a
-    third of the time.
+    """Write a value to most of an array by selecting each element from one of them.
+
+    XLA fuses the selection with the code that computes the value, which takes a third of the time.
     """
     inside = None
     for axis, (part, n) in enumerate(zip(ranges, dims(a))):
@@ -464,7 +465,7 @@ def _index_type(a: Tensor) -> Any:
 
 
 def _last_values(indices: Sequence[Tensor], value: Tensor, lead: Shape) -> Tensor:
-    """Give all values written to one place the last value, which alone gets the derivative; in TensorFlow each would get it."""
+    """Replace all values written to one place by the last one, so that only that gets the derivative; in TensorFlow each would."""
     flat = _flat_index(indices, lead)
     count, tail = dims(flat), dims(value)[len(dims(flat)) :]
     n = math.prod(count)
@@ -603,8 +604,8 @@ def argmin(a: Tensor, axis: int) -> Tensor:
 
 
 _SEARCHED = 64
-"""Number of sorted elements from which TensorFlow's own kernel is faster than XLA's, which compares each value with each of them: a million
-values take 40 ms among a thousand, XLA 450 and 7 s to compile."""
+"""Number of sorted elements from which TensorFlow's own kernel is faster than XLA's, which compares each value with all elements: searching a
+million values among a thousand takes 40 ms, XLA 450 and 7 s to compile."""
 
 
 def searchsorted(a: Tensor, values: Tensor, side: str) -> Tensor:

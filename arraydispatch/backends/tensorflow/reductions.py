@@ -179,8 +179,8 @@ def _begins_with_zero(a: Tensor, axis: int) -> bool:
 def _doubled(op: Kernel, a: Tensor, axis: int, neutral: Tensor | None = None) -> Tensor:
     """Combine each element with all before it in log2(n) steps; each step doubles the number of elements that a result covers.
 
-    ``neutral`` changes nothing by ``op``; without it ``op`` gives an element with itself as it is. The steps are a loop of
-    TensorFlow's: XLA fuses steps written one after another and computes each again for every one that follows, so that
+    ``neutral``: neutral element of ``op``; without it ``op`` of an element with itself must be the element. The steps are a TensorFlow
+    loop: XLA would fuse separate steps and compute each again for every later one, so that
     compiling a running maximum of 70,000 elements took 40 seconds (TensorFlow 2.21; no issue is filed).
     """
     n = dims(a)[axis]
@@ -197,7 +197,7 @@ def _doubled(op: Kernel, a: Tensor, axis: int, neutral: Tensor | None = None) ->
 
 
 def running_extremum(ufunc: np.ufunc, choose: Kernel) -> Kernel:
-    """Make a running maximum or minimum, which TensorFlow lacks."""
+    """Make a running maximum or minimum; TensorFlow has none."""
 
     def kernel(a: Tensor, axis: int) -> Tensor:
         if a.dtype is BOOL:

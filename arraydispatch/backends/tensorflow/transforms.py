@@ -97,7 +97,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
 
 
 def _compiled(program: Run, natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-    """Call a program for the first time, which has XLA compile it, or read what an earlier process has compiled."""
+    """Call a program for the first time: XLA compiles it, or reads one that an earlier process has compiled."""
     start, before = perf_counter(), _files_of_programs()
     made = program(natives)
     if events.tap is not None:
@@ -107,7 +107,7 @@ def _compiled(program: Run, natives: list[Tensor]) -> tuple[list[Tensor], list[T
 
 
 _FOLDER = re.search(r"--tf_xla_persistent_cache_directory=(?:'([^']*)'|(\S*))", os.environ.get("TF_XLA_FLAGS", ""))
-"""Folder in which TensorFlow keeps programs, if there is one: whether it has read one is told by no counter."""
+"""Folder in which TensorFlow keeps programs, if any. It has no counter of the programs that it has read from there."""
 
 
 def _files_of_programs() -> set[str] | None:
@@ -160,7 +160,7 @@ def _nodes(graph: Any) -> Iterator[Any]:
 
 
 def _called(graph: Any) -> Run:
-    """Return a call of a graph with tensors that are known to match its shapes and types, without checks, which would cost as
+    """Return a function that calls a graph with tensors known to match its shapes and types, without checks, which cost as
     much as a small program.
     """
     call, captured, size = graph.inference_fn.call_flat, graph.captured_inputs, len(graph.structured_outputs[0])

@@ -91,8 +91,8 @@ _is_inf, _is_finite, _select, _bitcast, _fill, _shape_of, _conj = map(
 
 
 def _halved(plain: Kernel) -> Kernel:
-    """Share the derivative between equal numbers, and give it to the first of two NaN; TensorFlow gives all of it to the
-    first of equal numbers.
+    """Make an extremum that shares the derivative between equal numbers and gives it to the first of two NaN; TensorFlow gives all of
+    it to the first of equal numbers.
 
     TensorFlow makes XLA ignore NaN on the CPU (``xla_cpu_enable_fast_min_max``).
     """
@@ -111,7 +111,7 @@ def _halved(plain: Kernel) -> Kernel:
 
 
 def _arctan2(a: Tensor, b: Tensor) -> Tensor:
-    """Return 0 as the derivative at two zeros, where TensorFlow has NaN."""
+    """Compute arctan2; at two zeros the derivative is 0, where TensorFlow has NaN."""
     if not derived():
         return _atan2(a, b)
     held, other = tf.stop_gradient(a), tf.stop_gradient(b)
@@ -349,7 +349,7 @@ _BOOL, _UINT8, _INT32, _INT64, _FLOAT32 = (np.dtype(t) for t in (bool, np.uint8,
 _SMALL = {np.dtype(t): _INT32 for t in (np.int8, np.int16)}
 _HALVES = {_FLOAT16: _FLOAT32, BFLOAT16: _FLOAT32}
 _COMPLEX64 = {np.dtype(np.complex64): np.dtype(np.complex128)}
-"""Dtype whose loops run in a wider one, because the signs of its vectorized kernel at infinities are not NumPy's."""
+"""Dtype that is computed in a wider one, because its vectorized kernel has other signs than NumPy at infinities."""
 _BYTE = {_BOOL: _UINT8}
 _WITHOUT_BOOL: dict[Any, Any] = dict.fromkeys(
     (np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin)

@@ -51,18 +51,18 @@ _INSTEAD = {
     "MaskedTensor": "x.to_tensor(value) is an array with a value at each masked place",
     "NestedTensor": "x.unbind() are its arrays, x.to_padded_tensor(value) is one of them all",
 }
-"""Advice for such a tensor, by the name of its class: the classes are in modules that need not be imported."""
+"""Advice for tensors that :func:`_strided` refuses, by the name of their class: the classes' modules may not be imported."""
 _ANSWERS = Tensor.__torch_dispatch__
 
 
 def _strided(a: Tensor) -> Tensor:
-    """Return a tensor if its elements lie at strides of one memory, as NumPy's functions and views need it.
+    """Return a tensor if its elements are strided in one memory, as NumPy's functions and views require.
 
     Raises
     ------
     NoBackendFoundError
-        For a sparse or nested tensor, and for one of a class that computes by itself (``__torch_dispatch__``): of such a tensor
-        PyTorch's own functions read memory that holds no elements, or refuse.
+        For a sparse or nested tensor, or one of a class with its own computation (``__torch_dispatch__``): PyTorch's own functions
+        would read memory without elements, or refuse.
     """
     if a.is_nested:
         name = "NestedTensor"
@@ -360,7 +360,7 @@ class TorchBackend(Backend):
 
     @property
     def threads(self) -> int:
-        """Return the number of threads of operations that this thread calls, since OpenMP keeps one number for each calling thread."""
+        """Return the number of threads of operations that this thread calls; OpenMP has a number for each calling thread."""
         return torch.get_num_threads()
 
     def use_threads(self, n: int) -> None:
@@ -398,7 +398,7 @@ class TorchBackend(Backend):
                 self._register(cls, wrapper)
 
     def _register(self, cls: Any, wrapper: Any) -> None:
-        """Register a class as a pytree of its native array, which torch's transforms flatten and rebuild."""
+        """Register a class as a pytree of its native array; torch's transforms flatten and rebuild it."""
 
         def together(leaves: Any, kind: Kind) -> Any:
             (leaf,) = leaves
@@ -449,8 +449,8 @@ class TorchBackend(Backend):
         """Return the leanest exact kernel for operands of ``dtype`` (as :meth:`compute_dtype` names it), None without a
         row.
 
-        :attr:`UFUNCS` holds one kernel for all dtypes. The kernel returned here may be torch's own function, and is the only one
-        whose complex sums are right for infinities. ``scalars``: one operand will be a Python scalar.
+        :attr:`UFUNCS` holds one kernel for all dtypes. The kernel returned here may be torch's own function; only it has correct
+        complex sums for infinities. ``scalars``: whether one operand is a Python scalar.
         """
         return ufuncs.kernel_for(ufunc, dtype, scalars)
 
@@ -506,7 +506,7 @@ class TracedTorch(TorchBackend):
         return super().to_numpy(a)
 
     def strides_of(self, a: Tensor) -> None:  # type: ignore[override]
-        """Return None: memory order is a description here, as on every immutable backend."""
+        """Return None: the ghost has the memory order, as on every immutable backend."""
         return
 
     def check_writeable(self, a: Tensor) -> None:

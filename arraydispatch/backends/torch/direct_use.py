@@ -37,7 +37,7 @@ _BUILDER = "torch._dynamo.variables.builder"
 
 
 def receive(cls: Any, own: Callable[[Any], Any], exchanges: Exchanges) -> None:
-    """Patch the functions that compile functions, for the class of arrays under the launcher; ``own`` returns NumPy's own object for one of its."""
+    """Patch the functions that compile functions, for the class of arrays under the launcher. ``own`` returns NumPy's object for ours."""
 
     def handing(compiled: Any) -> Any:
         if not isinstance(compiled, FunctionType):  # a module: it takes tensors

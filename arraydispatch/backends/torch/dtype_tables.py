@@ -101,7 +101,7 @@ _SIGN_BIT = -(2**63)
 
 
 def ordered(a: Tensor) -> Tensor:
-    """Convert uint64, whose order torch does not compute, to int64 of the same order."""
+    """Convert uint64 to int64 of the same order; torch does not order uint64."""
     return a.view(torch.int64) ^ _SIGN_BIT
 
 
@@ -114,9 +114,9 @@ AS_IT_IS = contextlib.nullcontext()
 
 
 def out_of_transforms() -> Any:
-    """Leave transforms, so that values of a tensor that has them can be read.
+    """Leave transforms, so that values of a tensor can be read if they are known.
 
-    Otherwise an operation on it would create a wrapper without memory inside ``torch.func.vjp``, and a part of the program
+    Otherwise an operation on the tensor would create a wrapper without memory inside ``torch.func.vjp``, and a part of the program
     while a program is recorded.
     """
     if compiling():

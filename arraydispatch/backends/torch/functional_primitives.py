@@ -26,14 +26,14 @@ def copy(a: Tensor) -> Tensor:
 
 
 _FEW = 4
-"""Parts at most that a program writes one by one into a new array."""
+"""Maximum number of parts that a program writes one by one into a new array."""
 
 
 def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
     """Join arrays; in a program for a CPU by writing the parts into a new array.
 
-    There torch's compiler makes a kernel for each part of a concatenation, and fuses none with the code that reads it: a step with eight calls
-    of `np.roll` takes 17 kernels and 4 times as long with it (float64, 2000 x 2000, PyTorch 2.13).
+    On a CPU torch's compiler makes a kernel for each part of a concatenation, and fuses none with the code that reads it: a step with eight
+    calls of `np.roll` takes 17 kernels and 4 times as long (float64, 2000 x 2000, PyTorch 2.13).
     """
     first = arrays[0]
     if not 1 < len(arrays) <= _FEW or not isinstance(first, FakeTensor) or first.device.type != "cpu":

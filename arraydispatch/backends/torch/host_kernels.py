@@ -37,8 +37,8 @@ HOST_KERNELS: dict[Any, str] = {
         "in host memory NumPy has an instruction for several exponents, where torch calls or composes",
     ),
 }
-"""NumPy function -> reason why NumPy runs it in host memory. Divisions of integers by one number, which NumPy multiplies by its inverse, are
-not listed.
+"""NumPy function -> reason why NumPy runs it in host memory. Not listed: divisions of integers by one number, where NumPy multiplies by the
+inverse.
 """
 
 LEFT_TO_NUMPY: dict[Any, str] = {
@@ -61,13 +61,13 @@ LEFT_TO_NUMPY: dict[Any, str] = {
         "in host memory SciPy needs less time than torch's operations one by one",
     ),
 }
-"""NumPy function -> reason why NumPy runs all of it on large arrays in host memory."""
+"""NumPy function -> reason why NumPy runs the whole function on large arrays in host memory."""
 
 REAL = frozenset({torch.float32, torch.float64})
 _WITH_MASKS = REAL | {torch.bool}
 _MASKED_FASTER = range(1 << 17, 1 << 19)
-"""Numbers of elements for which NumPy compares faster, four times if they are in the cache; of more, memory is what both wait for, and torch has
-threads."""
+"""Numbers of elements for which NumPy compares faster, four times if they are in the cache. With more, both are limited by memory, and torch
+has threads."""
 _FOUND_FASTER = 1 << 10
 _FEW = 32
 """Numbers of rows or columns up to which NumPy's BLAS multiplies matrices in less time than torch's (measured on AMD: a quarter to once)."""
@@ -90,7 +90,7 @@ def _on_host(function: Callable[..., Any], a: Tensor, *args: Any) -> Tensor | No
         events.tap.host_kernel()
     # The dispatch reports errors by the result.
     outside = out_of_transforms()
-    if outside is AS_IT_IS and a.dtype in REAL and not a.is_neg():  # nearly all: no step but those that are needed
+    if outside is AS_IT_IS and a.dtype in REAL and not a.is_neg():  # nearly all calls: only the necessary steps
         return torch.from_numpy(np.asarray(_quietly(function, a.numpy(), *args)))
     with outside, np.errstate(all="ignore"):
         a = a.resolve_conj().resolve_neg()
@@ -107,14 +107,14 @@ def sqrt(a: Tensor) -> Tensor:
 
 
 def accumulated(ufunc: np.ufunc, a: Tensor, axis: int) -> Tensor | None:
-    """Compute the running sum or product, rounded at each step; None if torch must compute it, or would give the same."""
+    """Compute the running sum or product, rounded at each step; return None if torch must compute it, or gives the same."""
     if a.dtype not in _KEPT_WIDER and not _begins_with_zero(ufunc, a, axis):
         return None
     return _on_host(ufunc.accumulate, a, axis)
 
 
 def running_extremum(ufunc: np.ufunc, a: Tensor, axis: int) -> Tensor | None:
-    """Compute the running maximum or minimum of real numbers, in half of torch's time, which also finds the places; None if torch must."""
+    """Compute the running maximum or minimum of real numbers in half of torch's time (torch also finds the positions); None if torch must."""
     return _on_host(ufunc.accumulate, a, axis) if a.dtype in REAL and a.numel() >= _FOUND_FASTER else None
 
 
@@ -173,12 +173,12 @@ def of_exponents(ufunc: np.ufunc, a: Tensor, *ns: Tensor) -> Any:
 
 
 def _is_free(a: Tensor) -> bool:
-    """Whether NumPy may compute with a tensor as it is: no gradient, no transform, no pending sign, and not all on the library by the user's wish."""
+    """Whether NumPy may compute directly with a tensor: no gradient, no transform, no pending sign, and execution is not eager."""
     return not (a.requires_grad or a.is_neg() or process.execution == "eager" or out_of_transforms() is not AS_IT_IS)
 
 
 def product(a: Tensor, b: Tensor) -> Tensor | None:
-    """Multiply matrices of which one has few rows or columns; None if torch must do it."""
+    """Multiply matrices if one has few rows or columns; return None if torch must do it."""
     if a.dtype not in REAL or not a.ndim == 2 == b.ndim or max(a.numel(), b.numel()) < LEFT_FROM:
         return None
     if min(*a.shape, b.shape[1]) > _FEW or not (b.is_cpu and concrete(b) and _is_free(b)):
@@ -187,13 +187,13 @@ def product(a: Tensor, b: Tensor) -> Tensor | None:
 
 
 def absolute(a: Tensor) -> Tensor:
-    """Return absolute values: of complex numbers NumPy's, which take a third of the time of torch's."""
+    """Return absolute values; those of complex numbers by NumPy, in a third of torch's time."""
     out = _on_host(np.absolute, a) if a.dtype in _COMPLEX else None
     return torch.abs(a) if out is None else out
 
 
 def finding(ufunc: np.ufunc, plain: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """Make a kernel that looks for NaN or infinity."""
+    """Make a kernel that tests for NaN or infinity."""
 
     def kernel(a: Tensor) -> Tensor:
         out = _on_host(ufunc, a) if a.dtype in REAL and a.numel() >= _FOUND_FASTER else None
@@ -203,7 +203,7 @@ def finding(ufunc: np.ufunc, plain: Callable[[Tensor], Tensor]) -> Callable[[Ten
 
 
 def comparing(ufunc: np.ufunc, plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Make a kernel that compares numbers, or combines truth values: exact, so that it does not matter who computes."""
+    """Make a kernel that compares numbers, or combines truth values. The results are exact, so NumPy and torch agree."""
 
     def kernel(a: Any, b: Any, out: Tensor | None = None) -> Tensor:
         made = None

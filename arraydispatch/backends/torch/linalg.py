@@ -41,13 +41,13 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 
 
 _FOR_THREADS = 1 << 22
-"""Bytes of a matrix from which torch's threads share its product with a vector."""
+"""Bytes of a matrix from which its product with a vector is shared among torch's threads."""
 
 
 def _in_threads(a: Tensor, b: Tensor) -> Tensor | None:
-    """Multiply a large matrix by a vector as a batch of its rows, a part for each thread: torch computes ``torch.mv`` on a CPU in one thread.
+    """Multiply a large matrix by a vector as a batch of parts of its rows, one for each thread: ``torch.mv`` uses one thread on a CPU.
 
-    None if torch must do it as it is. It takes 0.6 of the time in two threads (PyTorch 2.13.0).
+    Return None if torch must do it. Two threads take 0.6 of the time (PyTorch 2.13.0).
     """
     if not (a.is_cpu and b.is_cpu and concrete(a) and concrete(b)) or a.is_sparse or b.is_sparse:
         return None

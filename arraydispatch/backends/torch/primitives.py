@@ -79,20 +79,19 @@ def astype(a: Tensor, dtype: DType) -> Tensor:
         if native is torch.bool:
             return a != 0
         a = a.real
-        return (
-            rounded_once(a).to(native) if native is torch.float16 else a.to(native, copy=True)
-        )  # the real part aliases
+        # The real part is a view, so it is copied.
+        return rounded_once(a).to(native) if native is torch.float16 else a.to(native, copy=True)
     return (rounded_once(a) if native is torch.float16 else a).to(native)
 
 
 _BELOW_FLOAT32 = 2**29 - 1
-"""Bits of a double's significand that a float32 has not."""
+"""Bits of a double's significand that float32 lacks."""
 
 
 def rounded_once(a: Tensor) -> Tensor:
     """Return doubles to be cast to float16, through float32 in torch, so that the second rounding gives the result of one.
 
-    What float32 cannot hold is cut off, and shown by the last bit that is kept, so that no number lies halfway between two by chance.
+    Bits that float32 cannot hold are cut off, and set the last bit that is kept, so that no number lies halfway between two by chance.
     """
     if a.dtype is not torch.float64 or a.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(a):
         return a
@@ -224,7 +223,7 @@ _REDUCTION = {"multiply": "prod", "maximum": "amax", "minimum": "amin"}
 
 
 def _linear(indices: Sequence[Tensor], lead: Shape) -> Tensor:
-    """Return the flat index into the leading axes, itself flat."""
+    """Combine index arrays of the leading axes to one flat index."""
     flat = indices[0]
     for n, index in zip(lead[1:], indices[1:]):
         flat = flat * n + index
@@ -329,7 +328,7 @@ def sort(a: Tensor, axis: int) -> Tensor:
 
 
 def argsort(a: Tensor, axis: int, stable: bool = True) -> Tensor:
-    """Sort complex numbers by the positions of their NaNs, then by real, then by imaginary part: NumPy's order."""
+    """Return sorting indices; complex numbers are in NumPy's order: by which parts are NaN, then by real, then by imaginary part."""
     if not stable and (made := host_kernels.argsort(a, axis)) is not None:
         return made
     if a.dtype.is_complex:

@@ -49,7 +49,7 @@ REFUSALS: tuple[type[Exception], ...] = (RuntimeError, NotImplementedError)
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether an error is a request for the value of a tensor inside a transform: torch has no type for it but RuntimeError."""
+    """Whether an error means that a tensor's value was requested inside a transform. Torch raises only RuntimeError for it."""
     said = f"{type(error).__name__}: {error}"
     return any(words in said for words in _SAID)
 
@@ -117,7 +117,7 @@ _IS_STAGED, _REQUIRES_GRAD = operator.attrgetter("staged"), operator.attrgetter(
 
 
 def _released(a: Tensor) -> Tensor:
-    """Return the value of a result, on which no derivative depends any more."""
+    """Detach a result from the computation of derivatives."""
     return _with_memory(a.detach())
 
 
@@ -186,7 +186,7 @@ def _mark_one_way() -> None:
 
 
 def _expm1(x: Tensor) -> Tensor:
-    """Compute expm1, for which torch's compiler writes exp(x) - 1 on the CPU, without digits near zero
+    """Compute expm1. On the CPU torch's compiler writes exp(x) - 1 for it, which loses all digits near zero
     (``CppVecOverrides.expm1``).
     """
     if x.device.type != "cpu" or not x.is_floating_point():
@@ -197,7 +197,7 @@ def _expm1(x: Tensor) -> Tensor:
 
 
 def _atanh(x: Tensor) -> Tensor:
-    """Compute atanh, for which torch's compiler writes the logarithm of a quotient near one (``CppVecOverrides.atanh``)."""
+    """Compute atanh. Torch's compiler writes the logarithm of a quotient near one for it (``CppVecOverrides.atanh``)."""
     if x.device.type != "cpu" or not x.is_floating_point():
         return NotImplemented
     size = torch.where(x < 0.0, -x, x)
@@ -206,7 +206,9 @@ def _atanh(x: Tensor) -> Tensor:
 
 
 def _acosh(x: Tensor) -> Tensor:
-    """Compute acosh, which overflows at the root of the largest number as torch's compiler writes it on the CPU (``CppVecOverrides.acosh``)."""
+    """Compute acosh. As torch's compiler writes it on the CPU, it overflows from the root of the largest number on
+    (``CppVecOverrides.acosh``).
+    """
     if x.device.type != "cpu" or not x.is_floating_point():
         return NotImplemented
     far = x > 2.0**28
@@ -216,7 +218,7 @@ def _acosh(x: Tensor) -> Tensor:
 
 
 def _floor_divide(a: Tensor, b: Any) -> Tensor:
-    """Divide floats and round down, for which torch's compiler rounds the rounded quotient down (``lowering.div_mode``)."""
+    """Divide floats and round down. Torch's compiler would round the rounded quotient down (``lowering.div_mode``)."""
     if not a.is_floating_point() or (isinstance(b, Tensor) and b.dtype is not a.dtype):
         return NotImplemented
     quotient, rest = a / b, torch.fmod(a, b)
@@ -225,7 +227,7 @@ def _floor_divide(a: Tensor, b: Any) -> Tensor:
     below = torch.floor(exact)
     made = torch.where(exact - below > 0.5, below + 1.0, below)
     made = torch.where(exact == 0, torch.copysign(torch.zeros_like(exact), quotient), made)
-    # Of a quotient that overflows, torch's vectorized code has no remainder.
+    # Torch's vectorized code has no remainder for a quotient that overflows.
     return torch.where((b == 0) | (torch.isinf(quotient) & torch.isfinite(a)), quotient, made)
 
 
@@ -248,8 +250,8 @@ _INSTEAD = {
     torch.ops.aten.floor_divide.default: _floor_divide,
     torch.ops.aten.nextafter.default: _nextafter,
 }
-"""Operation -> replacement in a recorded program: autograd's zeros without memory, which torch makes a constant without
-values where a batch needs its elements, and functions that lose digits, or overflow, when they are compiled.
+"""Operation -> replacement in a recorded program: for autograd's zeros without memory, which torch makes a constant without
+values although a batch needs its elements, and for functions that lose digits, or overflow, when compiled.
 """
 
 _recorder = threading.RLock()
@@ -263,8 +265,8 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
     It goes to the backend directly: :func:`arraydispatch.jit` has already checked what ``torch.compile`` would guard at
     each call.
 
-    A derivative inside the function is recorded as the operations that compute it; if autograd keeps values, it no longer depends
-    on its arguments. A user-defined derivative is not recorded. So no program is made for a derivative around either.
+    A derivative inside the function is recorded as the operations that compute it; if autograd keeps values, the record no longer
+    depends on the arguments. A user-defined derivative is not recorded. So an outer derivative of either has no program.
     """
     counts: list[int] = []
 
@@ -306,7 +308,7 @@ def abstract(f: Any, specs: Sequence[Any], device: Any) -> list[tuple[tuple[int,
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Keep torch from writing a refusal to stderr, which it also raises."""
+    """Silence torch's log of an unsupported operation; torch raises the error as well."""
     before, _log.disabled = _log.disabled, True
     try:
         yield
@@ -346,15 +348,14 @@ for _name in ("nanj", "infj"):
 
 
 def _compiled(recorded: Any, examples: Sequence[Tensor], keeps: bool) -> Callable[..., Any]:
-    """Compile a program, or read what an earlier process has compiled.
+    """Compile a program, or read one that an earlier process has compiled.
 
-    ``keeps``: whether the program is the same in each process. Host functions are known by numbers, whose results may differ.
+    ``keeps``: whether the program is the same in each process. It is not if it calls host functions, which are identified by numbers.
     """
-    shapes = imported(
-        "torch.fx.experimental.symbolic_shapes"
-    )  # late, since it imports SymPy, which changes the process
+    # Imported late: it imports SymPy, which changes the process.
+    shapes = imported("torch.fx.experimental.symbolic_shapes")
     start, kept = perf_counter(), _count_kept()
-    with warnings.catch_warnings():  # of modules that torch has deprecated, and of what it compiles less well
+    with warnings.catch_warnings():  # warnings about deprecated modules, and about slow compiled code
         warnings.simplefilter("ignore")
         # torch keeps programs only where there is a tracing context with an environment of shapes.
         mode = FakeTensorMode(shape_env=shapes.ShapeEnv(), static_shapes=True) if keeps else None
@@ -367,7 +368,7 @@ def _compiled(recorded: Any, examples: Sequence[Tensor], keeps: bool) -> Callabl
 
 
 def _each_rounded(recorded: Any) -> contextlib.AbstractContextManager[Any]:
-    """Have inductor round each operation on 16-bit floats, as NumPy, torch and XLA do; it rounds what a kernel stores."""
+    """Make inductor round each operation on 16-bit floats, as NumPy, torch and XLA do; by itself it rounds only stored results."""
     values = (node.meta.get("val") for node in recorded.graph.nodes)
     if not any(isinstance(x, Tensor) and x.is_floating_point() and x.itemsize == 2 for x in values):
         return contextlib.nullcontext()
@@ -417,7 +418,7 @@ class _HostFunction:
 _numbers = itertools.count()
 _host_functions: weakref.WeakValueDictionary[int, _HostFunction] = weakref.WeakValueDictionary()
 _called_elsewhere: list[_HostFunction] = []
-"""Host functions recorded by others (a user's ``torch.compile``), whose programs' lifetime is unknown."""
+"""Host functions recorded by other code (a user's ``torch.compile``); the lifetime of these programs is unknown."""
 
 
 @torch.library.custom_op("arraydispatch::host_call", mutates_args=())  # type: ignore[untyped-decorator]

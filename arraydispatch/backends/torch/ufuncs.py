@@ -31,7 +31,7 @@ Kernel = Callable[..., Any]
 
 
 def _order_of_uint64(plain: Kernel, a: Any, b: Any) -> Tensor:
-    """Compare uint64, whose order torch does not compute, by shifted values."""
+    """Compare uint64 by shifted values; torch does not order uint64."""
     device = (a if isinstance(a, Tensor) else b).device
     return plain(*(ordered(torch.as_tensor(x, dtype=torch.uint64, device=device)) for x in (a, b)))
 
@@ -58,8 +58,8 @@ def _comparison(plain: Kernel, mirrored: Kernel) -> Kernel:
 def _comparison_of_bytes(plain: Kernel, mirrored: Kernel) -> Kernel:
     """Make a comparison of booleans and of integers of one byte.
 
-    On a CPU torch compares them with a number one at a time, and with as many bytes 32 at a time: that is four times as fast,
-    the making of these bytes included, and ten times if one row of them does for all.
+    On a CPU torch compares bytes with a number one at a time, but with an array of bytes 32 at a time. That is four times as fast,
+    including the making of that array, and ten times if it is one row for all.
     """
 
     def kernel(a: Any, b: Any, out: Tensor | None = None) -> Tensor:
@@ -82,11 +82,11 @@ def _against_bytes(plain: Kernel, a: Tensor, b: Any, out: Tensor | None) -> Tens
 
 _WORTH_FILLING = 1 << 14
 _ROW = 256
-"""Length of a row from which a comparison row by row takes no longer."""
+"""Length of a row from which comparing row by row is as fast."""
 
 
 def _extremum(plain: Kernel, at_least: Kernel) -> Kernel:
-    """Make maximum, minimum, fmax or fmin, with uint64."""
+    """Extend torch's maximum, minimum, fmax or fmin to uint64."""
 
     def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
         if a.dtype is torch.uint64:

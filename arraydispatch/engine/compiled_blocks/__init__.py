@@ -1,11 +1,11 @@
-"""Compiled execution: whole calls on a library's arrays are recorded, and run together as one program of its compiler.
+"""Compiled execution: calls on a library's arrays are recorded, and run together as one program of the library's compiler.
 
-``values``    deferred values, which stand in an array for the library's own;
-``units``     what is recorded: functions of native arrays with static arguments, and their abstract evaluation;
-``tapes``     what a thread has recorded, and when it runs;
+``values``    deferred values, which an array holds in place of the library's own;
+``units``     the functions that are recorded, with static arguments, and their abstract evaluation;
+``tapes``     the recorded calls of each thread, and the rules for when they run;
 ``programs``  blocks: run call by call while they are rare, compiled when they have come often enough;
 ``variant``   the variant of a backend whose arrays hold deferred values;
-``counters``  what reports are told.
+``counters``  numbers for reports.
 
 See docs/explanation/compiled.md.
 """

@@ -10,7 +10,7 @@ __all__ = ["Counters", "counters", "synchronised"]
 
 
 class Counters:
-    """Totals of the process since it began, or since :meth:`clear`.
+    """Totals of the process since it started, or since :meth:`clear`.
 
     Attributes
     ----------
@@ -21,20 +21,20 @@ class Counters:
     programs : int
         Programs compiled.
     refused : int
-        Blocks that were not compiled because their place had its share of programs.
+        Blocks that were not compiled because their place had the maximum number of programs.
     seconds : float
         Time of tracing and compiling.
     elements : dict of str to int
         Elements computed by ``"program"`` and by ``"call"``.
     synchronisations : Counter
-        Line of the user's code -> looks at a value that was not there. The key is ``""`` where nobody asks for lines.
+        Line of the user's code -> number of reads of a value that was not computed yet. The key is ``""`` if no listener wants lines.
     """
 
     def __init__(self) -> None:
         self.clear()
 
     def clear(self) -> None:
-        """Begin again."""
+        """Set all totals to zero."""
         self.calls = self.blocks = self.interpreted = self.programs = self.refused = 0
         self.seconds = 0.0
         self.elements = {"program": 0, "call": 0}
@@ -42,11 +42,11 @@ class Counters:
 
 
 counters = Counters()
-"""Those of this process."""
+"""The totals of this process."""
 
 
 def synchronised(why: str) -> None:
-    """Count a look at a value, by its line where a listener files calls."""
+    """Count a read of a deferred value; by the user's line if a listener files calls by line."""
     counters.synchronisations[tracing.user_line() if events.every is not None else ""] += 1
     if events.tap is not None:
         events.tap.sync(why)

@@ -1,7 +1,7 @@
 """Blocks of recorded calls: run call by call while they are rare, and compiled when they have come often enough.
 
-A block is known by its calls, by what each reads, and by which results somebody wants; by no value. How often it has come
-decides, never a clock.
+The key of a block is its calls, their operands, and the numbers of the wanted results; never a value. A block is compiled when it
+has come often enough; no clock decides.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from .values import Aval, Deferred
 __all__ = ["MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block_of", "forget", "programs"]
 
 MOST_OF_A_PLACE = 8
-"""Programs at most of blocks that differ in shapes, dtypes and static arguments alone: where these change each time, no more are compiled."""
+"""Maximum number of programs for blocks that differ only in shapes, dtypes and static arguments: these may change each time."""
 MOST_PROGRAMS = 512
 _DEAD_FOR = 10
-"""Number of runs of a program at least after which it is compiled anew to write over operands, if they were dead in each of them."""
+"""Minimum number of runs before a program is compiled again to overwrite operands that were dead in each run."""
 _REPAYS = 1 << 29
-"""Bytes of such operands in these runs from which that is worth the time of the compiler: of short loops it takes longer than all their rounds."""
+"""Minimum bytes of these operands in all runs together: for a short loop the compiler takes longer than all rounds."""
 _WORTH_DONATING = 1 << 19
-"""Bytes of an operand from which it is worth another program that writes over it."""
+"""Minimum bytes of an operand for which a program that overwrites it is compiled."""
 _WORD = 8
-"""Bytes of a number: NumPy adds or moves several shorter ones in the time of one."""
+"""Bytes of a number in the unit of work: NumPy adds or moves several shorter numbers in the time of one."""
 _MOST_BLOCKS = 2048
 
 _blocks: dict[Any, Block] = {}
 _of_tape: dict[Any, tuple[Any, list[int]]] = {}
-"""All that a tape held -> the block of what was wanted of it, and which inputs of the tape that has."""
+"""Contents of a tape and its wanted results -> their block, and the positions of the block's inputs among the tape's."""
 _of_place: dict[Any, int] = {}
 _lock = threading.RLock()
 
 
 class Failure:
-    """Stand-in for a result: the error that kept it from being computed."""
+    """Stand-in for a result that could not be computed: it holds the error."""
 
     __slots__ = ("error",)
 
@@ -60,15 +60,15 @@ class Block:
     Parameters
     ----------
     forms, refs : sequence
-        The calls of a tape that somebody wants, and their operands.
+        The calls, and their operands.
     wanted : sequence of int
-        Numbers of the results that somebody has.
+        Numbers of the results to return.
     avals : sequence of Aval
         Abstract values of the inputs.
     hosts : sequence of bool
-        Whether an input is a number of the host's.
+        Whether each input is a number on the host.
     backend : Backend
-        Library whose natives the calls take.
+        Library that runs the calls.
     """
 
     def __init__(
@@ -87,28 +87,28 @@ class Block:
         self.program: _Program | None = None
         self.gives_up = False
         self._always_spare: set[int] | None = None
-        """Inputs that have been spare each time that the program ran."""
+        """Inputs that were spare in every run of the program."""
         self._is_settled = False
-        """Whether it is decided which operands a program writes over."""
+        """Whether it is decided which operands the program overwrites."""
         self._numbers = [i for i, is_host in enumerate(hosts) if is_host]
         self._equals = [0] * len(self._numbers)
-        """For each number, another that it has been equal to each time that the block came, or itself."""
+        """For each host number, the first input that equalled it every time the block came; else its own position."""
         reads: dict[int, int] = {}
         for at, ref in enumerate(refs):
             for number in ref:
                 reads[number] = at
         kept = set(wanted)
         self.dead: list[list[int]] = [[] for _ in forms]
-        """For each call, the numbers that nobody reads after it."""
+        """For each call, the numbers of the values that no later call reads."""
         for number, at in reads.items():
             if number not in kept:
                 self.dead[at].append(number)
         self.work = 0
-        """Additions of 64-bit numbers that take NumPy as long as the calls, where it is asked whether arrays are worth being copied for them."""
+        """NumPy's time for the calls, in additions of 64-bit numbers; used to decide whether copying arrays to the library pays."""
         self.large = self._large() if settings.default.min_size and settings.on_cpu(backend.name) else []
 
     def _large(self) -> list[tuple[tuple[int, ...], int]]:
-        """Return the shapes of large arrays that calls read or make, each with the number of these calls; add up the work."""
+        """Return the shapes of large arrays, each with the number of calls that read or make them; add the calls' work to :attr:`work`."""
         least = settings.default.min_size
         found: dict[tuple[int, ...], int] = {}
         made = [out for form in self.forms for out in form.outs]
@@ -123,7 +123,7 @@ class Block:
     def run(self, inputs: list[Any], spare: list[int], made: list[list[Any]]) -> bool:
         """Append the wanted results, in their order, to ``made``; return whether a program computed them.
 
-        ``inputs``: natives, and numbers of the host's. ``spare``: places of natives that a program may write over.
+        ``inputs``: native arrays, and numbers on the host. ``spare``: positions of native arrays that a program may overwrite.
         """
         self.count += 1
         counters.blocks += 1
@@ -140,9 +140,7 @@ class Block:
                         self.gives_up = False  # without room for another program, this one goes on
                     if self.program is not None:
                         self.program.run(self, inputs, spare, made)
-            except (
-                Exception
-            ) as error:  # too much for the device's memory or for its compiler: call by call it may do, or says why
+            except Exception as error:  # too much for memory or compiler: call by call it may work, or raise
                 if of_handler(error):
                     raise
                 self.program, self.gives_up = None, True
@@ -161,10 +159,10 @@ class Block:
         return False
 
     def _dead_each_time(self, spare: list[int]) -> list[int]:
-        """Return the operands for which to compile once more, to write over them: dead each time that the program has run.
+        """Return the operands that were dead in every run, if the block should be compiled again to overwrite them; else nothing.
 
-        A loop's first block reads arrays from before the loop. And where what is written over is read at other places (stencils), the
-        compiler copies it first, which only a comparison of two programs tells.
+        One run does not tell: a loop's first block reads arrays from before the loop. In stencils, which read an operand at other places
+        than they write, the compiler copies it first; :meth:`_compiled` compares the two programs.
         """
         if self.program is None or self._is_settled:
             return []
@@ -178,7 +176,7 @@ class Block:
         return found
 
     def _donated(self, spare: list[int]) -> list[int]:
-        """Return those inputs among the spare ones that the library's program writes over, each by another result that fits."""
+        """Return the spare inputs that a program can overwrite, each with another result of its shape and dtype."""
         if not self.backend.donates:
             return []
         made = [out for form in self.forms for out in form.outs]
@@ -192,20 +190,22 @@ class Block:
         return donated
 
     def _compare(self, inputs: list[Any]) -> None:
-        """Note which numbers are equal."""
+        """Note which host numbers are equal this time and were before."""
         firsts: dict[Any, int] = {}
         for at, (i, before) in enumerate(zip(self._numbers, self._equals)):
             self._equals[at] = firsts.setdefault((before, self.avals[i].dtype, inputs[i].tobytes()), i)
 
     def given(self, x: Any, at: int) -> Any:
-        """Return an input as a program takes it."""
+        """Return an input as an argument of a program: a host number as the library's."""
         if not self.hosts[at]:
             return x
         device = self.avals[at].device
         return self.backend.transforms.number(np.asarray(x), lambda _: self.backend.from_numpy(np.asarray(x), device))
 
     def _one_by_one(self, inputs: list[Any]) -> list[Any]:
-        """Run the calls as eager execution does. Only the results of a call that failed, and of those that read them, fail."""
+        """Run the calls one by one and return the wanted results. If a call fails, its results are :class:`Failure`, and so are those that
+        depend on them.
+        """
         backend = self.backend
         values: dict[int, Any] = {}
         made = 0
@@ -219,7 +219,7 @@ class Block:
                     results = (
                         [failed] * len(form.outs) if failed is not None else [*map(backend.placed, form.run(*given))]
                     )
-                except Exception as error:  # whoever looks at the value hears of it
+                except Exception as error:  # raised when the value is read
                     if of_handler(error):
                         raise
                     results = [Failure(error)] * len(form.outs)
@@ -232,7 +232,7 @@ class Block:
         return [values[number] for number in self.wanted]
 
     def _may_compile(self) -> bool:
-        """Return whether there is room for one more program, of this place and of the process."""
+        """Whether one more program may be compiled, for this place and in the process; if so, count it."""
         place = self.backend, tuple([form.unit for form in self.forms]), tuple(self.refs)
         with _lock:
             count = _of_place.get(place, 0)
@@ -246,15 +246,16 @@ class Block:
         return True
 
     def _compiled(self, inputs: list[Any], donated: Sequence[int] = ()) -> _Program | None:
-        """Return a program. Numbers that were equal each time that the block came are one operand, so that the compiler sees it.
+        """Compile the block; return None if no more programs may be compiled. Numbers that were always equal are passed as one operand,
+        so that the compiler sees it.
 
-        ``donated``: inputs that another program than the one there is writes over; None if it does not save memory traffic.
+        ``donated``: inputs that the program overwrites. If the program accesses more memory than the present one, None is returned.
         """
         if not self._may_compile():
             return None
         if self.program is None:
             self._compare(inputs)
-        elif not donated:  # for numbers that differ now it would not do
+        elif not donated:  # the numbers differ now
             self._equals = list(self._numbers)
         same = self._equals
         takes = [i for i, is_host in enumerate(self.hosts) if not is_host or i in same]
@@ -273,7 +274,7 @@ class Block:
         return made if not donated or made.bytes() <= self.program.bytes() else None  # type: ignore[union-attr]
 
     def _all(self, natives: list[Any]) -> list[Any]:
-        """The block as one function of native arrays."""
+        """Run all calls on native arrays: the block as one function, for the compiler."""
         values = {-1 - i: x for i, x in enumerate(natives)}
         made = 0
         for form, ref in zip(self.forms, self.refs):
@@ -284,7 +285,7 @@ class Block:
         return [values[number] for number in self.wanted]
 
     def cost(self) -> dict[str, float]:
-        """Return bytes accessed and operations, by the compiler's own analysis, or kernels; empty where it tells nothing."""
+        """Return the bytes accessed and operations by the compiler's own analysis, or the number of kernels; empty if it gives nothing."""
         if self.program is None:
             return {}
         with self.backend.within():
@@ -297,13 +298,13 @@ class _Program(NamedTuple):
     Attributes
     ----------
     call : callable
-        The library's program: takes natives, and a list that it appends its results to.
+        The library's program: takes native arrays, and a list to which it appends the list of its results.
     takes : list of int
-        Inputs of the block that are its operands.
+        Inputs of the block that are operands of the program.
     same : list of pairs of int
-        Numbers that have to be equal, since the program takes the second alone.
+        Inputs that must be equal, because the program takes only the second.
     donated : list of int
-        Inputs that it writes over.
+        Inputs that the program overwrites.
     """
 
     call: Any
@@ -312,20 +313,20 @@ class _Program(NamedTuple):
     donated: list[int]
 
     def is_for(self, inputs: list[Any]) -> bool:
-        """Return whether the program holds for the numbers among the inputs."""
+        """Whether the program is valid for these inputs: numbers that it takes as one are equal."""
         return all(inputs[i].tobytes() == inputs[first].tobytes() for i, first in self.same)
 
     def cost(self) -> dict[str, float]:
-        """Return what the compiler's analysis tells."""
+        """Return the result of the compiler's analysis; empty if there is none."""
         ask = getattr(self.call, "cost", None)
         return {} if ask is None else ask()
 
     def bytes(self) -> float:
-        """Return the bytes accessed: of a program that writes over operands more, if what it writes over has to be copied first."""
+        """Return the bytes accessed, including copies of operands that the compiler makes before it overwrites them."""
         return self.cost().get("bytes", 0.0)
 
     def run(self, block: Block, inputs: list[Any], spare: list[int], made: list[list[Any]]) -> None:
-        """Append the results to ``made``. An input that is still needed is copied where the program writes over it."""
+        """Run the program and append the list of its results to ``made``. Donated inputs that are not spare are copied first."""
         given = [block.given(inputs[i], i) if block.hosts[i] else inputs[i] for i in self.takes]
         for i in self.donated:
             if i not in spare:
@@ -335,14 +336,14 @@ class _Program(NamedTuple):
 
 
 class Run:
-    """Run of a tape: its block and the inputs, from which a run that was interrupted can begin again.
+    """Run of a tape. It keeps the block and its inputs, so an interrupted run can be repeated.
 
     Attributes
     ----------
     by_program : bool
         Whether a program computed the results.
     made : list
-        The results, in a list, once they are there. The library appends them, so that no signal comes in between.
+        Contains the list of results, once they are computed. The library appends it, so that no signal comes in between.
     """
 
     __slots__ = ("_block", "_candidates", "_inputs", "_wanted", "by_program", "made")
@@ -362,7 +363,9 @@ class Run:
         self.made: list[list[Any]] = []
 
     def results(self) -> list[tuple[Deferred, Any, bool]]:
-        """Return each wanted result with its value, or its :class:`Failure`, and whether nothing else has its memory."""
+        """Run the block unless it has run. Return each wanted result with its value, or its :class:`Failure`, and whether nothing else uses
+        its memory.
+        """
         if self._block is None:
             return []
         if not self.made:
@@ -397,7 +400,7 @@ def block_of(
     inputs: list[Deferred],
     backend: Backend,
 ) -> tuple[Block | None, list[Deferred], list[Deferred]]:
-    """Return the block of a tape, its inputs, and the results that are wanted of it. None if nothing is wanted."""
+    """Return the block of a tape's wanted results, its inputs, and these results. The block is None if none are wanted."""
     if not wanted:
         return None, [], []
     tape = (
@@ -421,7 +424,7 @@ def block_of(
 def _found(
     forms: list[Form], refs: list[tuple[int, ...]], wanted: list[int], inputs: list[Deferred], backend: Backend
 ) -> tuple[Block, list[int]]:
-    """Return the block of the calls that somebody wants, or that these read, and which inputs of the tape it has."""
+    """Find or make the block of the calls that the wanted results depend on; also return the positions of its inputs among the tape's."""
     firsts: list[int] = []
     total = 0
     for form in forms:

@@ -1,11 +1,11 @@
-"""Tapes: the calls that a thread has recorded under compiled execution, and the rules by which they run.
+"""Tapes: the recorded calls of a thread under compiled execution, and the rules for when they run.
 
-A tape holds forms and, of each, which earlier results or inputs it reads. It keeps no result alive: what nobody has any more when
-it runs, and nothing that is wanted reads, is not computed.
+A tape holds forms, and for each the earlier results or inputs that it reads. It keeps no result alive: a result that has been dropped
+when the tape runs is computed only if a wanted one depends on it.
 
-A tape ends before a call, where the fewest bytes are held: what an expression keeps in its middle would be a result of the program.
-Where it holds rounds of a loop that is known by then, they are blocks of their own, and so is what comes before them: a second run of
-the same loop, which is known from its first round on, then has the same blocks.
+A tape ends before a call, at a point of the loop where the arrays in use have the fewest bytes: intermediate values in use at the end
+are results of the program. Rounds of a loop that is known by then are blocks of their own, and so are the calls before them. So a
+second run of the same loop, which is known from its first round on, has the same blocks.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from .values import Deferred, pending
 __all__ = ["LONGEST", "ROUNDS", "Tape", "is_in_between", "mine", "run_all", "settled"]
 
 LONGEST = 256
-"""Calls of a tape at most."""
+"""Maximum number of calls of a tape."""
 ROUNDS = 48
-"""Calls after which it is asked whether they are those of a loop, of which whole rounds are run."""
+"""Number of calls after which the tape looks for a loop; if it finds one, it runs whole rounds."""
 ENOUGH_BYTES = 1 << 25
-"""Bytes made by a round of a loop from which the round is a block by itself: the compiler then sees what one would write by hand."""
+"""Bytes made by a round of a loop from which the round is a block by itself, as a function compiled by hand would be."""
 MOST_BYTES = 1 << 34
-"""Bytes at most that the calls of a tape make; they are not all held at one time."""
+"""Maximum bytes that the calls of a tape make; not all of them are in use at one time."""
 
 _live: set[Tape] = set()
 _collector = collector
@@ -49,13 +49,13 @@ class Call:
     Attributes
     ----------
     form : Form
-        What is called.
+        The function and facts about its operands and results.
     refs : tuple of int
-        Its operands: numbers of results of the tape, and of inputs, from -1 down.
+        The operands: numbers of results of the tape, or of inputs, from -1 down.
     first, end : int
-        Numbers of its first result, and of the next call's.
+        Number of its first result, and of the next call's first result.
     outs : list of weak references
-        To the deferred values of its results.
+        References to the deferred values of the results.
     """
 
     __slots__ = ("end", "first", "form", "outs", "refs")
@@ -74,22 +74,22 @@ def _call_of(form: Form, refs: Any, first: Any, outs: Any) -> Call:
 
 
 class Tape:
-    """Calls in the order in which they were recorded.
+    """Recorded calls of a thread.
 
-    A call is added by one step, so that an interruption leaves either all of it or nothing.
+    A call is added in one step, so an interruption leaves either the whole call or nothing.
 
     Attributes
     ----------
     calls : list of Call
-        In their order.
+        The calls, in order.
     first : int
-        Number of the first result.
+        Number of the first call's first result.
     inputs : list of Deferred
-        Known values that are read.
+        Known values that the calls read.
     limit : int
         Number of calls from which the tape may end before the next call.
     turns, turner : int
-        Number of turns at the tape that have begun and not ended, one in another, and the thread whose they are.
+        Number of nested operations on the tape that have begun and not ended, and the thread that performs them.
     """
 
     lock: threading.RLock
@@ -124,12 +124,12 @@ class Tape:
 
     @property
     def forms(self) -> list[Form]:
-        """Forms of the calls, in their order."""
+        """Forms of the calls, in order."""
         return [call.form for call in self.calls]
 
     @property
     def outs(self) -> list[Any]:
-        """Weak references to the deferred values of all results, in their order."""
+        """Weak references to the deferred values of all results, in order."""
         return [look for call in self.calls for look in call.outs]
 
     def add(self, form: Form, operands: Any, backend: Any) -> Any:
@@ -137,7 +137,7 @@ class Tape:
         x: Deferred
         for x in operands:
             if x.tape is not None and x.tape is not self:
-                x.tape.run("another thread")  # before the lock is taken: that thread may want a value of this one
+                x.tape.run()  # another thread's; before the lock is taken: that thread may want a value of this one
         with self.lock:
             self.turner, self.turns = machine.thread_number(), self.turns + 1
             _collector.hold()
@@ -154,14 +154,14 @@ class Tape:
         """Record a call; return its results."""
         x: Deferred
         if self._run is not None:
-            self.run("an exception had interrupted it")
+            self.run()  # an exception had interrupted it
         count = len(self.calls)
         if self.backend is not backend:
             if count:
-                self.run("another library")
+                self.run()
             self.backend = backend
         elif count >= self.limit and (over := self._over(count)):
-            self.run("a round of a loop had ended" if count < LONGEST else "it was long", over)
+            self.run(over)
             self.backend = backend
         refs = []
         for x in operands:
@@ -194,7 +194,7 @@ class Tape:
         return made
 
     def _over(self, count: int) -> int:
-        """Return how many calls run before the next one: in a loop up to where the fewest bytes are held; 0: none yet."""
+        """Return how many calls run before the next one is added; 0 for none. In a loop it is up to where the fewest bytes are in use."""
         if count >= LONGEST or self.made > MOST_BYTES or count == self._end:
             return count
         if self.made > ENOUGH_BYTES and _rounds:
@@ -228,10 +228,10 @@ class Tape:
         return self._watch.begun + _waits[self._watch.units]
 
     def _read_later(self, count: int, begun: int, period: int) -> list[int]:
-        """Return, for each place of a round, the bytes that calls behind it read of calls before it.
+        """Return, for each position in a round, how many bytes later calls read from earlier ones.
 
-        Of places where as many bytes are held, the best to end a program is that where fewest are read later: a value that both sides
-        read is computed twice.
+        Among positions with equally many bytes in use, a program should end where the fewest are read later: a value that is read on
+        both sides is computed twice.
         """
         calls = self.calls
         makers = [(i, out) for i, call in enumerate(calls) for out in range(len(call.outs))]
@@ -250,8 +250,8 @@ class Tape:
                 read[place % period] += sizes[maker, out]
         return read
 
-    def run(self, why: str, calls: int | None = None) -> None:
-        """Have all values computed, or those of the first ``calls``. Whoever looks next completes a run that a signal interrupted."""
+    def run(self, calls: int | None = None) -> None:
+        """Run all recorded calls, or only the first ``calls``. If a signal interrupts the run, the next read of a value completes it."""
         start = perf_counter()
         if not self.turns:
             _collector.catch_up()
@@ -279,7 +279,7 @@ class Tape:
             events.tap.tape_ran(backend.name, programs, perf_counter() - start)
 
     def _run_first(self, most: int) -> tuple[int, bool]:
-        """Run the first block of the first ``most`` calls; return the number of its calls, and whether a program ran them."""
+        """Run the first block within the first ``most`` calls; return the number of calls in it, and whether a program ran them."""
         assert self.backend is not None
         if self._run is None:
             count = self._cut(most)
@@ -317,14 +317,14 @@ class Tape:
         return count, run.by_program
 
     def _cut(self, most: int) -> int:
-        """Return the number of calls before the first round of a known loop, or of this round, or all."""
+        """Return the number of calls in the next block: those before the first round of a known loop, that round, or all ``most``."""
         if not _rounds or sum([call.form.nbytes for call in self.calls[:most]]) <= ENOUGH_BYTES:
             return most
         units = [call.form.unit for call in self.calls[:most]]
         return min(_ends(units), default=most)
 
     def _rest(self, count: int) -> _Rest:
-        """Return what is on the tape after its first calls; results of these that it reads are inputs of it."""
+        """Return the tape without its first ``count`` calls; results of these that the others read become inputs."""
         before, left = self.calls[:count], self.calls[count:]
         first = before[-1].end
         if not left:
@@ -354,7 +354,7 @@ class Tape:
 
 
 class _Rest(NamedTuple):
-    """Remainder of a tape after its first calls have run: its `calls`, `inputs` and `first`."""
+    """Remaining contents of a tape after its first calls have run."""
 
     calls: list[Call]
     inputs: list[Deferred]
@@ -362,7 +362,7 @@ class _Rest(NamedTuple):
 
 
 def _ends(units: list[Any]) -> Iterator[int]:
-    """Yield the numbers of calls, above 0, at which a known round of a loop begins or ends."""
+    """Yield the positions, except 0, at which a known round of a loop begins or ends."""
     i, count = 0, len(units)
     while i < count:
         length = next((n for n in _lengths if i + n <= count and tuple(units[i : i + n]) in _rounds), 0)
@@ -376,7 +376,7 @@ def _ends(units: list[Any]) -> Iterator[int]:
 
 
 def _learn(units: tuple[Any, ...], best: int) -> None:
-    """Note a round of a loop, which begins after the calls of ``units``, and its place where the fewest bytes are held."""
+    """Remember a loop whose round is ``units``, and the position in it where the fewest bytes are in use."""
     if len(_waits) > 4096:
         _waits.clear()
     if len(_rounds) > 4096:
@@ -393,7 +393,7 @@ def _learn(units: tuple[Any, ...], best: int) -> None:
 
 
 class _Watch(NamedTuple):
-    """Bytes held at each call of a round of a loop, which begins after the calls of ``units``, the last of ``begun`` calls."""
+    """Measurement of one round of a loop: the bytes in use at each call. It begins after ``begun`` calls, the last of them ``units``."""
 
     begun: int
     units: tuple[Any, ...]
@@ -401,40 +401,40 @@ class _Watch(NamedTuple):
 
 
 _waits: dict[tuple[Any, ...], int] = {}
-"""Last round of a loop -> number of calls from its end to the place where the fewest bytes are held."""
+"""Last round of a loop -> number of calls from its end to the position where the fewest bytes are in use."""
 
 _rounds: set[tuple[Any, ...]] = set()
-"""Rounds of loops, from the place where the fewest bytes are held."""
+"""Rounds of known loops, beginning where the fewest bytes are in use."""
 
 _lengths: list[int] = []
-"""Their lengths."""
+"""Lengths of these rounds."""
 
 
 def _period(units: Sequence[Any]) -> int:
-    """Return the number of calls in a round of the loop that the last two rounds belong to; 0 if there is none."""
+    """Return the number of calls in a round, if the last calls are rounds of a loop; else 0."""
     count = len(units)
     for period in range(1, count // 2 + 1):
-        first = count - max(2 * period, ROUNDS // 2)  # two slices, one after the other, are no loop
+        first = count - max(2 * period, ROUNDS // 2)  # two slices in a row are not a loop
         if all(units[i] is units[i - period] for i in range(count - 1, first + period - 1, -1)):
             return period
     return 0
 
 
 def run_all() -> None:
-    """Run what all threads have recorded."""
+    """Run the recorded calls of all threads: at the end of the process, and before a fork."""
     for tape in list(_live):
-        tape.run("the end of the process, or a fork")
+        tape.run()
 
 
 def settled(x: Deferred, why: str = "") -> Any:
-    """Return the library's array of a deferred value; ``why``: a look at it, which is counted.
+    """Return the library's array of a deferred value. ``why``: reason for which a synchronisation is counted, if any.
 
-    Others may keep that array, or share its memory, so no program writes over it from now on.
+    The caller may keep that array, or share its memory, so no program overwrites it from now on.
     """
     while (tape := x.tape) is not None:
         if why:
             synchronised(why)
-        tape.run(why or "a value was handed out")
+        tape.run()
     if x.failure is not None:
         raise x.failure
     x.spare = False
@@ -445,9 +445,9 @@ _local = threading.local()
 
 
 def is_in_between() -> bool:
-    """Whether this thread is in the middle of a turn at a tape, its own or another thread's.
+    """Whether this thread is in the middle of an operation on a tape, its own or another thread's.
 
-    What that tape holds is between two states, and nothing may be recorded.
+    That tape is between two states, so nothing may be recorded.
     """
     tape: Tape
     me = machine.thread_number()
@@ -468,7 +468,7 @@ def mine() -> Tape:
 
 @process.follows("execution", "traces")
 def _follow() -> None:
-    """Run everything where recording ends: a library that traces would take it for part of its program."""
+    """Run all tapes when recording ends: a library that traces would take the calls for part of its program."""
     if process.execution != "compiled" or process.traces:
         run_all()
 

@@ -1,8 +1,8 @@
-"""Units of recording: functions of native arrays, with static arguments, of which shapes and dtypes decide the results'.
+"""Units of recording: functions of native arrays and static arguments. The arguments' shapes and dtypes determine the results'.
 
-A unit is a whole entry of the registry, a kernel of a ufunc or a primitive. What it results in is asked of the library:
-its abstract evaluation runs the function on arrays without values, once for each :class:`Form` of a call. A function that
-asks for a value meanwhile, or fails, is not recorded in that form; nor is one on a CPU that NumPy computes many times as fast.
+A unit is an entry of the registry, a kernel of a ufunc or a primitive. The library's abstract evaluation determines its results:
+it runs the function on arrays without values, once for each :class:`Form` of a call. A call is not recorded if the function
+asks for a value or fails, or, on a CPU, if NumPy computes it many times as fast.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _MOST_FORMS = 1 << 12
 
 
 class Unkeyable(Exception):
-    """Signal that an argument cannot be part of what a call is known by."""
+    """Signal that an argument cannot be part of the key of a call."""
 
 
 class _Slot:
-    """Place of an operand among the arguments, or of an array among the results."""
+    """Stand-in for an operand in the arguments, or for an array in the results; ``at`` is its number."""
 
     __slots__ = ("at",)
 
@@ -50,17 +50,17 @@ class Form:
     Attributes
     ----------
     number : int
-        By which blocks know it.
+        Number that stands for the form in the keys of blocks.
     unit : Unit
         The function.
     run : callable
         Takes a native array for each operand, returns a list of native arrays.
     outs : tuple of Aval
-        Of the results.
+        Abstract values of the results.
     structure : object
-        The result with a slot for each array; None where it is one array.
+        The result with a slot for each array; None if it is one array.
     work : int
-        Elements that are read and made.
+        Number of elements read and made.
     """
 
     __slots__ = ("nbytes", "number", "outs", "run", "structure", "unit", "work")
@@ -89,16 +89,16 @@ class Unit:
     func : callable
         Takes and returns native arrays of the backend and plain values.
     backend : Backend
-        Whose arrays.
+        Backend of these arrays.
     name : object
-        What it is, for reports.
+        The NumPy function, ufunc or name of the primitive, for reports.
     primitive : bool
-        Whether it is part of a call (the view that one reads) and no call, which NumPy could run.
+        Whether the unit is only a part of a call, such as reading a view. NumPy could not run it instead.
 
     Attributes
     ----------
     weight : int
-        Time of NumPy's for an element, in additions.
+        NumPy's time for an element, in additions.
     """
 
     __slots__ = ("backend", "forms", "func", "name", "primitive", "weight")
@@ -109,7 +109,7 @@ class Unit:
         self.weight = 0 if primitive else _weight(name)
 
     def form(self, args: Any, kwargs: Any, operands: list[Deferred]) -> Form | None:
-        """Return the form of a call, whose deferred operands are put into ``operands``; None where it is not recorded."""
+        """Return the form of a call, or None if it is not recorded; append the deferred operands to ``operands``."""
         key: Any
         if kwargs:
             key = (
@@ -139,7 +139,7 @@ class Unit:
         return found
 
     def _check_shapes(self, found: Iterable[tuple[int, ...]]) -> None:
-        """Raise where a large array has a shape for which the library would compile in vain: NumPy runs the call."""
+        """Raise :class:`LeftToNumPy`, so that NumPy runs the call, if the shape of a large array does not recur."""
         least = settings.default.min_size
         if least and not all(prod(shape) < least or shapes.recurs(shape) for shape in found):
             raise LeftToNumPy(OnlyOnHost(CHANGING))
@@ -149,7 +149,7 @@ class Unit:
             return None
         device = ins[0].device
         if any(x.device != device for x in ins):
-            return None  # the library says what is wrong with that
+            return None  # the library's own error says what is wrong
         if any(x.ndim > self.backend.most_axes for x in ins):
             return None
         slots: list[Any] = []
@@ -160,7 +160,7 @@ class Unit:
         structure: Any = None
 
         def call(natives: Any) -> Any:
-            # The result tells of numbers that overflow, once, however often a block is traced.
+            # A block may be traced several times; overflow of numbers is reported once, from the result.
             with np.errstate(all="ignore"):
                 if plain:
                     return func(*natives)
@@ -182,7 +182,7 @@ class Unit:
         try:
             with backend.within(), tracing.watched(settings.on_cpu(backend.name)) as looks:
                 made = backend.transforms.abstract(traced, [(x.shape, x.dtype) for x in ins], device)
-        except Exception as error:  # whatever it is, the call itself meets it, at its own line
+        except Exception as error:  # the call itself will raise it, at its own line
             if of_handler(error):
                 raise
             return None
@@ -197,7 +197,7 @@ class Unit:
 
 
 def _weight(name: Any) -> int:
-    """Return the time of NumPy's for an element of a call, in additions: roughly, by which calls go through memory alone."""
+    """Estimate NumPy's time for an element of a call, in additions."""
     if not isinstance(name, np.ufunc):
         spec = spec_of(name) if isinstance(name, Hashable) else None
         return 1 if spec is not None and spec.moves else 4
@@ -261,7 +261,7 @@ def _filled(x: Any, natives: Any) -> Any:
 
 
 def _with_places(x: Any, backend: Backend, found: list[Any]) -> Any:
-    """A result with a slot for each array in it, which are put into ``found``."""
+    """Return a result with a slot in place of each array; append the arrays to ``found``."""
     if backend.is_native(x):
         found.append(x)
         return _Slot(len(found) - 1)
@@ -269,12 +269,12 @@ def _with_places(x: Any, backend: Backend, found: list[Any]) -> Any:
 
 
 def rebuilt(structure: Any, values: list[Any]) -> Any:
-    """A result of a structure."""
+    """Return the result of this structure with these arrays."""
     return _filled(structure, values)
 
 
 def _is_fixed(x: Any) -> bool:
-    """Whether nothing in a structure could be changed by whoever gets it."""
+    """Whether a structure contains only slots and immutable values, in lists and tuples."""
     if isinstance(x, list | tuple):
         return all(map(_is_fixed, x))
     return type(x) is _Slot or type(x) in _SAME or isinstance(x, float | complex | np.generic | np.dtype)

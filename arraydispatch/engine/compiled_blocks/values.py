@@ -1,4 +1,4 @@
-"""Deferred values, which an array holds under compiled execution in place of the library's own array."""
+"""Deferred values: under compiled execution an array holds one in place of the library's own array."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["Aval", "Deferred", "aval_of", "known", "number", "pending", "read_by
 
 
 class Aval:
-    """Abstract value: the properties of a value that are known before it is computed. One that is alike is equal.
+    """Abstract value: the properties of a value that are known before it is computed. Compared by value.
 
     Attributes
     ----------
     shape, dtype, device
-        Of the value.
+        Shape, dtype and device of the value.
     ndim : int
         Number of dimensions.
     size : int
@@ -58,7 +58,7 @@ _MOST = 1 << 14
 
 
 def aval_of(shape: Any, dtype: np.dtype[Any], device: Any) -> Aval:
-    """Return the single object of this shape, dtype and device, which makes look-ups by it cheap."""
+    """Return the abstract value of this shape, dtype and device: always the same object, so that look-ups by it are cheap."""
     key = shape, dtype, device
     found = _avals.get(key)
     if found is None:
@@ -69,30 +69,30 @@ def aval_of(shape: Any, dtype: np.dtype[Any], device: Any) -> Aval:
 
 
 class Deferred:
-    """A value that is known, pending on a tape, or a number of the host's.
+    """Deferred value: known, pending on a tape, or a number on the host.
 
-    It never changes: a write makes a new one. Code outside of the engine asks for its shape, dtype and number of
-    dimensions as it asks the library's own arrays. Python's own protocols read the value, as they read those: a function that
-    takes an array for a sequence of axes, or for a number that it computes with, does not go by shapes alone.
+    It never changes: a write makes a new one. Like the library's own arrays, it has a shape, dtype and number of
+    dimensions, and Python's protocols (``iter``, ``bool``, ``int``, …) read the value. So a function that uses an array as a sequence
+    of axes or as a number is found to depend on values.
 
     Attributes
     ----------
     aval : Aval
         Shape, dtype and device.
     shape, dtype, ndim
-        Of the value.
+        Shape, dtype and number of dimensions of the value.
     tape : Tape or None
-        Tape on which it is pending; None once it has a value, or has failed.
+        Tape on which the value is pending; None once it is computed or has failed.
     number : int
-        Position among the results of its tape.
+        Position among the results of the tape.
     value : native array or None
-        The value, where it is known.
+        The value, if it is known.
     host : NumPy scalar or None
-        A number that the library has not been handed yet: an operand of programs, and never part of them.
+        A number that the library does not have yet: always an operand of programs, never a constant in them.
     failure : Exception or None
-        Error that kept it from having a value.
+        Error that prevented the value.
     spare : bool
-        Whether a program made the value, and nothing but this object can reach its memory, so that a program may write over it.
+        Whether a program made the value and only this object refers to its memory, so that a program may overwrite it.
     """
 
     __slots__ = ("__weakref__", "aval", "dtype", "failure", "host", "ndim", "number", "shape", "spare", "tape", "value")
@@ -162,7 +162,7 @@ def read_by(read: Callable[[Deferred], Any]) -> None:
 
 
 def _read(x: Deferred) -> Any:
-    """Return the number of the host's, or an ndarray: the library's own operators want its settings in force."""
+    """Return the number on the host, or the value as an ndarray: the library's own operators would need its settings in force."""
     return x.host if x.host is not None else _read_by(x)
 
 
@@ -175,21 +175,21 @@ def _made(aval: Aval) -> Deferred:
 
 
 def known(value: Any, aval: Aval) -> Deferred:
-    """Return a value that is there."""
+    """Make a deferred value of a native array."""
     made = _made(aval)
     made.value = value
     return made
 
 
 def number(host: Any, aval: Aval) -> Deferred:
-    """Return a number of the host's."""
+    """Make a deferred value of a number on the host."""
     made = _made(aval)
     made.host = host
     return made
 
 
 def pending(aval: Aval, tape: Any, place: Any) -> Deferred:
-    """Return a value that a tape will compute."""
+    """Make a deferred value that a tape will compute; ``place``: its number there."""
     made = _made(aval)
     made.tape, made.number = tape, place
     return made

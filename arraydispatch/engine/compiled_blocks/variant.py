@@ -1,8 +1,8 @@
 """The variant of a backend under compiled execution: its native arrays are deferred values, or the library's own.
 
-To the dispatch it is a backend like any other, immutable and away from the host, so whatever holds for arrays on an accelerator
-(views read and written through their programs, memory orders, ``out=``, scalars on the device) holds here without a line of its own. What
-differs is that entries, kernels and primitives record. A call that cannot be recorded as a whole is done in its parts, and a part that
+For the dispatch it is a backend like any other, with immutable arrays that are not on the host. So the code for arrays on an accelerator
+(views as programs, memory orders, ``out=``, scalars on the device) applies unchanged. Only entries, kernels and primitives differ: they
+record. If a call cannot be recorded as a whole, its parts are; a part that
 cannot be recorded runs at once, on the values of its operands.
 """
 
@@ -39,14 +39,14 @@ _VALUES_DECIDE = frozenset(
 )
 Key = Sequence[slice]
 _OF_HOME = "configure devices from_dlpack gone holds mended random refused_bytes seed supports use_threads".split()
-"""Methods that are those of the home, whatever an array holds."""
+"""Methods taken from the home backend: they do not depend on the value of an array."""
 _STARTS = 16
-"""Places of a slice, of one shape, that are part of programs; of more they are operands."""
+"""Maximum number of start positions of a slice of one shape that are constants in programs; beyond it the starts are operands."""
 _MOST_PLACES = 4096
 
 
 _records = False
-"""Whether calls are recorded: under compiled execution, where no library traces."""
+"""Whether calls are recorded: under compiled execution, while no library traces."""
 
 
 @process.follows("execution", "traces")
@@ -61,7 +61,7 @@ _follow()
 
 
 class _Traced(Exception):
-    """Signal that an operand is no array with a value: a library's tracer, or one that a derivative depends on."""
+    """Signal that an operand is not an array with a value: it is a library's tracer, or a derivative depends on it."""
 
 
 class Deferring(Backend):
@@ -103,9 +103,9 @@ class Deferring(Backend):
         *,
         primitive: bool = False,
     ) -> Callable[..., Any]:
-        """Return what records the calls of a function of the library's natives.
+        """Wrap a function of native arrays so that its calls are recorded.
 
-        ``in_parts``: what does the call where it is not recorded as a whole; None: the function itself, at once.
+        ``in_parts``: called if a call is not recorded as a whole; None: the function itself runs at once.
         """
         unit: Unit = Unit(func, self.inner, name, primitive)
 
@@ -118,7 +118,7 @@ class Deferring(Backend):
                     form = unit.form(args, kwargs, operands)
                 except (Unkeyable, _Traced):
                     form = None
-                if form is not None and form.nbytes > MOST_BYTES:  # if there is no memory for it, it fails at its line
+                if form is not None and form.nbytes > MOST_BYTES:  # lack of memory is raised at the call's line
                     made = self.at_once(func, args, kwargs)
                     self.inner.synchronize(*(made if isinstance(made, tuple) else (made,)))
                     return made
@@ -131,7 +131,7 @@ class Deferring(Backend):
         return call
 
     def _deferred(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments with a deferred value for each of the library's arrays."""
+        """Return the arguments with a deferred value in place of each library array."""
         for x in args:
             if type(x) is not Deferred and type(x) not in _PLAIN:
                 args = tuple([self._one(x) for x in args])
@@ -153,11 +153,13 @@ class Deferring(Backend):
         return x
 
     def _held(self, x: Any) -> Any:
-        """An array of the library's that a deferred value may keep: nobody writes it."""
+        """Return a library array that a deferred value may keep: a copy if the library's arrays are mutable."""
         return x if not self.home.mutable else self.home.prim.copy(x)
 
     def taken(self, a: Any) -> Any:
-        """Return an array as a deferred value: a function that returns its argument then exposes no memory that other code may write."""
+        """Convert an array of a mutable library to a deferred value, so that a function that returns its argument does not expose memory
+        that other code may write.
+        """
         if not _records or not self.home.mutable or type(a) is Deferred:
             return a
         try:
@@ -170,7 +172,7 @@ class Deferring(Backend):
         return aval_of(tuple(inner.shape_of(x)), inner.dtype_of(x), inner.device_of(x))
 
     def at_once(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a function of the library's natives on the values of the operands."""
+        """Call a function of native arrays immediately, on the values of the operands."""
         given = tuple([self._settled_in(x) for x in args])
         named = {name: self._settled_in(x) for name, x in kwargs.items()}
         with self.inner.within():
@@ -183,7 +185,7 @@ class Deferring(Backend):
         return mapped(self._settled_in, x) if isinstance(x, list | tuple) else x
 
     def settled(self, a: Any) -> Any:
-        """Return the library's own array."""
+        """Return the library's own array, computing it if it is pending."""
         return self._value(a, "")
 
     def _value(self, a: Any, why: str) -> Any:
@@ -259,7 +261,7 @@ class Deferring(Backend):
         return self.inner.is_staging()
 
     def on_cpu(self, a: Any) -> bool:
-        """Return False of a deferred value, as on an accelerator: to look at it is to wait for it."""
+        """Whether an array is on a CPU. False for a deferred value, as on an accelerator, because reading it means waiting."""
         return type(a) is not Deferred and self.inner.on_cpu(a)
 
     def peek(self, a: Any) -> Any:
@@ -276,7 +278,7 @@ class Deferring(Backend):
         return self.inner.lent(self._value(a, "NumPy computes with it"))
 
     def rests(self, a: Any) -> bool:
-        """Whether a value is small, known and in host memory, and nothing is recorded that a call on it would be run with."""
+        """Whether a value is small, known and in host memory, while this thread has no recorded calls to run it with."""
         if type(a) is not Deferred:
             return False
         x: Deferred = a
@@ -285,7 +287,7 @@ class Deferring(Backend):
         return settings.on_cpu(self.name)
 
     def shows_scalars(self, a: Any) -> bool:
-        """Return True in a launched program on a CPU: such a program expects Python's floats, and a pending value is none."""
+        """Return True in a launched program on a CPU: such a program expects Python's floats, and a pending value is not one."""
         return process.users is not None and settings.on_cpu(self.name)
 
     def may_share(self, a: Any, b: Any) -> bool:
@@ -402,7 +404,7 @@ class _Primitives:
         return made
 
     def full(self, shape: Any, value: Any, dtype: np.dtype[Any], device: Any) -> Any:
-        """The number is an operand, and no part of a program."""
+        """Implement the primitive ``full``. The number is an operand of programs, not a constant in them."""
         variant = self._variant
         if not _records:
             with variant.inner.within():
@@ -419,7 +421,7 @@ class _Primitives:
         return a if self._variant.dtype_of(a) == dtype else self._cast(a, dtype)
 
     def copy(self, a: Any) -> Any:
-        """A deferred value is never written, so it is its own copy."""
+        """Implement the primitive ``copy``. A deferred value is never written, so it is its own copy."""
         if type(a) is Deferred:
             return a
         return self._variant.at_once(self._variant.inner.prim.copy, (a,), {})
@@ -440,7 +442,7 @@ class _Primitives:
         return self._update_at(a, self._operands(a, window), tuple([part[2] for part in window]), value)
 
     def _moves(self, a: Any, window: Window) -> bool:
-        """Whether slices of this shape begin at many places: then their starts are operands."""
+        """Whether slices of this shape have begun at many positions, so that their starts are operands."""
         if type(a) is not Deferred or not _records:
             return False
         known = a.aval, window
@@ -458,7 +460,7 @@ class _Primitives:
         if lengths == a.shape or 0 in lengths:
             return False
         if a.size > 1 == prod(lengths):
-            return True  # elements are rarely those of one place
+            return True  # elements are rarely read at one position only
         place = a.shape, a.dtype, lengths, tuple([part[2] for part in window])
         seen = self._starts.get(place)
         if seen is None:
@@ -468,12 +470,12 @@ class _Primitives:
         if len(seen) <= _STARTS:
             seen.add(tuple([part[0] for part in window]))
             if len(seen) > _STARTS:
-                self._known.clear()  # the first ones too are operands from now on
+                self._known.clear()  # from now on the first positions are operands too
         return len(seen) > _STARTS
 
     @staticmethod
     def _operands(a: Deferred, window: Window) -> tuple[Deferred, ...]:
-        """Return the starts as numbers of the host's."""
+        """Return the starts as deferred numbers on the host."""
         aval = aval_of((), _INT64, a.aval.device)
         return tuple([number(np.int64(start), aval) for start, _, _ in window])
 
@@ -492,7 +494,7 @@ def _lengths(window: Window) -> tuple[int, ...]:
 
 
 def _default_device(variant: Deferring) -> Any:
-    """The device of new arrays, or the one that the library chooses, by an array of it."""
+    """Return the default device for new arrays; if none is set, the one on which the library puts an array."""
     chosen = conversion.default_device(variant.home)
     if chosen is not None:
         return chosen
@@ -503,7 +505,7 @@ def _default_device(variant: Deferring) -> Any:
 
 
 class _Kernels(MutableMapping[Any, Any]):
-    """A table of kernels, recording."""
+    """Table of kernels that record their calls."""
 
     def __init__(self, variant: Deferring, table: Mapping[Any, Any]) -> None:
         self._variant, self._table = variant, table
@@ -532,7 +534,7 @@ class _Kernels(MutableMapping[Any, Any]):
 
 
 class _Entries(dict[Any, Entry]):
-    """The entries of the registry, recording; made when they are first asked for."""
+    """Entries of the registry that record their calls; each is made on first use."""
 
     def __init__(self, variant: Deferring) -> None:
         self._variant = variant
@@ -572,7 +574,7 @@ _lock = RLock()
 
 
 def of(backend: Backend) -> Backend:
-    """Return the variant of a backend that defers values; NumPy computes at once."""
+    """Return the variant of a backend that defers values; the backend itself if NumPy computes for it."""
     if backend.hosted or backend.native_is_ndarray or backend is not backend.home:
         return backend
     found = _variants.get(id(backend))

@@ -1,12 +1,12 @@
-"""Plan of a block: the calls that are computed together, their order, and the memory of their results.
+"""Plan of a block: the order of its calls, the stretches that are computed together, and the memory of results.
 
 Consecutive nodes of one shape are a *stretch*. A piece of it is computed from the first node to the last before the next piece
 begins, so intermediate values stay in the cache and are never written to memory, unless an array still holds them. NumPy's
-elementwise loops give the same bits for an element wherever a piece begins, or wherever one that is a multiple of
-:data:`STEP` long does (tests/engine/test_pieces.py), so the result is NumPy's own.
+elementwise loops give an element the same bits wherever a piece begins; some do so only if the length of the pieces is
+a multiple of :data:`STEP` (tests/engine/test_pieces.py). So the result is NumPy's own.
 
-A plan does not refer to arrays themselves but to numbers of them (*slots*), so a loop that records the same calls again uses
-the same plan for its next block. :mod:`arraydispatch.engine.host_blocks.blocks` looks plans up, and runs them.
+A plan refers to numbered *slots*, not to arrays, so a loop that records the same calls again uses
+the same plan for its next block. :mod:`arraydispatch.engine.host_blocks.blocks` looks plans up and runs them.
 """
 
 from __future__ import annotations
@@ -29,42 +29,43 @@ from .stretches import Reads, Shifted, Written, divided
 __all__ = ["Plan", "Stretch", "halves", "joined", "plan"]
 
 PIECE = 1 << 19
-"""Bytes of one array's share of a piece, in a stretch of several nodes: two or three of them fit into the cache of a core. Smaller
-ones fit better, but of 128 KiB a fourth of the time of a sum went into calling it, and threads waited for each other's calls."""
+"""Bytes of one array in a piece, in a stretch of several nodes: two or three such pieces fit into the cache of a core. Smaller ones
+fit better, but with 128 KiB a fourth of the time of a sum went into calling it, and threads waited for each other's calls."""
 LONGEST = 1 << 17
-"""Elements of a piece of a single node, which does not profit from the cache."""
+"""Number of elements in a piece of a single node, which does not profit from the cache."""
 LEAST_SUMMED = 128
 """Count of numbers that NumPy's pairwise sum does not divide."""
 BRIEF = 1 << 18
-"""Work of a call on a piece, on an average, from which on another thread gains time: threads take turns to begin calls, and one that waits
+"""Average work of a call on a piece from which another thread saves time: threads take turns to begin calls, and a thread that waits
 for its turn sleeps."""
 STEP = 8192
-"""Elements of which a piece is a multiple: a multiple of NumPy's buffers and of any width of vector code."""
+"""Lengths of pieces are multiples of this number of elements, itself a multiple of NumPy's buffers and of any vector width."""
 
 
 class Stretch:
-    """Stretch: nodes of one shape, and their pieces.
+    """Nodes of one shape that are computed together, and their pieces.
 
     Attributes
     ----------
     steps : list of tuple
-        Function, registers of its operands, register of its result, number of the node; of what is bound no registers.
+        Function, registers of its operands, register of its result, number of the node. A :class:`Bound` has no registers here.
     full, same : list of tuple
-        Registers that are pieces of whole arrays, and that are the same for each piece: register, slot, how it is seen.
+        Registers that are pieces of whole arrays, and registers that are the same for each piece: register, slot, reading of the array
+        (see :func:`viewed`).
     scalars : list of tuple
-        Register, number of the node, the how-manieth operand.
+        Registers of scalars: register, number of the node, position of the operand.
     scratch : list of tuple
-        Registers in memory of the thread's own: register, place, dtype; when it is cut, also the bytes.
+        Registers in a thread's own memory: register, place, dtype; after :meth:`cut` also the bytes.
     sizes : list of int
         Bytes at each place.
     largest : tuple of int
         Shape of the longest piece.
     parts : list of tuple
-        Registers of one element for each piece, of a reduction to one: register, number of the node, slot.
+        Registers with one element for each piece of a reduction to one element: register, number of the node, slot.
     places : list of int
-        Bytes of an element at each such place.
+        Bytes of an element at each place of scratch memory.
     looked_full, looked_same : list of tuple
-        Those of ``full`` and ``same`` that NumPy's own loops are handed.
+        The rows of ``full`` and ``same`` that NumPy's own loops use.
     """
 
     def __init__(self, shape: tuple[int, ...], fortran: bool, row: bool) -> None:
@@ -84,7 +85,7 @@ class Stretch:
         self.looked_same: list[tuple[int, int, int]] = []
 
     def cut(self, threads: int, forms: list[Form], arrays: list[Any], same_memory: list[int], told: list[Any]) -> None:
-        """Choose the pieces, and the kernels."""
+        """Choose the pieces and the kernels."""
         inner = math.prod(self.shape[1:]) if self.row else 1
         length = self.shape[0] if self.row else math.prod(self.shape)
         sizes = [arrays[slot].itemsize for _, slot, _ in self.full] + self.places
@@ -98,7 +99,7 @@ class Stretch:
         else:
             if not self.row:
                 longest = self._in_whole_rows(-(-longest // STEP) * STEP)
-            # No piece is of a single element, which NumPy computes by another loop where it goes over an operand.
+            # No piece has a single element: NumPy uses another loop for that if it overwrites an operand.
             self.bounds = [*range(0, max(length - 1, 1), max(longest, 2 if inner == 1 else 1)), length]
         self.pieces = len(self.bounds) - 1
         self.longest = max(end - begin for begin, end in itertools.pairwise(self.bounds))
@@ -131,7 +132,9 @@ class Stretch:
             ]
 
     def _in_whole_rows(self, longest: int) -> int:
-        """Return a number of elements in whole rows, so that a write to parts of rows is a rectangle of a piece, if no call depends on the end of a piece."""
+        """Round a piece's length down to whole rows, so that a write to parts of rows is a rectangle in it. Return the length unchanged if
+        that is not needed, or if a call depends on where pieces end.
+        """
         row = math.prod(self.shape[1:])
         funcs = [func for func, _, _, _ in self.steps]
         if row > longest or not any(isinstance(func, Written) or _is_cut(func) for func in funcs):
@@ -141,7 +144,7 @@ class Stretch:
         return longest // row * row
 
     def look(self, arrays: list[Any], values: list[Any], begin: int, end: int, registers: set[int]) -> None:
-        """Make these registers a piece of their arrays."""
+        """Set these registers to a piece of their arrays."""
         for register, slot, how in self.full:
             if register in registers:
                 values[register] = viewed(arrays[slot], how)[begin:end]
@@ -155,15 +158,15 @@ def _is_cut(func: Any) -> bool:
 
 
 def viewed(x: np.ndarray[Any, Any], how: int) -> np.ndarray[Any, Any]:
-    """Return an array as a stretch uses it: itself, one row in C or Fortran order, or its single element."""
+    """Return an array as a stretch reads it: itself (``how`` 0), flat in C order (1) or Fortran order (2), or its single element (3)."""
     return x if how == 0 else x.reshape(-1) if how == 1 else x.T.reshape(-1) if how == 2 else x.reshape(())
 
 
 def halves(length: int, unit: int, longest: int) -> Iterator[int]:
-    """Return the parts of NumPy's pairwise sum with at most ``longest`` elements each, every part a node of its tree.
+    """Yield the lengths of parts of at most ``longest`` elements; each is a node in the tree of NumPy's pairwise sum.
 
-    The tree is that of ``pairwise_sum`` in NumPy's numpy/_core/src/umath/loops_utils.h.src: what is longer than 128 numbers falls
-    into halves, of which the first is a multiple of 8.
+    That tree is the one of ``pairwise_sum`` in NumPy's numpy/_core/src/umath/loops_utils.h.src: more than 128 numbers are divided
+    into halves, and the first half is a multiple of 8.
     """
     if length <= max(longest, LEAST_SUMMED // unit):
         yield length
@@ -188,29 +191,29 @@ def joined(parts: Iterator[Any], length: int, unit: int, longest: int, join: Cal
 
 
 class Plan:
-    """Plan for certain calls, for any arrays.
+    """Plan for a sequence of calls, valid for any arrays.
 
     Attributes
     ----------
     stretches : list of Stretch
     threads : int
-        Number of threads that gain time.
+        Number of threads that save time.
     made : list of Form
-        Nodes whose results get memory of their own, in the slots after those of the given arrays.
+        Forms of the results that get new memory, in the slots after those of the given arrays.
     results : list of tuple
         Number of a node whose value may be wanted, slot of its value.
     copied : list of tuple
-        Slots: memory that is written at the end, and the value written.
+        Pairs of slots: memory that is written at the end, and the value written.
     cold : list of tuple
-        Counts of the chains that no kernel computes yet, and the work that a block adds to them.
+        Counts of the chains that have no kernel yet, and the work that a block adds to each.
     kernels : list of Fused
         Kernels of all stretches.
     numpys : bool
-        Whether any of it is computed by NumPy's own loops.
+        Whether NumPy's own loops compute some of the calls.
     settled : bool
-        Whether it has all its kernels.
+        Whether the plan has all its kernels.
     is_refused : bool
-        Whether one of its kernels is left to NumPy from now on.
+        Whether a chain of the plan is left to NumPy from now on.
     by_numpy : list of float
         Seconds that NumPy took for the calls one by one, for each measurement.
     """
@@ -241,17 +244,17 @@ def plan(
     nodes : list of Node
         Nodes that have no value yet.
     arrays : list of ndarray
-        Arrays that they read or write; those of nodes that get memory are not needed for the plan.
+        Arrays that the nodes read or write. New memory for results is not among them.
     at : dict
-        A buffer, a node that has a value, or one that has a target -> slot.
+        Buffer, computed node or node with a target -> slot.
     dead : list of bool
         Whether each array may be overwritten.
     same_memory : list of int
-        For each array the first one that begins at the same address.
+        For each array, the number of the first one that begins at the same address.
     held : list of bool
         Whether the array of each node is still referenced.
     threads : int
-        Number of threads that compute; 0 for the calling thread, which may be interrupted and begin again.
+        Number of threads that compute; 0 for the calling thread, where a run may be interrupted and repeated.
     """
     number = {id(node): i for i, node in enumerate(nodes)}
     forms = [node.form for node in nodes]
@@ -316,7 +319,7 @@ def _overwritten(
     nodes: list[Node], reads: list[Reads], stretch_of: list[int], when: list[int], last: list[int],
     registers: _Registers,
 ) -> dict[int, int]:  # fmt: skip
-    """Return, for each node whose value becomes another's by a write to part of it, the last such node."""
+    """Map each node whose value is overwritten in part to form another node's value to the last node of such a chain."""
     kept, targets = registers.kept, registers.targets
     shifted = {
         k for i, node in enumerate(nodes) if isinstance(node.form.func, Shift) for what, k in reads[i] if what == "node"
@@ -344,17 +347,17 @@ class _Registers:
     when, last : list of int
         Time at which each node is computed, and at which it is needed for the last time.
     kept : list of bool
-        Whether its value is wanted whole.
+        Whether each node's value is needed as a whole array.
     targets : dict
-        Number of a node -> slot of the memory that it is written to.
+        Number of a node -> slot of the memory to which its value is written.
     dead : list
-        Slots of memory that is not referenced any more, and the time at which it is read for the last time.
+        Slots of memory that nothing else refers to, and the time at which each is read for the last time.
     again : bool
-        Whether the run may be restarted: then no memory is written that is also read.
+        Whether the run may be repeated: then memory that is read is not written.
     becomes : dict
-        Number of a node that is not wanted whole -> the node that its value becomes, after others have written to parts of it.
+        Number of a node -> last node of the writes that turn its value into theirs (see :func:`_overwritten`).
     held : dict
-        Number of a node -> slot of its value, if that is wanted whole.
+        Number of a node -> slot of its value, if it is needed as a whole array.
     """
 
     when: list[int]
@@ -394,7 +397,7 @@ class _Registers:
         return found
 
     def _whole(self, slot: int) -> int:
-        """Return the register of an array that exists, or will exist when the stretch begins."""
+        """Return the register of a whole array, which exists when the stretch begins."""
         key = "slot", slot
         if key in self._registers:
             return self._registers[key]
@@ -411,7 +414,7 @@ class _Registers:
         return self._whole(self.held[k]) if k in self.held else self._registers[k, "scratch"]
 
     def _memory(self, i: int, first: int) -> int:
-        """Return the slot of a result: that of its target, of a dead value, or a new one; ``first``: the node that writes to it first."""
+        """Return the slot for a result: that of its target, of dead memory, or a new one. ``first``: the first node that writes to it."""
         form = self.forms[i]
         target = self.targets.get(i)
         if target is not None and not (self.again and self._is_read(target)):
@@ -440,11 +443,11 @@ class _Registers:
         return any(slot != target and same == memory for slot, same in enumerate(self.same_memory[: self._sources]))
 
     def _is_whole(self, i: int) -> bool:
-        """Whether a value is computed in the memory of one that is wanted whole."""
+        """Whether a value is computed in the memory of one that is needed as a whole array."""
         return self.kept[self.becomes.get(i, i)]
 
     def _result(self, i: int) -> int:
-        """Return the register of a value that is wanted whole, or becomes one."""
+        """Return the register of a value that is, or becomes, one that is needed as a whole array."""
         final = self.becomes.get(i, i)
         form, stretch = self.forms[final], self._stretch
         if final not in self.held:
@@ -461,7 +464,7 @@ class _Registers:
         return out
 
     def _scratch(self, key: Any, dtype: np.dtype[Any], place: int | None = None) -> tuple[int, int]:
-        """Return a register of scratch memory: at this place, or at a free or new one."""
+        """Return a new register of scratch memory, and its place: the given one, or a free or new one."""
         places = self._stretch.places
         if place is None:
             fitting = [free for free in self._free if places[free] == dtype.itemsize]
@@ -476,7 +479,7 @@ class _Registers:
         return register, place
 
     def _let_go(self, numbers: list[int], now: int) -> list[int]:
-        """Release the places of those nodes that are now read for the last time, and return them."""
+        """Release the places of the nodes that are read for the last time now; return these places."""
         ending = [i for i in dict.fromkeys(numbers) if i in self._places and self.last[i] == now]
         return [self._places.pop(i) for i in ending]
 
@@ -492,7 +495,7 @@ class _Registers:
             else:
                 ins.append(self._operand(what, k))
         read = [k for what, k in reads if what == "node"]
-        # The places of values that this node is the last to need: it may overwrite the first one of its own dtype.
+        # Nodes that are read for the last time here: the result may overwrite the first one of its own dtype.
         alike = [k for k in read if k in self._places and self.last[k] == now and self.forms[k].dtype == form.dtype]
         over = self._places[alike[0]] if alike and in_place(func) and not self._is_whole(i) else None
         ending = self._let_go(read, now)
@@ -508,7 +511,7 @@ class _Registers:
                 ending.append(taken)
         self._free.extend(ending)
         bound: Bound | None = None
-        if own < len(reads):  # other pieces of it are read too
+        if own < len(reads):  # the operand is read outside the piece too
             what, k = reads[own]
             slot = None if what == "scalar" else k if what == "slot" else self.held[k]
             if isinstance(func, Update):
@@ -534,7 +537,7 @@ class _Registers:
         unread_of: dict[Any, int] = {}
         for k, i in enumerate(group.numbers):
             if i in self.becomes and self.last[i] == now:
-                continue  # overwritten by another of them
+                continue  # overwritten by another node of the group
             if self._is_whole(i):
                 outs[k] = out = self._result(i)
                 for register in ins:
@@ -565,11 +568,9 @@ class _Registers:
 
 
 def _seen(x: Any, stretch: Stretch) -> tuple[int, bool]:
-    """Return how the pieces of a stretch read an array (0: rows, 1: flat in C order, 2: flat in Fortran order, 3: one element), and whether
-    each takes its own part.
-    """
+    """Return how the pieces of a stretch read an array (see :func:`viewed`), and whether each piece reads its own part."""
     if not stretch.row:
-        if x.shape != stretch.shape:  # of one element
+        if x.shape != stretch.shape:  # one element
             return 3, False
         return 2 if stretch.fortran else 1, True
     return 0, x.ndim == len(stretch.shape) and (

@@ -1,7 +1,7 @@
-"""Run of a block on the host: NumPy's loops and kernels over pieces that stay in the cache, in several threads.
+"""Runs of blocks on the host: NumPy's loops and kernels over pieces that stay in the cache, in several threads.
 
 The :mod:`plan <arraydispatch.engine.host_blocks.block_plans>` decides pieces and memory; it is kept for the next block
-of the same calls. The threads, which wait for blocks, are here too.
+of the same calls. The pool of threads is here too.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ MOST_PLANS = 512
 _KEPT = 1 << 23
 """Bytes of scratch memory that a thread keeps from one block to the next."""
 _plans: dict[Any, Plan | None] = {}
-"""Calls of a block -> their plan; None if they have come only once."""
+"""Calls of a block -> their plan; None if the calls have come only once."""
 
 
 class _Run:
-    """Run of a stretch on the arrays of a block: the pieces that several threads take, one after the other."""
+    """Run of a stretch on the arrays of a block; several threads take its pieces, one after the other."""
 
     def __init__(self, stretch: Stretch, arrays: list[Any]) -> None:
         self.stretch = stretch
@@ -47,7 +47,7 @@ class _Run:
         self.ended = threading.Event()
 
     def go(self, block: Planned, now: list[int], kept: list[np.ndarray[Any, Any]] | None) -> None:
-        """Compute pieces until none is left to begin; ``now`` gets the number of each node."""
+        """Compute pieces until all have been begun. ``now[0]`` is set to the number of the running node."""
         taken = self.next()
         pieces = self.stretch.pieces
         if taken >= pieces:
@@ -63,7 +63,7 @@ class _Run:
 
 
 class _Worker:
-    """One thread's registers of a stretch, and what it calls for each piece."""
+    """One thread's registers of a stretch, and the functions it calls for each piece."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class _Worker:
         self.values, self.bounds = values, stretch.bounds
 
     def compute(self, taken: int, now: list[int]) -> None:
-        """Compute a piece; ``now`` gets the number of each node."""
+        """Compute a piece. ``now[0]`` is set to the number of the running node."""
         begin, end = self.bounds[taken], self.bounds[taken + 1]
         values = self.values
         for register, x in self.full:
@@ -122,12 +122,12 @@ class _Worker:
 
 
 def partials(stretch: Stretch, arrays: list[Any]) -> list[np.ndarray[Any, Any]]:
-    """Return memory for the elements of each piece, for reductions to one."""
+    """Allocate memory for the pieces' results of each reduction to one element."""
     return [np.empty(stretch.pieces, arrays[slot].dtype) for _, _, slot in stretch.parts]
 
 
 def _put_together(block: Planned, stretch: Stretch, partial: list[np.ndarray[Any, Any]], now: list[int]) -> None:
-    """Combine the elements of the pieces to the results of whole reductions."""
+    """Combine the pieces' results of each reduction to one element."""
     numbers = {out: number for _, _, out, number in stretch.steps}
     length = stretch.bounds[-1]
     for (register, i, slot), elements in zip(stretch.parts, partial):
@@ -142,7 +142,7 @@ def _put_together(block: Planned, stretch: Stretch, partial: list[np.ndarray[Any
 
 
 def _scratch(sizes: list[int], kept: list[np.ndarray[Any, Any]] | None) -> list[np.ndarray[Any, Any]]:
-    """Return memory of these sizes: that kept by a thread, or new."""
+    """Return memory of these sizes: the thread's own from earlier blocks if it is large enough, else new."""
     if kept is None:
         return [np.empty(size, np.uint8) for size in sizes]
     for i, size in enumerate(sizes):
@@ -162,7 +162,7 @@ def _memory(form: Form) -> np.ndarray[Any, Any]:
 
 
 class Block:
-    """Block: nodes that are computed together, and their results.
+    """Nodes that are computed together, and their results.
 
     Parameters
     ----------
@@ -176,39 +176,39 @@ class Block:
         self.errors: set[tuple[int, str]] = set()
         """Floating-point errors: number of the node, and NumPy's name of the error."""
         self.done: Any = None
-        """Event that threads set when they have computed it."""
+        """Event that the threads set when they have computed the block."""
         self.failure: BaseException | None = None
         self.helpers = 0
-        """Number of threads that run it; 0: the calling thread."""
+        """Number of threads that run the block; 0: the calling thread."""
         self.numpys = True
-        """Whether NumPy computes any of it, in an error state of its own."""
+        """Whether NumPy's loops compute some of the nodes, which needs an error state."""
         self.is_known = False
-        """Whether it has a plan that was made for earlier calls."""
+        """Whether the plan was made for an earlier block."""
         self.group: Any = None
-        """List of nodes that it was planned for."""
+        """List of nodes of the run for which the block was made."""
         self.tape: Any = None
-        """Tape that runs it, unless a signal handler has run it in the meantime."""
+        """Tape of that run; the block is due while the tape is still running these nodes."""
 
     def is_due(self) -> bool:
-        """Whether it is still to be computed: a signal handler may have read the values before it was begun.
+        """Whether the block is still to be computed: a signal handler may have read the values before it was begun.
 
-        Code that writes to memory of others by it compares the two directly, because a handler may run as a call returns.
+        Code that then writes to memory of others inlines this test, because a handler may run when a call returns.
         """
         return self.tape is None or self.tape.running is self.group
 
     def listening(self, now: list[int]) -> Any:
-        """Context in which NumPy's errors are recorded for the node whose number ``now`` holds."""
+        """Return a context that records NumPy's errors, for the node with the number ``now[0]``."""
         return _listening(self, now)
 
     def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
-        """Compute the pieces that others have not begun; several threads call this at once.
+        """Compute the pieces that other threads have not begun; several threads call this at once.
 
         ``kept``: scratch memory of a thread that only runs blocks.
         """
         raise NotImplementedError
 
     def let_go(self) -> None:
-        """Drop the arrays: a late thread may hold the block for some time, and others own the arrays now."""
+        """Drop the arrays, because a late thread may hold the block for some time."""
         self.results = {}
 
 
@@ -220,7 +220,7 @@ def _listening(block: Block, now: list[int]) -> Any:
     )
     errors = block.errors
 
-    # May outlive the block where error states are kept, so it must not refer to its arrays.
+    # May outlive the block in an error state that is kept, so it must not refer to the block's arrays.
     def call(kind: str, _flag: int) -> None:
         errors.add((now[0], kind))
 
@@ -244,7 +244,7 @@ class Planned(Block):
             self._runs = [_Run(stretch, self.arrays) for stretch in plan.stretches]
 
     def _begin(self) -> None:
-        """Begin anew each time: memory of an earlier begin may belong to others, if a signal handler has read its values."""
+        """Allocate the results, again for each run: memory of an interrupted run may be in use, if a signal handler has read its values."""
         plan = self.plan
         arrays, addresses = [*self._sources], [*self._addresses]
         for form in plan.made:
@@ -255,7 +255,7 @@ class Planned(Block):
         self.results = {i: arrays[slot] for i, slot in plan.results}
 
     def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
-        """Compute as for every block. If the calling thread computes, no memory is both read and written, so it can be restarted."""
+        """Compute as :meth:`Block.help` does. In the calling thread no memory is both read and written, so a run can be repeated."""
         if not self.helpers:
             if self.is_due():
                 self._here(kept)
@@ -267,7 +267,7 @@ class Planned(Block):
             self._inside += 1
         try:
             self._help(kept)
-        finally:  # done only when no thread holds its arrays any more, because references to them are counted
+        finally:  # done only when no thread refers to the arrays, because references to them are counted
             with self._counting:
                 self._inside -= 1
                 if not self._inside:
@@ -294,7 +294,7 @@ class Planned(Block):
                 return
 
     def _here(self, kept: list[np.ndarray[Any, Any]] | None) -> None:
-        """Compute all of it in this thread."""
+        """Compute the whole block in this thread."""
         now = [0]
         self.failure = None
         try:
@@ -324,19 +324,19 @@ class Planned(Block):
                 self.arrays[target][...] = self.arrays[made]
 
     def let_go(self) -> None:
-        """Drop the arrays as for every block."""
+        """Drop the arrays, as :meth:`Block.let_go` does."""
         self.results, self.arrays, self._sources = {}, [], []
 
 
 def planned(nodes: list[Any], threads: Any) -> Block:
-    """Make the block of nodes that have no value yet; ``threads`` compute it, or the calling thread if that is 0."""
+    """Make a block of nodes that have no value yet. ``threads``: number of threads that compute it; 0 for the calling thread."""
     arrays: list[Any] = []
     addresses: list[Any] = []
     at: dict[Any, int] = {}
     dead: list[bool] = []
     held: list[bool] = []
-    # What a plan depends on, in one flat tuple: of each node as many entries as its form has operands and four more, or five, and one number
-    # of each array.
+    # Everything that the plan depends on, in one flat tuple: for each node one entry for each operand and four or five more, then one
+    # number for each array.
     known: list[Any] = [threads, block_plans.PIECE, block_plans.LONGEST, block_plans.STEP]
     for each in nodes:
         node: Node = each
@@ -395,8 +395,8 @@ def planned(nodes: list[Any], threads: Any) -> Block:
 
 
 _AGAIN: Any = object()
-"""Stands for a plan that is made again, with a kernel. The block is still a known one: when kernels are ready depends on the machine's load, and
-what is recorded does not."""
+"""Stand-in for a plan that is to be made again, with a kernel. Its block still counts as known: the choice of calls to record must not
+depend on when kernels are ready, which varies with the machine's load."""
 
 
 def _keep(key: Any, plan: Plan | None) -> None:
@@ -406,7 +406,7 @@ def _keep(key: Any, plan: Plan | None) -> None:
 
 
 def needed(nodes: list[Node]) -> list[Node]:
-    """Return the nodes that have no value yet, without those that no array holds, that write no memory and report no error."""
+    """Return the nodes to compute: those without a value that an array or another needed node holds, write memory or report errors."""
     wanted: set[int] = set()
     found: list[Node] = []
     for each in reversed(nodes):
@@ -423,7 +423,7 @@ def needed(nodes: list[Node]) -> list[Node]:
 
 
 def whole_rounds(forms: list[Any], longest: Any) -> int:
-    """Return the maximum number of nodes of a block, in whole rounds of a loop, so that the loop's next block is alike."""
+    """Return the number of nodes at which to end a block: whole rounds if they form a loop, so that the loop's next block is equal."""
     count = len(forms)
     known: dict[Any, Any] = {}
     of_form: dict[int, Any] = {}
@@ -455,7 +455,7 @@ class Short(Block):
         self._made: list[Any] | None = None
 
     def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
-        """Compute everything; ``kept`` is for blocks that threads compute."""
+        """Compute the calls. ``kept`` is not used."""
         nodes, self.failure = self.nodes, None
         try:
             if self._made is None:
@@ -489,7 +489,7 @@ class Short(Block):
                         ins.append(made[k] if k is not None else x.value)
                     else:
                         ins.append(x)
-                # Memory of others is written when everything is computed.
+                # Targets are written at the end.
                 out = _memory(node.form) if node.target is None else np.empty(node.shape, node.dtype)
                 if isinstance(node.form.func, Update) and type(x := node.args[0]) is Node:
                     k = at.get(id(x))
@@ -498,7 +498,7 @@ class Short(Block):
                 func = node.form.func
                 (rows.called(func) if node.form.row and type(func) is np.ufunc else func)(*ins, out=out)
                 made.append(out)
-                for x in node.args:  # memory of a value that is not needed any more is reused by the next
+                for x in node.args:  # drop a value that is not needed any more, so that the next one reuses its memory
                     k = at.get(id(x))
                     if k is not None and last[id(x)] == i and x.target is None and not x.is_held:
                         made[k] = None
@@ -509,20 +509,20 @@ class Short(Block):
 
 
 class Done:
-    """An event for which a thread may wait while it waits for it already: in the handler of a signal.
+    """Event whose :meth:`wait` is reentrant: a thread may wait for it again in a signal handler.
 
-    Each wait has a lock of its own, so no wait takes the release of another, and an exception between any two steps leaves nothing held.
+    Each wait has a lock of its own, so no wait takes the release of another, and an exception between two steps leaves no lock held.
     """
 
     __slots__ = ("_waits", "is_set")
 
     def __init__(self) -> None:
         self.is_set = False
-        """Whether it has come."""
+        """Whether the event has been set."""
         self._waits: list[Any] = []
 
     def set(self) -> None:
-        """Let go on all who wait; more than once does no harm."""
+        """Set the event and release all waits; repeated calls are harmless."""
         self.is_set = True
         while self._waits:
             try:
@@ -531,24 +531,24 @@ class Done:
                 return
 
     def wait(self) -> None:
-        """Return when it has come."""
+        """Wait until the event is set."""
         until = perf_counter() + AWAKE
         while not self.is_set and perf_counter() < until:
-            sleep(0)  # others run, but the processor does not sleep: it may take milliseconds to wake
+            sleep(0)  # lets other threads run, without the processor sleeping: it may take milliseconds to wake
         while not self.is_set:
             own = _thread.allocate_lock()
             own.acquire()
             self._waits.append(own)
-            if not self.is_set:  # else it may have come before `own` was there to be released
+            if not self.is_set:  # else it was set before `own` was in the list
                 own.acquire()
 
 
 _queue: SimpleQueue[Any] = SimpleQueue()
 _started: list[int] = []
 _kept: list[list[Any]] = []
-"""Scratch memory of threads that are none of ours, while they compute nothing."""
+"""Idle scratch memory for threads outside the pool, which call :func:`run_in_threads`."""
 AWAKE = 2e-4
-"""Seconds for which a thread waits without sleeping."""
+"""Seconds for which a wait does not sleep."""
 _starting = threading.RLock()
 _here: int | None = None
 
@@ -564,9 +564,9 @@ def thread_count() -> int:
 
 
 def run_in_threads(work: Any, threads: int) -> None:
-    """Have threads compute a block, or other work that is done by ``help``; callers that need the results wait for ``work.done``.
+    """Let threads run ``work.help``, of a block or other work; callers that need the results wait for ``work.done``.
 
-    The calling thread is one of them if no signal's handler can interrupt it: a block that overwrites dead values cannot be restarted.
+    The calling thread is one of them if no signal handler can interrupt it: a block that overwrites dead values cannot be repeated.
     Repeated calls are harmless.
     """
     here = undisturbed()
@@ -596,7 +596,7 @@ def _serve(queue: SimpleQueue[Any]) -> None:
 
 
 def _forget() -> None:
-    """Reset the pool in a fork, whose parent owns the threads."""
+    """Reset the pool in a fork: the threads belong to the parent."""
     global _queue, _starting, _here
     _queue, _starting, _here = SimpleQueue(), threading.RLock(), None
     _started.clear()

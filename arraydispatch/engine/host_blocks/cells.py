@@ -1,7 +1,7 @@
 """Cells: parts of an array in which a kernel reads each operand at a constant distance from its result.
 
-``np.roll``, and writes to a part of an array, take elements from elsewhere. Cut where a roll wraps around and where a written
-part begins and ends, an array is divided into boxes. In the largest of them, nearly always all but the edges, such calls are
+``np.roll``, and writes to a part of an array, read elements at other places. Cuts where a roll wraps around, and where a written
+part begins and ends, divide an array into boxes. In the largest of them, nearly always all but the edges, such calls are
 ordinary calls of a kernel with moved pointers::
 
     out = 4 * u                    out[i, j] = 4 * u[i, j] - u[i - 1, j] - u[i, j - 1]      in the cell that both writes are in
@@ -28,18 +28,18 @@ class Cells:
     ----------
     shape : tuple of int
     calls : sequence of Elsewhere or None
-        Calls of a kernel that take elements from elsewhere; None for others.
+        Calls of a kernel; None for calls that read no elements at other places.
     always : sequence of bool
-        Whether each may also be called where it takes none, with an operand that changes nothing.
+        Whether each call may also run where it reads none, with an operand that changes nothing.
 
     Attributes
     ----------
     active : tuple of bool
-        Whether each changes values in most of the array; the kernel omits the others.
+        Whether each call runs in most of the array; the kernel omits the others.
     share : float
-        Share of the array in which it does.
+        Share of the array in which exactly these calls run.
     uncut : list of bool
-        Whether no cell ends within an axis.
+        Whether each axis has no cut.
     """
 
     def __init__(self, shape: tuple[int, ...], calls: Sequence[Elsewhere | None], always: Sequence[bool]) -> None:
@@ -76,7 +76,7 @@ class Cells:
 
 
 def boxes(begin: int, end: int, shape: tuple[int, ...]) -> Iterator[tuple[int, Box]]:
-    """Return the boxes between two elements in memory order, each with its beginning."""
+    """Yield boxes that make up the elements from ``begin`` to ``end`` in memory order, each with the number of its first element."""
     inner = prod(shape[1:])
     if inner == 1:
         yield begin, ((begin, end), *[(0, 1) for _ in shape[1:]])

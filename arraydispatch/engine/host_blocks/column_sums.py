@@ -1,6 +1,6 @@
-"""Sums along the axis before a short last one: ``force.sum(axis=1)`` of what each body does to each, in three dimensions.
+"""Sums along the axis before a short last one, such as ``force.sum(axis=1)`` of the forces between bodies in three dimensions.
 
-NumPy adds the two or three numbers of the last axis at a time, and begins a loop for each; a kernel has a register for each of them,
+NumPy starts a loop for each addition of the two or three numbers of the last axis. A kernel keeps each sum in a register
 and adds in the same order.
 """
 
@@ -18,7 +18,7 @@ from . import kernels
 __all__ = ["LENGTHS", "Columns", "of"]
 
 LENGTHS = range(2, 8)
-"""Lengths of the last axis; if it is one number, NumPy sums pairwise."""
+"""Lengths of the last axis that have a kernel. For a length of one, NumPy sums pairwise."""
 
 _SOURCE = """\
 declare i32 @feclearexcept(i32)
@@ -100,7 +100,7 @@ class Columns:
     keepdims : bool
     """
 
-    __name__ = "reduce"  # in warnings
+    __name__ = "reduce"  # the name in warnings
 
     def __init__(self, dtype: np.dtype[Any], length: int, keepdims: bool) -> None:
         self._dtype, self._length, self._keepdims = dtype, length, keepdims

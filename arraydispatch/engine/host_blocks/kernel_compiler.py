@@ -24,7 +24,7 @@ _DIGEST = 32
 
 
 def is_there() -> bool:
-    """Whether llvmlite is installed, which is imported when the first kernel is made."""
+    """Whether llvmlite is installed. It is imported when the first kernel is made."""
     try:
         return find_spec("llvmlite") is not None
     except (ImportError, ValueError):
@@ -41,7 +41,7 @@ def remembered() -> set[str]:
 
 
 def remember(chain: str) -> None:
-    """Tell other processes that a chain was worth compiling; failures to write are ignored."""
+    """Record for other processes that a chain was worth compiling; failures to write are ignored."""
     where = folder("chains")
     if where is not None:
         with contextlib.suppress(OSError):
@@ -61,7 +61,7 @@ def _leave(where: str) -> None:
 
 
 class Compiler:
-    """Compiler of sources that define ``@kernel``, to functions of two addresses."""
+    """Compiler of LLVM sources that define ``@kernel``, a function of two addresses."""
 
     def __init__(self) -> None:
         import llvmlite
@@ -78,7 +78,7 @@ class Compiler:
         self._for = f"{llvmlite.__version__} {target.triple} {processor} {features}"
         self._folder = folder("kernels")
         self._found: bytes | None = None
-        self._engine.finalize_object()  # an empty module: the cache is used for kernels alone
+        self._engine.finalize_object()  # an empty module: the cache is used only for kernels
 
     def __call__(self, source: str) -> Callable[[int, int], int]:
         """Return the function; raise ``RuntimeError`` if LLVM rejects the source."""

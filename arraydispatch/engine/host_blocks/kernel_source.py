@@ -20,7 +20,7 @@ class Call(NamedTuple):
     op: str
     """Name in :data:`arraydispatch.ufuncs.facts.INSTRUCTIONS`; ``cast``; ``select``, for a condition and two values."""
     ins: tuple[str, ...]
-    """Dtypes of its operands and of the result: ``np.dtype.str`` without the byte order."""
+    """Dtypes of the operands and the result: ``np.dtype.str`` without the byte order."""
     out: str
     args: tuple[tuple[str, int, str], ...]
     """Kind of each operand (``call``, ``pointer`` or ``scalar``), its number, and its dtype."""
@@ -33,7 +33,7 @@ class Call(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """Chain of calls, each of which may use the results of earlier ones."""
+    """Chain of calls; each may use the results of earlier ones."""
 
     calls: tuple[Call, ...]
     scalars: tuple[str, ...]
@@ -67,8 +67,8 @@ def _in_memory(dtype: str) -> str:
 class _Body:
     """Lines of a function, and names for their values.
 
-    ``told``: whether errors must be reported. LLVM assumes that they are not, and omits a root or a quotient that is
-    only compared with a known zero (``sqrt(x) != 0``, ``signbit(abs(x / y))``); so the zero is hidden from it.
+    ``told``: whether errors must be reported. LLVM assumes that they need not, and omits a root or a quotient that is
+    only compared with a known zero (``sqrt(x) != 0``, ``signbit(abs(x / y))``); so the zero is hidden from LLVM.
     """
 
     def __init__(self, told: bool = False) -> None:
@@ -93,7 +93,7 @@ class _Body:
         return self.add(f"call {t} @{full}({', '.join(f'{t} {x}' for x in args)})")
 
     def bits(self, x: str, dtype: str) -> tuple[str, str]:
-        """Reinterpret a floating number as an integer; also return the type of that."""
+        """Reinterpret a floating number as an integer; return the value and its type."""
         to = f"i{_bits(dtype)}"
         return self.add(f"bitcast {_llvm(dtype)} {x} to {to}"), to
 
@@ -104,7 +104,7 @@ class _Body:
         return self.zeros.setdefault(t, f"%zero.{t}")
 
     def hidden(self) -> list[str]:
-        """Return the lines that compute the zeros."""
+        """Return the lines that compute the hidden zeros."""
         lines = []
         for t, name in self.zeros.items():
             value = "0.0" if t in ("float", "double") else "0"
@@ -145,7 +145,7 @@ class _Body:
 
 
 _Emit = Callable[[_Body, list[str], str], str]
-"""Function that emits the result for operands of one dtype, which is the last argument."""
+"""Function that emits the result for operands of one dtype; the dtype is the last argument."""
 
 
 def _arithmetic(name: str, of_bools: str) -> _Emit:
@@ -169,7 +169,7 @@ def _compared(name: str) -> _Emit:
 
 
 def _extreme(name: str, of_bools: str) -> _Emit:
-    """Choose the first operand if it is beyond the second or NaN, else the second, so of two zeros that."""
+    """Choose the first operand if it is beyond the second or NaN, else the second; of two zeros, the second."""
 
     def emit(body: _Body, x: list[str], dtype: str) -> str:
         if dtype[0] == "b":
@@ -184,7 +184,7 @@ def _extreme(name: str, of_bools: str) -> _Emit:
 
 
 def _clipped(body: _Body, x: list[str], dtype: str) -> str:
-    """Replace an operand that is beyond a bound by the bound; NaN stays, and a bound that is NaN is the result."""
+    """Replace an operand beyond a bound by the bound; NaN stays, and a NaN bound is the result."""
     t, made = _llvm(dtype), x[0]
     for bound, beyond in ((x[1], "lt"), (x[2], "gt")):
         replaced = _compared(beyond)(body, [made, bound], dtype)
@@ -356,7 +356,7 @@ def _store(body: _Body, dtype: str, value: str, at: str) -> None:
 
 
 def _store_all(body: _Body, dtype: str, values: list[str], at: str) -> None:
-    """Store a result, or the sum of the bits of several that are computed for their errors alone: LLVM omits what is overwritten."""
+    """Store a result. Store several that are computed only for their errors as the sum of their bits: LLVM would omit overwritten ones."""
     if len(values) > 1 and dtype[0] in "bf":
         how = "zext" if dtype[0] == "b" else "bitcast"
         whole = f"i{_bits(dtype)}"
@@ -379,7 +379,7 @@ def _strides(depth: int, pointers: tuple[Pointer, ...]) -> Iterator[tuple[int, i
 def entry(
     depth: int, pointers: tuple[Pointer, ...], lengths: Sequence[int], strides: Sequence[Sequence[int]], at: Sequence[tuple[int, int]]
 ) -> list[int]:  # fmt: skip
-    """Return the description of a box for a kernel: its lengths, the beginning of each array (multiple of its address, and offset), strides."""
+    """Return the description of a box for a kernel: lengths, where each array begins (factor of its address, and offset), strides."""
     steps = [strides[i][axis] for i, axis in _strides(depth, pointers)]
     return [*lengths, *(word for of_one in at for word in of_one), *steps]
 
@@ -399,7 +399,7 @@ def source(
     pointers : tuple of Pointer
         Arrays, no two of which overlap unless both are only read.
     results : tuple of (int, int)
-        Number of a call, and of the pointer that its result is written to; several that nobody reads are written to one place.
+        Number of a call, and of the pointer that its result is written to; unused results may share a pointer.
     mask : int
         Mask of the floating-point status that the kernel returns.
     kept : tuple of (int, int)
@@ -407,8 +407,8 @@ def source(
 
     Notes
     -----
-    In eight bytes each, ``boxes`` has their number and the :func:`entry` of each, and ``operands`` the address of each
-    array, and the scalars.
+    Both arguments are arrays of eight-byte words. ``boxes`` has the number of boxes and the :func:`entry` of each; ``operands`` has
+    the address of each array, then the scalars.
     """
     body = _Body(told=mask != 0)
     parameters = [f"i64 %n{axis}" for axis in range(depth)]

@@ -1,7 +1,7 @@
 """Kernels: chains of elementwise calls, compiled by LLVM, if llvmlite is installed, to loops with intermediate values in registers.
 
-A chain is compiled when it has been computed often enough, by the count of elements, never by a clock, in a thread of its own; until
-it is there, and where there is no llvmlite, NumPy's own loops compute it. The bits are the same either way.
+A thread compiles a chain when it has computed enough elements; no clock decides. Until the kernel is ready, and without llvmlite,
+NumPy's own loops compute the chain. The bits are the same either way.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from ..nodes import Buffer, Elsewhere, Node, Shift, Update, far
 from .cells import Cells
 from .kernel_source import Call, Chain, Pointer, has, source
 
-if (
-    TYPE_CHECKING
-):  # what it needs of Python takes as long to import as a tenth of this package, and many programs compile nothing
+# Its imports take as long as a tenth of this package, and many programs compile nothing.
+if TYPE_CHECKING:
     from .kernel_compiler import Compiler
 
 __all__ = [
@@ -36,11 +35,11 @@ __all__ = [
 ]  # fmt: skip
 
 HOT = 1 << 26
-"""Elements, times calls, that chains have computed before the compiler is loaded: some 30 ms of NumPy's time, which loading takes from it."""
+"""Work (elements times calls) of all chains from which the compiler is loaded: some 30 ms of NumPy's time, as long as loading takes."""
 NEW = 4
-"""Part of it, a fourth, that one chain has computed before it is compiled, which takes another thread some 20 ms."""
+"""Divisor of :data:`HOT`: a chain is compiled after a fourth of that work; another thread takes some 20 ms for it."""
 KNOWN = 32
-"""The same of a chain whose code an earlier process has left on disk."""
+"""Divisor of :data:`HOT` for a chain whose code an earlier process has left on disk."""
 BESIDE = True
 """Whether NumPy's loops compute while a kernel is compiled; tests wait for it."""
 MOST = 512
@@ -52,9 +51,9 @@ DEEPEST = 3
 POINTERS = 24
 """Maximum number of arrays of a kernel."""
 LEAST_SHARE = 0.5
-"""Least share of an array that one kernel computes: below it, writes to parts of an array are left to NumPy."""
+"""Minimum share of an array that one kernel computes: below it, writes to parts of an array are left to NumPy."""
 OFTEN = 64
-"""Number of pieces with an error after which a chain is left to NumPy, because errors are usual."""
+"""Number of pieces with an error after which a chain is left to NumPy."""
 
 _FLAGS = {
     "x86_64": {"invalid": 1, "divide": 4, "over": 8, "under": 16},
@@ -72,19 +71,19 @@ _kernels: dict[Any, Any] = {}
 _on_disk: set[str] | None = None
 """Names of chains that another process has compiled, once they have been read."""
 _worked = 0
-"""Elements, times calls, that chains have computed without a kernel."""
+"""Work (elements times calls) of all chains without a kernel."""
 _jobs: dict[Any, Callable[[], None]] = {}
-"""Jobs of the compiler's thread, in their order, by the key of the kernel; that of None is to load the compiler."""
+"""Jobs of the compiler's thread, in order, by the key of the kernel; the job with the key None loads the compiler."""
 _thread: threading.Thread | None = None
-"""The compiler's thread, which ends when there is nothing to do."""
+"""The compiler's thread; it ends when there are no jobs."""
 _is_forking = False
 """Whether a fork waits for the compiler's thread, which then ends."""
 _is_lost = False
-"""Whether the compiler cannot be used: it cannot be loaded, or this process is a fork that was made in the middle of a use of it."""
+"""Whether the compiler cannot be used: it cannot be loaded, or this process was forked while it was in use."""
 
 
 def _wait() -> None:
-    """Wait before a fork for the end of a job, for which the child has no thread; briefly, as the forking thread may hold an import lock."""
+    """Before a fork, wait for the compiler's thread, which the child does not have; briefly, as the forking thread may hold an import lock."""
     global _is_forking
     _is_forking = True
     if _thread is not None:
@@ -92,13 +91,13 @@ def _wait() -> None:
 
 
 def _go_on() -> None:
-    """Do the other jobs when one is next asked for."""
+    """Let the compiler's thread run again after a fork; it starts at the next job."""
     global _is_forking
     _is_forking = False
 
 
 def _forget() -> None:
-    """Reset the state in a fork, where there is no other thread."""
+    """Reset the state in a fork, which has no other thread."""
     global _lock, _thread, _is_lost, _is_forking
     _is_lost = _is_lost or _lock.locked()
     _lock, _thread, _is_forking = threading.Lock(), None, False
@@ -110,18 +109,18 @@ if hasattr(os, "register_at_fork"):
 
 
 class Group(NamedTuple):
-    """Group of nodes of a stretch that one kernel computes."""
+    """Nodes of a stretch that one kernel computes."""
 
     numbers: list[int]
     chain: Chain
     arrays: list[tuple[str, int, Elsewhere | None]]
-    """Arrays that it reads: a ``node`` outside it, or an array in a ``slot``; and the call that reads other elements of it."""
+    """Arrays that the group reads: a ``node`` outside it, or an array in a ``slot``; and the call that reads it at other places, or None."""
     operands: list[list[tuple[str, int]]]
     """Operands of each node: another ``call`` of the group, one of the arrays (``pointer``), or the position of a ``scalar`` operand."""
     cells: Cells | None
-    """Cells, if a call reads other elements."""
+    """Cells, if a call reads elements at other places."""
     scalars: list[tuple[int, int, str]]
-    """Number of a node, position of the operand, and the format it is packed in."""
+    """For each scalar: number of the node, position of the operand, and the format in which it is packed."""
 
 
 def numbers_of(step: Group | int) -> Sequence[int]:
@@ -135,9 +134,9 @@ class Kernel:
     Attributes
     ----------
     mask : int
-        Mask of the floating-point status that it checks.
+        Mask of the floating-point status that the kernel checks.
     flagged : int
-        Number of pieces with an error, which NumPy had to identify.
+        Number of pieces with an error, which NumPy had to compute again to identify it.
     """
 
     def __init__(self, function: Callable[[int, int], int], mask: int) -> None:
@@ -146,7 +145,7 @@ class Kernel:
         self.flagged = 0
 
     def errs_often(self) -> bool:
-        """Whether errors are usual."""
+        """Whether more than :data:`OFTEN` pieces had an error."""
         return self.flagged > OFTEN
 
 
@@ -181,12 +180,12 @@ def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | No
 
 
 class Work:
-    """Count of the elements, times calls, that a chain has computed; minus infinity for a chain that is left to NumPy's loops.
+    """Work (elements times calls) of a chain; minus infinity for a chain that is left to NumPy's loops.
 
     Attributes
     ----------
     is_known : bool
-        Whether later processes will know that.
+        Whether an earlier process has compiled the chain.
     """
 
     __slots__ = ("chain", "done", "is_known")
@@ -201,7 +200,7 @@ class Work:
 
 
 class _Of(NamedTuple):
-    """Nodes of a block, and facts about them."""
+    """Nodes of a block, their operands, the arrays, and the list for counts of work."""
 
     nodes: list[Node]
     reads: list[list[tuple[str, int]]]
@@ -212,18 +211,18 @@ class _Of(NamedTuple):
 def grouped(
     nodes: list[Node], numbers: list[int], reads: list[list[tuple[str, int]]], arrays: list[Any], cold: list[tuple[Work, int]]
 ) -> list[Group | int]:  # fmt: skip
-    """Return the nodes of a stretch in an order in which they can be computed: single nodes, or groups for a kernel.
+    """Divide the nodes of a stretch into groups for a kernel and single nodes, in an order in which they can be computed.
 
     Parameters
     ----------
     nodes : list of Node
         Nodes of the block.
     numbers : list of int
-        Numbers of those in the stretch.
+        Numbers of the nodes in the stretch.
     reads, arrays
         Operands of each node, and the arrays in the slots.
     cold : list
-        Gets the counts of the chains that are not worth a kernel yet, and what is added to them each time.
+        List to which the counts of chains without a kernel are appended, each with the work that a block adds to it.
     """
     ops = {i: _op(nodes[i], reads[i], arrays) for i in numbers} if can_compile() else {}
     if sum(op is not None for op in ops.values()) < 2 and "select" not in ops.values():
@@ -241,7 +240,7 @@ def _ordered(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Gr
     def close() -> None:
         nonlocal shifted
         made = _made(open_, ops, of)
-        if made is None:  # once more, without the nodes that read elsewhere
+        if made is None:  # again, without the nodes that read at other places
             others = {i: None if far(of.nodes[i]) else ops[i] for i in open_}
             made = _ordered([*open_], others, of)
         order.extend(made)
@@ -273,7 +272,7 @@ def _ordered(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Gr
 
 
 def _read(of: _Of, i: int) -> Iterator[tuple[str, int, Elsewhere | None]]:
-    """Return the operands of a node; with its call, if it reads elements other than its own."""
+    """Yield the operands of a node, each with the call that reads it at other places, or None."""
     func = far(of.nodes[i])
     for j, (what, k) in enumerate(of.reads[i]):
         yield what, k, func if func is not None and (j or isinstance(func, Shift)) else None
@@ -288,7 +287,7 @@ def _dtype(x: Any) -> np.dtype[Any]:
 
 
 def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group | int] | None:
-    """Return a group of these nodes if it is worth a kernel, else the nodes; None if the nodes that read elsewhere should be left out."""
+    """Return a group of these nodes if it is worth a kernel, else the nodes; None if those that read at other places should be left out."""
     if len(numbers) < 2 and not any(ops[i] == "select" for i in numbers):
         return list(numbers)
     nodes, slots = of.nodes, of.arrays
@@ -347,7 +346,7 @@ def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group
 
 
 _PACKED = {("f", 8): "d", ("f", 4): "f"}
-"""Format in which a number is packed into eight bytes; any other than these as an integer."""
+"""Kind and item size of a dtype -> format in which a number is packed into eight bytes; others are packed as integers."""
 
 
 def counted(cold: list[tuple[Work, int]]) -> bool:
@@ -359,12 +358,12 @@ def counted(cold: list[tuple[Work, int]]) -> bool:
         _worked += more
         is_hot = is_hot or work.is_hot
     if _worked >= HOT and not (_is_ready() or _is_lost):
-        _ask(None, _load)  # a short program is over before
+        _ask(None, _load)  # a short program has ended before
     return is_hot and _is_ready()
 
 
 def _work_of(chain: Chain) -> Work:
-    """Return the count for a chain."""
+    """Return the count of work for a chain."""
     found = _work.get(chain)
     if found is None:
         if len(_work) >= _MOST_CHAINS:
@@ -422,25 +421,25 @@ def _load() -> None:
 
 
 def _ask(key: Any, job: Callable[[], None]) -> None:
-    """Have the compiler's thread do a job, which raises nothing, after those that it has already."""
+    """Append a job for the compiler's thread. The job must not raise."""
     _jobs.setdefault(key, job)
     if _thread is None or not _thread.is_alive():
-        briefly(_begin)  # a thread's start waits for it
+        briefly(_begin)  # a thread's start waits for the new thread
     if not BESIDE and _thread is not None and _thread.is_alive():
         _thread.join()
 
 
 def _begin() -> None:
     global _thread
-    if not _lock.locked():  # by the thread that another one has begun
+    if not _lock.locked():  # else another thread has begun it
         made = threading.Thread(target=_do, name="arraydispatch compiler")
-        with suppress(RuntimeError):  # no thread can be had: NumPy's loops compute
+        with suppress(RuntimeError):  # no thread can be started: NumPy's loops compute
             made.start()
             _thread = made
 
 
 def _do() -> None:
-    """Do the jobs; what is left at the end of the program is not waited for."""
+    """Do the jobs, in the compiler's thread. Jobs that are left at the end of the program are dropped."""
     with _lock:
         while True:
             jobs = list(_jobs)
@@ -456,22 +455,22 @@ def refuse(chain: Chain) -> None:
 
 
 def mask_of(told: Sequence[dict[str, Any] | None]) -> int:
-    """Return the bits of the floating-point status to watch: those that any of the ``np.errstate`` modes in ``told`` sets to "warn"."""
+    """Return the bits of the floating-point status to check: the errors that some ``np.errstate`` modes in ``told`` set to "warn"."""
     heard = [modes for modes in told if modes is not None]
     return sum(flag for mode, flag in _FLAGS[_MACHINE].items() if any(modes[mode] == "warn" for modes in heard))
 
 
 def compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: Any, mask: int, kept: Any) -> Any:
-    """Return the kernel; None until it is there; ``DECLINED`` if there are too many, or LLVM rejects it.
+    """Return the kernel; None until it is compiled; ``DECLINED`` if there are too many, or LLVM rejects it.
 
-    The parameters are those of its source.
+    The parameters are those of :func:`~arraydispatch.engine.host_blocks.kernel_source.source`.
     """
     key = chain, depth, pointers, results, mask, kept
     return made(key, lambda: Kernel(_compiler()(source(*key)), mask))
 
 
 def made(key: Any, make: Callable[[], Any]) -> Any:
-    """Return what :func:`compiled` does of a kernel that ``make`` compiles."""
+    """Return the kernel that ``make`` compiles, or None or ``DECLINED`` as :func:`compiled` does."""
     found = _kernels.get(key, DECLINED)
     if found is not DECLINED or len(_kernels) >= MOST or _is_lost or not can_compile():
         return DECLINED if found is None else found
@@ -489,6 +488,9 @@ def made(key: Any, make: Callable[[], Any]) -> Any:
 
 
 def function(key: Any, source_for: Callable[[int], str]) -> Any:
-    """Return a function of two addresses compiled from a source, which gets the mask of all errors; otherwise what :func:`compiled` does."""
+    """Compile a source to a function of two addresses; return None or ``DECLINED`` as :func:`compiled` does.
+
+    ``source_for``: makes the source from the mask of all errors except underflow.
+    """
     mask = sum(_FLAGS[_MACHINE].values()) - _FLAGS[_MACHINE]["under"] if can_compile() else 0
     return made(key, lambda: _compiler()(source_for(mask)))

@@ -1,4 +1,4 @@
-"""Kernel in its stretch: the memory of a piece that it gets, and the parts that NumPy computes."""
+"""Kernels in a stretch: the memory that a kernel gets for each piece, and the parts that NumPy computes."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class Part(NamedTuple):
 
 
 class _At(NamedTuple):
-    """Part of a piece for which NumPy's functions are called."""
+    """Part of a piece: the part of a region that lies in one cell."""
 
     cell: Box
     region: Box
-    """Region in memory with the shape of an array, which contains the cell."""
+    """Box of the piece's memory that contains the cell."""
     begin: int
-    """Number of the cell's first element within the piece."""
+    """Position of the region's first element within the piece."""
 
 
 class _Piece:
@@ -75,13 +75,13 @@ class Fused(Bound):
     ----------
     group : Group
     forms : list of Form
-        Forms of its nodes.
+        Forms of the group's nodes.
     ins, outs : list of int, dict of int to int
-        Registers of the arrays that it reads; number in the group -> register of a result that is wanted outside.
+        Registers of the arrays that the group reads; number in the group -> register of a result that is needed outside.
     saved : dict of int to int
-        Register that a result overwrites -> register of a copy, by which an error can be located.
+        Register that a result overwrites -> register of a copy, from which NumPy computes again to locate an error.
     far : dict of int to int
-        Register of an array that is read elsewhere, and not in pieces, -> slot.
+        Register of an array that is read at other places, not in pieces -> slot.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Fused(Bound):
     def settle(
         self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, longest: int, told: list[Any], arrays: list[Any]
     ) -> None:  # fmt: skip
-        """Choose the kernel, once the contents of the registers are known.
+        """Choose the kernel when the contents of the registers are known.
 
         ``shape``: shape of the stretch; ``longest``: elements of its longest piece; ``told``: modes of ``np.errstate`` for each
         node of the block; ``arrays``: arrays in the slots.
@@ -179,7 +179,7 @@ class Fused(Bound):
         return saved if self.kernel.mask else set()
 
     def is_refused(self) -> bool:
-        """Whether it is left to NumPy from now on, because errors are usual."""
+        """Whether the chain is left to NumPy from now on, because errors are frequent."""
         if self.kernel is not None and self.kernel.errs_often():
             refuse(self.group.chain)
             return True
@@ -203,7 +203,7 @@ class Fused(Bound):
     def computed_again(
         self, block: Any, stretch: Any, values: list[Any], begin: int, end: int, now: list[int], piece: _Piece
     ) -> None:
-        """Have NumPy compute a piece again, in which there was an error."""
+        """Compute a piece with an error again by NumPy, to locate the error."""
         assert self.kernel is not None
         self.kernel.flagged += 1
         block.plan.is_refused = self.is_refused() or block.plan.is_refused
@@ -214,7 +214,7 @@ class Fused(Bound):
                 self._call_by_call(block, values, now, part, saved)
 
     def _cut(self, begin: int, end: int) -> _Piece:
-        """Plan the computation of a piece."""
+        """Divide a piece into parts for the kernel and parts for NumPy."""
         usual: list[_At | None] = []
         others: list[_At] = []
         boxes_of_all: list[int] = []
@@ -247,12 +247,12 @@ class Fused(Bound):
         for i, (part, steps, func) in enumerate(zip(self._parts, self._strides, self._moved)):
             moved = None if func is None else func.distance(cell)
             if func is not None and moved is None:
-                nothing = self._neutral[i]  # without one, most of the array does not need it
+                nothing = self._neutral[i]  # None if the kernel omits the call
                 at.append((1, 0) if nothing is None else (0, address_of(nothing)))
                 walked[i] = (0,) * len(self._lengths)
                 continue
             bytes_ = offset([first + (moved[axis] if moved else 0) for axis, (first, _) in enumerate(cell)], steps)
-            if part.slot is None:  # the piece's part is all of it
+            if part.slot is None:  # scratch memory holds just the piece
                 bytes_ -= begin * (steps[0] if self._row else part.dtype.itemsize)
             at.append((1, bytes_))
         lengths = [prod(cell[axis][1] - cell[axis][0] for axis in axes) for axes in self._axes]
@@ -297,7 +297,7 @@ class Fused(Bound):
                 self._piece(values[register], at)[...] = made[n]
 
     def _elsewhere(self, func: Any, at: _At, ins: list[Any]) -> Any:
-        """Return the function to call with these operands, some of which are omitted; None if the result is the first of them."""
+        """Return the function to call for an :class:`Elsewhere`, and remove operands it does not take; None if the result is ``ins[0]``."""
         if not isinstance(func, Update) or func.distance(at.cell) is None:
             return None
         if func.func is None:
@@ -306,7 +306,7 @@ class Fused(Bound):
         return func.func
 
     def _operand(self, block: Any, values: list[Any], k: int, at: _At | None, saved: dict[int, int]) -> Any:
-        """Return one of the arrays that it reads, or a part of it."""
+        """Return an array that the group reads, or the part of it for ``at``."""
         register = self.ins[k]
         if at is None:
             return values[saved.get(register, register)]
@@ -317,13 +317,13 @@ class Fused(Bound):
         x, moved = block.arrays[self.far[register]], func.distance(at.cell)
         if isinstance(func, Update):
             if moved is None:
-                return None  # which nobody asks for
+                return None  # not used there
             x = func.laid(x)
         assert moved is not None
         return x[_index(x.shape, at.cell, moved)]
 
     def _piece(self, x: Any, at: _At, func: Elsewhere | None = None) -> Any:
-        """Return the part of a piece; ``func``: the call that reads other elements than its own."""
+        """Return the part ``at`` of a piece. ``func``: call that reads the piece at other places."""
         moved = None if func is None else func.distance(at.cell)
         if self._row:
             first = [at.region[0][0], *[0] * (len(at.cell) - 1)]
@@ -337,7 +337,7 @@ class Fused(Bound):
 
 
 class _Launch:
-    """Kernel with the operands of a block, which one thread calls for each piece."""
+    """Kernel with the operands of a block; a thread calls it for each piece."""
 
     def __init__(self, fused: Fused, block: Any, stretch: Any, values: list[Any], operands: bytearray) -> None:
         assert fused.kernel is not None
@@ -390,7 +390,7 @@ def _strides(part: Part, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _merged(
     shape: tuple[int, ...], strides: list[tuple[int, ...]]
 ) -> tuple[tuple[int, ...], list[tuple[int, ...]], int]:
-    """Merge the axes that every array can take as one; also return the elements of a row along the first axis."""
+    """Merge the axes that are one axis for every array; also return the elements of a row along the first axis."""
     lengths, axes, factor = [shape[-1]], [len(shape) - 1], 1
     for axis in range(len(shape) - 2, -1, -1):
         if shape[axis] == 1 and axis:
@@ -409,7 +409,7 @@ def _merged(
 
 
 def _axes(shape: tuple[int, ...], strides: list[tuple[int, ...]], uncut: list[bool]) -> list[list[int]]:
-    """Return the axes of an array computed by cells, with those merged that every array can take as one."""
+    """Return the axes of an array computed by cells, with axes merged that are one axis for every array."""
     found = [[0]]
     for axis in range(1, len(shape)):
         before = found[-1][-1]

@@ -1,6 +1,7 @@
 """Division of a block into stretches: nodes computed together, piece by piece, before the next stretch begins.
 
-A step whose pieces read other rows than their own (:class:`Shifted`, :class:`Written`) needs those computed before its stretch begins.
+If the pieces of a step read other rows than their own (:class:`Shifted`, :class:`Written`), those must be computed before its stretch
+begins.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def divided(nodes: list[Node], reads: list[Reads], held: list[bool], piece: int)
 
 
 def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[int]) -> None:
-    """Move the last nodes of a stretch to the next, if only that needs them and their operands are wanted whole anyway."""
+    """Move the last nodes of a stretch to the next one, if only that needs them and their operands are kept as whole arrays anyway."""
     readers: list[list[int]] = [[] for _ in nodes]
     read_far: set[int] = set()
     for i, of_one in enumerate(reads):
@@ -76,7 +77,7 @@ def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[i
 
 
 class _Kinds:
-    """Rule for the nodes that one stretch can take."""
+    """Rule that decides which nodes can be in one stretch."""
 
     def __init__(self, piece: int) -> None:
         self._piece = piece
@@ -92,7 +93,7 @@ class _Kinds:
         self.reduced: list[Node] = []
 
     def takes(self, node: Node) -> bool:
-        """Whether the pieces of the stretch are pieces of a node too."""
+        """Whether a node can be computed in the pieces of the current stretch."""
         first, form = self.first, node.form
         if first is None or first.span != form.span or first.fortran != form.fortran:
             return first is None
@@ -105,7 +106,7 @@ class _Kinds:
             return False
         if any(id(x) in self.nodes for x in node.args[elsewhere(form.func) :]):
             return False
-        # A reduction within a piece is available to the same piece alone.
+        # The result of a reduction within a piece is available only in that piece.
         return all(
             len(x.shape) == len(form.span) and x.shape[0] == form.span[0] and x.form.halved is None and rows
             for x in self.reduced
@@ -126,12 +127,12 @@ class _Kinds:
 
 
 def _is_wide(form: Form, piece: int) -> bool:
-    """Whether a row that it reduces is longer than a piece should be."""
+    """Whether a row that the call reduces is longer than a piece should be."""
     return math.prod(form.span[1:]) * form.dtype.itemsize > piece
 
 
 class Shifted(Bound):
-    """Node of shifted rows, in its stretch."""
+    """Step of a stretch: a node that shifts rows."""
 
     def __init__(self, how: Shift, slot: int, out: int) -> None:
         self._how, self._slot, self._out = how, slot, out
@@ -153,7 +154,7 @@ class Shifted(Bound):
 
 
 class Written(Bound):
-    """Node that is its first operand with a part overwritten, in its stretch; ``slot``: that of the written value, if it is an array."""
+    """Step of a stretch: a node that overwrites a part of its first operand. ``slot``: slot of the written value, if it is an array."""
 
     def __init__(self, how: Update, number: int, slot: int | None, x: int, out: int) -> None:
         self._how, self._number, self._slot, self._x, self._out = how, number, slot, x, out

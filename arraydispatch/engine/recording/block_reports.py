@@ -1,5 +1,5 @@
-"""Reports of blocks: to a listener the engine, the lines that recorded them, the reason for their end, and NumPy's time for them; to the
-user floating-point errors.
+"""Reports of blocks. A listener gets the engine, the lines that recorded the block, the reason for its end, and NumPy's time for it; the
+user gets warnings of floating-point errors.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ END = "a fork, or the end of the program"
 
 
 TIMES = 3
-"""Number of times that each kind of block is run call by call."""
+"""Number of times that each kind of block is run call by call for a measurement."""
 
 
 def measured(block: Block) -> float:
-    """Run the calls of a block one by one in NumPy, the first times that such a block occurs, and return the seconds that this took."""
+    """The first times that a kind of block occurs, run its calls one by one in NumPy; return the seconds spent."""
     if not isinstance(block, Planned) or len(block.plan.by_numpy) >= TIMES:
         return 0.0
     start = perf_counter()
@@ -43,7 +43,7 @@ def measured(block: Block) -> float:
 
 
 def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> None:
-    """Report a block that has been computed; ``lines``: number of a node -> its line."""
+    """Report a computed block. ``lines``: number of a node -> its line."""
     tap = events.every
     if tap is None or not block.nodes:
         return
@@ -66,20 +66,20 @@ def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> No
 # -- floating-point errors -----------------------------------------------------------------------------------------------
 
 heeded = True
-"""Whether it matters that the program makes errors of warnings, or collects or shows them itself; tests turn it off."""
+"""Whether recording respects that the program turns warnings into errors, or collects or shows them itself; tests turn it off."""
 _warnings = vars(warnings)
 _shown: Any = _warnings.get("_showwarnmsg_impl")
-"""Function that shows warnings outside of any ``warnings.catch_warnings(record=True)``; None where that is not known."""
+"""Function that shows warnings outside of any ``warnings.catch_warnings(record=True)``; None if unknown."""
 if type(_shown) is not FunctionType:
     _shown = None
 _ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
-"""Kind of error -> place in the order in which NumPy reports the errors of one call."""
+"""Kind of error -> its rank: NumPy reports the errors of one call in this order."""
 
 
 def warn(block: Block) -> None:
-    """Warn of each error as NumPy would have at the recorded line, by the filters that were in force then.
+    """Issue NumPy's warning for each error of a block, for the recorded line and with the filters in force there.
 
-    If ``warnings.catch_warnings(record=True)`` has begun since, it does not get these warnings, which are from before.
+    A ``warnings.catch_warnings(record=True)`` that has begun since does not get these earlier warnings.
     """
     later = heeded and _shown is not None and _warnings.get("_showwarnmsg_impl") is not _shown
     for i, kind in sorted(block.errors, key=lambda error: (error[0], _ORDER[error[1]])):

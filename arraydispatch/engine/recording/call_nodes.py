@@ -1,4 +1,4 @@
-"""Recording of calls: which are recorded, the arrays that stand for their results, and what the program wants to hear of errors, and where."""
+"""Recording of calls: the decision which calls are recorded, the arrays of their results, and the places for reports of errors."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ __all__ = [
 least = 0
 """Number of elements from which a call is recorded; 0 while no call is recorded."""
 most = maxsize
-"""Number of elements from which a library computes, and no call is recorded here; ``sys.maxsize`` where NumPy computes at any size."""
+"""Number of elements from which a library computes and calls are not recorded; ``sys.maxsize`` if NumPy computes at any size."""
 
 _ndarray = np.ndarray
 _DECLINED = DECLINED
@@ -61,16 +61,16 @@ _cls: Any = None
 """Class of every new array."""
 _every: Any = None
 _told: Any = True, None
-"""Settings that the tapes have now."""
+"""Settings last passed to :func:`~arraydispatch.engine.recording.tape.adjust`."""
 
 
 def are_of_any_size() -> bool:
-    """Whether calls are recorded and arrays of any size are NumPy's, so that no library computes."""
+    """Whether calls are recorded and NumPy computes on arrays of any size, so that no library is used."""
     return least > 0 and most == maxsize
 
 
 def follow() -> None:
-    """Switch recording on or off, as the state of the process says."""
+    """Switch recording on or off according to the state of the process."""
     global _cls, _every, _told, least, most
     _every = events.every
     _cls = getattr(process.wrapper, "__self__", _cls)
@@ -84,11 +84,11 @@ def follow() -> None:
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
-    """``np.where(condition, x, y)``, as :func:`record`."""
+    """Record ``np.where(condition, x, y)``; return None if that is not possible."""
     if not isinstance(condition, Handle) or condition._kind.dtype.char != "?":
         return None
     if not all(isinstance(z, Handle) or type(z) in SCALARS for z in (x, y)):
-        return None  # of what is no number, a sequence or a string, result_type would take it for a dtype
+        return None  # result_type would take a string or a sequence for a dtype
     try:
         dtype = np.result_type(*[z._kind.dtype if isinstance(z, Handle) else z for z in (x, y)])
     except (TypeError, OverflowError):
@@ -100,7 +100,7 @@ def where(condition: Any, x: Any, y: Any) -> Any:
 
 
 def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
-    """Record ``a.astype(dtype)`` for another dtype, as :func:`record` does."""
+    """Record ``a.astype(dtype)`` for another dtype; return None if that is not possible."""
     if dtype.char not in HELD or not dtype.isnative or (a._kind.dtype.kind == "c" and dtype.kind not in "cb"):
         return None
     return record(cast, (a,), dtype, func_seen="astype")
@@ -123,7 +123,7 @@ def fits(value: Any, dtype: np.dtype[Any]) -> bool:
 
 _INF = float("inf")
 _SMALL = 1 << 15
-"""An integer that is finite in each floating dtype."""
+"""Bound of the integers that are finite in every floating dtype."""
 
 
 @cache
@@ -138,7 +138,7 @@ def _largest(dtype: np.dtype[Any]) -> float:
 
 
 def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
-    """Return an array's node or ndarray, its kind, and whether others may see the memory; no kind if calls on it are not recorded."""
+    """Return an array's node or ndarray, its kind (None if calls on it are not recorded), and whether other code may see its memory."""
     v = x._v
     if type(v) is PendingView or (type(v) is Node and v.tape is not tape):
         v.run(block_reports.LOOKED if type(v) is PendingView else block_reports.ANOTHER)
@@ -160,7 +160,7 @@ def _is_shared(x: Handle, v: ndarray) -> bool:
 
 
 def node_of(form: Form, place: Any = None) -> Node:
-    """A node without operands yet, whose array is not made; ``place``: where an error is to be told, as one is that it has modes for."""
+    """Make a node without operands and array. ``place``: place in the user's code, with the error modes, for reports; None: no reports."""
     made: Node = Node.__new__(Node)
     made.form, made.dtype, made.shape, made.size, made.ndim = form, form.dtype, form.shape, form.size, form.ndim
     made.told = made.place = made.value = made.target = made.handle = made.tape = None
@@ -187,7 +187,7 @@ def blank() -> Any:
 _forms: dict[Any, Form | None] = {}
 """Key of a call, made of the function and facts about the operands -> its form; None for calls that are not recorded."""
 _known_forms = _forms
-"""The same, a C value where this module is compiled."""
+"""The same dict, as a C value if this module is compiled."""
 _MOST_FORMS = 1 << 14
 
 
@@ -203,8 +203,9 @@ def record(
     """Record a call of a ufunc, or of a function called like one, as a new node in a new array or in ``into``; return None
     if that is not possible.
 
-    ``dtype``: of the result, where ``func`` is no ufunc that has one; ``like``: the dtype and shape that the result has to have; ``runs``: whether others, who may write what is read, make it run;
-    ``func_seen``: what the program has called, where that is not ``func``.
+    ``dtype``: dtype of the result, if ``func`` is not a ufunc. ``like``: object with the dtype and shape that the result must have.
+    ``runs``: whether the tape runs at once if other code may write an operand, or if the tape is full.
+    ``func_seen``: function that the program has called, if not ``func``.
     """
     if not least:
         return None
@@ -266,7 +267,7 @@ def record(
         form = _known_forms[key] = _form(func, inputs, values, dtype)
         if form is None:
             return None
-    if form.least < least and not (pending and form.size >= least):  # a cheap call is no reason to end a block
+    if form.least < least and not (pending and form.size >= least):  # a cheap call should not end a block
         return None
     if form.size >= most:
         return None
@@ -285,7 +286,7 @@ def record(
         if at.largest and at.declines(form.size):
             return None
 
-    if into is not None and into._v is not values[0]:  # a signal's handler has written to it
+    if into is not None and into._v is not values[0]:  # a signal handler has written to it
         return None
 
     node = node_of(form, place)
@@ -321,7 +322,7 @@ def _form(func: Any, inputs: tuple[Any, ...], values: list[Any], dtype: np.dtype
     try:
         shape = np.broadcast_shapes(*[v.shape for v in values if type(v) is Node or type(v) is _ndarray])
     except ValueError:
-        return None  # NumPy says so where it runs
+        return None  # NumPy raises the error when it runs the call
     if home is None or not shape:
         return None
     size = prod(shape)
@@ -335,12 +336,12 @@ def _form(func: Any, inputs: tuple[Any, ...], values: list[Any], dtype: np.dtype
         work = size * loop.weight
     else:
         work = size * max(dtype.itemsize, values[-1].dtype.itemsize if func is cast else 1) >> 3
-        half = dtype.char == "e" and keys[0] not in PYTHON and keys[0].kind in "iu"  # of 65,520 it makes infinity
+        half = dtype.char == "e" and keys[0] not in PYTHON and keys[0].kind in "iu"  # 65,520 becomes infinity
         reports, pinned = func is cast and (keys[0].kind in "fc" or half), False
         ins = tuple([dtype if key in PYTHON else np.dtype(key) for key in keys])
     shifts = isinstance(func, Shift)
     if size * dtype.itemsize > MOST_BYTES:
-        return None  # for so much there may be no memory: NumPy says so at the call
+        return None  # memory may not suffice: NumPy raises that at the call
     order = order_of(values, shape, func is cast or shifts)
     if order is None or (shifts and order[1]) or (pinned and (order[0] or size == 1)):
         return None
@@ -357,20 +358,21 @@ _FUNCTION = FunctionType
 
 
 class _State:
-    """State of errors and warnings that was found last.
+    """Cache of the error modes and warning filters that were last in force.
 
     Attributes
     ----------
     errors : object
-        NumPy's own state of errors.
+        NumPy's own error state.
     modes : dict or None
-        The modes of ``np.errstate``, the same object each time; None if all errors are ignored, ``DECLINED`` if an error does more than warn.
+        The modes of ``np.errstate``, the same object for equal modes; None if all errors are ignored, ``DECLINED`` if a mode is neither
+        "ignore" nor "warn".
     filters : list
         The warning filters.
     as_tuple : tuple
-        The same.
+        The filters as a tuple.
     raises : bool
-        Whether one of them makes an error of a warning.
+        Whether a filter turns a warning into an error.
     """
 
     __slots__ = ("as_tuple", "errors", "filters", "modes", "raises")
@@ -382,18 +384,18 @@ class _State:
 _state = _State(None, None, [], (), False)
 _every_modes: dict[tuple[Any, ...], dict[str, Any]] = {}
 _places: dict[int, Place] = {}
-"""By where the instruction lies, in the memory of the code that a place keeps alive."""
+"""Address of the code object plus position of the instruction -> place, which keeps the code alive."""
 _MOST_PLACES = 4096
 _passing: dict[int, set[int]] = {}
-"""Keys of the places in code that was executed in a dict of its own, by the identity of that dict, which they keep alive with all that is in it."""
+"""Identity of a globals dict that belongs to no module -> keys of its places. They keep the dict and its contents alive."""
 _MOST_PASSING = 4
-"""Number of such dicts that are kept."""
+"""Maximum number of such dicts."""
 
 
 def now() -> Any:
-    """Return the :class:`~arraydispatch.engine.nodes.Place` of the user's line that is running, with the modes of ``np.errstate`` in force.
+    """Return the :class:`~arraydispatch.engine.nodes.Place` of the running user line, with the modes of ``np.errstate`` in force.
 
-    It is ``DECLINED`` if an error does more than warn.
+    Return ``DECLINED`` if a mode is neither "ignore" nor "warn", or if :func:`listened`.
     """
     state: _State = _state
     errors = machine.value_of(_errors_in_force)
@@ -421,7 +423,7 @@ def now() -> Any:
 
 
 def _keep(key: Any, place: Place) -> None:
-    """Keep a place for the next call at it."""
+    """Cache a place for the next call there."""
     if len(_places) >= _MOST_PLACES:
         _places.clear()
         _passing.clear()
@@ -439,10 +441,10 @@ def _keep(key: Any, place: Place) -> None:
 
 
 def _user_frame() -> FrameType:
-    """Return the frame of the user's code that is running."""
+    """Return the innermost running frame of user code."""
     frame: FrameType = machine.current_frame()
     code: CodeType = frame.f_code
-    if machine.identity(code) + frame.f_lasti not in _places:  # as in code of this package and of NumPy's
+    if machine.identity(code) + frame.f_lasti not in _places:  # may be code of this package or of NumPy
         while _is_inside[code.co_filename] and frame.f_back is not None:
             frame = frame.f_back
             code = frame.f_code
@@ -450,7 +452,7 @@ def _user_frame() -> FrameType:
 
 
 def declines(size: Any) -> bool:
-    """Whether recording a call of this size, at the user's line that is running, has not been worth it."""
+    """Whether recording calls of this size at the running user line has not paid."""
     frame: FrameType = machine.current_frame()
     code: CodeType = frame.f_code
     found = _places.get(machine.identity(code) + frame.f_lasti)
@@ -467,7 +469,7 @@ def declines(size: Any) -> bool:
 
 
 def pass_by(size: Any) -> None:
-    """Note that a call of this size, at the user's line that is running, could not be recorded."""
+    """Note that a call of this size at the running user line could not be recorded."""
     place = now()
     if place is not _DECLINED:
         at: Place = place
@@ -476,7 +478,7 @@ def pass_by(size: Any) -> None:
 
 
 def listened() -> bool:
-    """Whether a warning must be issued at its call: a filter makes an error of it, or the program collects or shows warnings itself."""
+    """Whether warnings must be issued at their call: a filter turns them into errors, or the program collects or shows them itself."""
     state: _State = _state
     filters = _warnings["filters"]
     if filters != state.filters:

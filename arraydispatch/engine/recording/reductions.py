@@ -1,4 +1,4 @@
-"""Sums, means, extremes and variances under fused execution: part of a block, in pieces and threads, with NumPy's own bits.
+"""Sums, means, extremes and variances under fused execution: in blocks, pieces and threads, with NumPy's own bits.
 
 A reduction along axes other than the first is recorded, and computed piece by piece together with its operands. A reduction of all
 elements reads a value: the block runs, and the results of the pieces are combined as in NumPy's pairwise sum.
@@ -30,7 +30,7 @@ _EXACT = {"b": 0, "i1": 7, "i2": 15, "i4": 31, "u1": 8, "u2": 16, "u4": 32}
 
 
 class _Look:
-    """Holder of a reduction to one element until it is computed."""
+    """Handle for a reduction to one element until it is computed."""
 
     __slots__ = ("__weakref__", "_kind", "_root", "_v")
     _kind: Any
@@ -40,7 +40,7 @@ class _Look:
 
 @lru_cache(4096)
 def _result(func: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    """Return the dtype of a reduction whose bits do not depend on how it is divided; None for others."""
+    """Return the result dtype of a reduction, if its bits do not depend on how it is divided into parts; else None."""
     if func is np.add:
         if dtype.char in "fdFD":
             return dtype
@@ -89,7 +89,7 @@ def _form_along(func: np.ufunc, kind: Any, span: tuple[int, ...], axes: tuple[in
 def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
     """Compute ``func.reduce(a, axis=None)`` immediately; return None if NumPy alone is as fast.
 
-    ``dies``: nobody but the caller has the array.
+    ``dies``: whether only the caller refers to the array.
     """
     mine = tape.mine()
     v, kind, _ = call_nodes.operand(a, mine)
@@ -130,9 +130,9 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
 
 @cache
 def _into_lanes(by_columns: Callable[[Any, Any], None]) -> Callable[[Any, Any], None]:
-    """Make the call of a block that reduces along the last axis."""
+    """Return a function for a block that reduces along the last axis."""
 
-    def reduce(x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:  # by this name warnings call it
+    def reduce(x: np.ndarray[Any, Any], out: np.ndarray[Any, Any]) -> None:  # the name in warnings
         by_columns(x, out[..., 0] if out.ndim == x.ndim else out)
 
     return reduce
@@ -214,7 +214,7 @@ def _var(a: Any, axis: Any, keepdims: bool, ddof: Any = 0) -> Any:
     # Steps that cannot be recorded run immediately, because errors of the mean have been reported already.
     apart = a - mean
     squares = np.square(apart)
-    del apart  # its memory may be reused
+    del apart  # so that its memory may be reused
     total = _reduce(np.add, squares, axis, keepdims, True)
     if total is None:
         total = np.sum(squares, axis=axis, keepdims=keepdims)
@@ -235,9 +235,9 @@ _SPREAD = ("axis", "dtype", "out", "ddof", "keepdims")
 
 
 def reduced(name: str, a: Handle, args: tuple[Any, ...], kwargs: dict[str, Any], dies: bool) -> Any:
-    """Record the method of an array, or compute it in pieces; return None if the general path has to run it.
+    """Record an array's method that reduces, or compute it in pieces; return None if the general path has to run it.
 
-    ``dies``: nobody but the caller has the array.
+    ``dies``: whether only the caller refers to the array.
     """
     spread = name in ("var", "std")
     names = _ORDER.get(name, _SPREAD if spread else _EXTREME)

@@ -1,4 +1,4 @@
-"""Memory order that NumPy gives the result of a recorded call."""
+"""Memory order of a recorded call's result, as NumPy chooses it."""
 
 from __future__ import annotations
 

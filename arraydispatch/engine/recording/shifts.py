@@ -1,7 +1,7 @@
-"""``np.roll`` under fused execution: it is part of a block, although a piece of its result comes from other rows of the operand.
+"""``np.roll`` under fused execution, recorded into blocks.
 
-A shift along other axes than the first stays within a piece. A shift along the first axis reads the whole array, which therefore has
-to be computed before the stretch begins. The result is written to the memory of a piece, and as a whole only if an array holds it.
+A shift along other axes than the first stays within a piece. A shift along the first axis reads other rows, so the whole operand is
+computed before the stretch begins. The result is written piece by piece, and kept as a whole only if an array holds it.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def rolled(a: Any, shift: Any, axis: Any = None) -> Any:
 
 
 class _Roll(Shift):
-    """Call of ``np.roll`` in the form of a ufunc's call.
+    """``np.roll`` as a function that a stretch calls like a ufunc.
 
     Parameters
     ----------
     steps : list of int
-        How far along each axis, less than its length.
+        Shift along each axis, less than its length.
     shape : tuple of int
-        Of the array.
+        Shape of the array.
     """
 
     __name__ = "roll"
@@ -76,7 +76,7 @@ class _Roll(Shift):
         self.rows(x, 0, len(out), out)
 
     def rows(self, x: np.ndarray[Any, Any], begin: int, end: int, out: np.ndarray[Any, Any]) -> None:
-        """Write the rows from ``begin`` to ``end`` of the result to ``out``; all rows if the part has its own first axis."""
+        """Write the rows from ``begin`` to ``end`` of the result to ``out``. ``x``: the whole operand."""
         start = (begin - self.first) % len(x)
         before = min(end - begin, len(x) - start)
         self._copy(x[start : start + before], out[:before])
@@ -98,7 +98,7 @@ class _Roll(Shift):
 
 
 def _halves(step: int, n: int) -> list[tuple[slice, slice]]:
-    """Return pairs of slices along an axis: the destination of a part, and the part."""
+    """Return pairs of slices along an axis: for each part of a shift its destination and its source."""
     if not step:
         return [(slice(None), slice(None))]
     return [(slice(step, None), slice(n - step)), (slice(step), slice(n - step, None))]

@@ -38,13 +38,13 @@ LONGEST = 200
 ROUNDS = 128
 """Number of nodes after which the tape looks for a loop; if it finds one, it runs whole rounds."""
 MOST_BYTES = 1 << 30
-"""Largest number of bytes that a tape keeps alive: the memory that its nodes read, and their values."""
+"""Maximum bytes that a tape keeps alive: the memory that its nodes read, and their values."""
 DEAD_BYTES = 1 << 24
-"""Number of bytes that only the tape keeps alive at which it runs, unless a few arrays are larger."""
+"""Bytes that only the tape keeps alive, from which it runs, unless they are a few larger arrays."""
 IN_THREADS = 1 << 21
-"""Number of sums of eight-byte numbers from which threads compute a block: waking them takes 40 to 100 µs, as long as a million sums."""
+"""Work, in sums of eight-byte numbers, from which threads compute a block: waking them takes 40 to 100 µs, as long as a million sums."""
 WRITING = 4
-"""Number of sums that take as long as to write an element into a part of an array."""
+"""Time of writing an element into a part of an array, in sums."""
 
 _MUCH = "it held much memory"
 
@@ -64,7 +64,7 @@ def run_all() -> None:
 
 
 def _forget_locks() -> None:
-    """Replace locks after a fork, in which nothing is pending and no other thread holds a lock."""
+    """Clear the registries of tapes in a fork; :func:`run_all` has run them before it."""
     _live.clear()
     views.waiting.clear()
 
@@ -77,7 +77,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _Failed:
-    """Tape of the nodes of a block that has failed, which will have no value."""
+    """Stand-in for the tape of a node that will have no value, because its block has failed; running it raises the error."""
 
     def __init__(self, failure: BaseException) -> None:
         self.failure = failure
@@ -94,20 +94,20 @@ def _value(node: Node) -> Any:
 
 
 def _is_of_a_call(block: Block, failure: BaseException) -> bool:
-    """Whether a call of the block raised, and no handler of a signal, and each call can be computed again."""
+    """Whether a call of the block raised, not a signal handler, and all calls can be computed again."""
     if block.helpers:
         return isinstance(failure, Exception) and not any(node.target is not None for node in block.nodes)
     return isinstance(failure, MemoryError)
 
 
 BLOCK, CALL = 120_000, 20_000
-"""Numbers of sums of eight-byte numbers that take as long as to run a block, and as to record a call."""
+"""Time of running a block, and of recording a call, in sums of eight-byte numbers."""
 _usual = True
-"""Whether calls have to be worth that; they have not where ``--min-size`` says which calls are recorded."""
+"""Whether calls are recorded only if that pays; False if ``--min-size`` sets which calls are recorded."""
 
 
 def adjust(usual: bool, every: Any) -> None:
-    """Set whether several calls have to be worth a block, and the listener to every call."""
+    """Set whether calls are recorded only if that pays, and the listener to every call."""
     global _every, _usual
     _usual, _every = usual, every
 
@@ -116,11 +116,11 @@ _blocks = 0
 """Number of blocks that were planned."""
 
 _SHIFTED = 4
-"""Number of sums that take NumPy as long as it takes to roll an element."""
+"""NumPy's time for rolling an element, in sums."""
 
 
 def _pays(nodes: list[Node]) -> bool:
-    """Whether NumPy needs so long for calls that a block of them is worth its price: by their sizes, never by a clock.
+    """Whether NumPy would take longer for the calls than recording and running a block, estimated from sizes, never from a clock.
 
     Functions such as ``exp``, and reductions, count nothing, because a block computes them by NumPy's own loops.
     """
@@ -133,38 +133,38 @@ def _pays(nodes: list[Node]) -> bool:
             sums = min(form.work, form.size)
             sums *= SELECTED if func is select else _SHIFTED if isinstance(func, Shift) else 1
             work, largest = work + sums, max(largest, sums)
-    if len(nodes) > 1:  # a kernel goes once through memory where NumPy does for each call
+    if len(nodes) > 1:  # a kernel goes through memory once, NumPy once for each call
         work -= largest
     return (not _usual or work >= BLOCK + CALL * len(nodes)) and (len(nodes) > 1 or nodes[0].form.func is select)
 
 
 class Tape:
-    """Nodes in the order in which they were recorded.
+    """Recorded nodes of a thread, in order.
 
     Attributes
     ----------
     running : list of Node or None
-        Those that a run has begun with.
+        Nodes with which the current run has begun.
     block : Block or None
-        While threads compute it.
+        Block of that run.
     views : list of weakref
-        To pending views of the nodes' arrays, which they keep alive as long as somebody has them.
+        References to pending views of the nodes' arrays.
     little : int
-        Bytes read and made up to which nothing of this is asked.
+        Bytes read and made up to which :meth:`full` looks no further.
     most : int
-        Nodes with which it is run, or is asked for how many it is.
+        Number of nodes at which the tape runs, or looks for a loop.
     bytes, made, seen : int
-        Of what they read; of what they make; of what has been asked whether anybody else still has it.
+        Bytes that the nodes read; bytes that they make; ``bytes`` at the last look for memory that only the tape keeps alive.
     work : int
-        Of all nodes.
+        Work of all nodes.
     lines : dict
-        Number of a node -> the line that recorded it, where a listener wants to know.
+        Number of a node -> the line that recorded it, if a listener wants lines.
     owner : int
-        The thread that records.
+        Number of the thread that records.
     lent : bool
-        Whether another one is running it.
+        Whether another thread is running the tape.
     inside : int
-        Number of steps of its thread, one in another, in which nothing is collected.
+        Number of nested operations of its thread during which the garbage collector is off.
     """
 
     def __init__(self, owner: int = 0) -> None:
@@ -181,9 +181,9 @@ class Tape:
         self._let_go()
 
     def add(self, node: Node, values: list[Any]) -> None:
-        """Record a node that computes with these values, which must not be written from now on.
+        """Record a node with these operands, which must not be written from now on.
 
-        An exception that a signal handler raises meanwhile leaves everything as it was.
+        If a signal handler raises meanwhile, nothing is changed.
         """
         self.inside += 1
         _collector.hold()
@@ -197,7 +197,7 @@ class Tape:
         place = None if _every is None else _every.place()
         while True:
             if self.running is not None and not self.lent:
-                # A handler's exception has ended a run. Its block counts on nobody else to read what it computes.
+                # A handler's exception has ended a run. Its block assumes that no further node reads its values.
                 self.run(block_reports.LOOKED)
             nodes = self.nodes
             if len(values) == 2:
@@ -209,11 +209,10 @@ class Tape:
             if not nodes:
                 _live.add(self)
             if self.lent:
-                with (
-                    self.lock
-                ):  # which the other thread has until it is done; it may have let go what was read here meanwhile
+                # The other thread holds the lock until it is done; meanwhile it may have dropped buffers that were added here.
+                with self.lock:
                     self._let_go()
-            # No call from here on: where there is none, no handler and no other thread runs.
+            # Nothing is called from here on, so no handler and no other thread runs in between.
             if nodes is self.nodes and not self.lent:
                 node.args, node.number, node.tape = read, self.count, self
                 if place is not None:
@@ -236,7 +235,7 @@ class Tape:
         return self._buffer(x) if type(x) is _ndarray else x
 
     def become(self, a: Handle, node: Node, values: list[Any]) -> None:
-        """Record a node that computes with an array's value and others, and make it the array's value; do all of that or nothing."""
+        """Record a node that reads an array's value and others, and make the node the array's value; do both or nothing."""
         self.inside += 1
         _collector.hold()
         try:
@@ -271,7 +270,7 @@ class Tape:
         return found
 
     def full(self) -> str:
-        """Why it has to be run, because of its length or of what it keeps; empty where it has not."""
+        """Return the reason why the tape must run now, because of its length or the memory it holds; empty if it need not."""
         count = len(self.nodes)
         if count < self.most and self.bytes + self.made <= self.little:
             return ""
@@ -288,7 +287,7 @@ class Tape:
         return ""
 
     def _keeps_dead(self) -> bool:
-        """Whether it alone keeps so much that would be used again by now: new memory costs as much as a sum."""
+        """Whether only the tape keeps much memory alive, which could be reused otherwise: new memory costs as much as a sum."""
         self.seen = self.bytes
         sizes = [x.array.nbytes for x in self.buffers.values()]
         dead = sum(x.array.nbytes for x in self.buffers.values() if x.is_dead())
@@ -298,11 +297,11 @@ class Tape:
         return self.bytes + sum(node.form.nbytes for node in self.nodes if node.is_held) > MOST_BYTES
 
     def run(self, why: str = block_reports.LOOKED) -> None:
-        """Have all values there; ``why`` is for whoever listens.
+        """Compute all values. ``why``: reason to report to a listener.
 
-        Whatever a signal interrupts can be begun again, here or by the handler itself: a run of this thread's own writes
-        nothing but new memory, and of one that other threads do, the end is waited for. It is in a context of its own, with which
-        the error state ends that it sets for NumPy, wherever it is interrupted.
+        A run that a signal interrupts can be repeated, here or by the handler itself: a run in this thread writes
+        only new memory, and the end of a run in other threads is waited for. The run has a context of its own, so
+        the error state that it sets for NumPy ends with it, wherever it is interrupted.
         """
         own = mine()
         if not own.inside:
@@ -325,12 +324,12 @@ class Tape:
             block_reports.warn(block)
 
     def _run(self, why: str) -> tuple[Block | None, BaseException | None]:
-        """Run the tape; return the block, and the exception to raise."""
+        """Run the tape; return the block, and the exception to raise, if any."""
         interrupt: BaseException | None = None
         node: Node
         nodes, block = self.running, self.block
         if nodes is None or block is None or block.group is not nodes:
-            # Of an interrupted run that had no plan, with what has been recorded since.
+            # No run was interrupted, or one without a plan: then include what has been recorded since.
             nodes, block = list(self.nodes), None
         if not nodes:
             return None, None  # another thread has been here
@@ -347,11 +346,11 @@ class Tape:
             aside = block_reports.measured(block)
         self.block = block
         if block.helpers:
-            try:  # again, where a signal came in between and its handler wants the values
+            try:  # repeated if a signal came in between and its handler wants the values
                 copy_context().run(blocks.run_in_threads, block, block.helpers)
-            except RuntimeError:  # no threads can be had, as at the end of the process
+            except RuntimeError:  # no thread can be started, as at the end of the process
                 self.block = block = self._plan(nodes, threads=False)
-        if not block.helpers:  # whoever interrupts it can begin it again
+        if not block.helpers:  # a handler that interrupts it can run it again
             if block.numpys:
                 copy_context().run(block.help)
             else:
@@ -363,7 +362,7 @@ class Tape:
                 except BaseException as signalled:  # noqa: BLE001 -- raised below
                     interrupt = signalled
         failure = block.failure
-        # A signal's handler may have ended the run, here and below; then another one may be under way.
+        # A signal handler may have ended this run, here and below; then another run may be under way.
         if self.running is nodes and failure is not None and _is_of_a_call(block, failure):
             copy_context().run(self._one_by_one, nodes)
             return None, None
@@ -371,7 +370,7 @@ class Tape:
         if self.running is not nodes:
             failure = None
         elif failure is None or block.helpers:
-            # Begun twice, it comes to the same.
+            # May be done twice.
             if failure is not None:
                 for each in nodes:
                     node = each
@@ -415,15 +414,15 @@ class Tape:
                 place: Place = node.place
                 if place.is_trial and not block.is_known and type(block) is not Short:
                     place.put_off()  # it took as long as to make a plan
-                else:  # each call of a known block tells; those of one without a plan tell together that it had none
+                else:  # each call of a known block counts; those of a block without a plan count as one
                     place.learn(node.form.size, pays, 0 if block.is_known else number)
         block.group, block.tape = nodes, self
         return block
 
     def _one_by_one(self, nodes: list[Node]) -> None:
-        """Run each call by itself, so that only those fail that cannot be computed: for want of memory, as a rule."""
+        """Run the calls one by one, so that only those fail that cannot be computed, usually for lack of memory."""
         for node in nodes:
-            if self.running is not nodes:  # a signal's handler has ended the run
+            if self.running is not nodes:  # a signal handler has ended the run
                 return
             if node.value is None and node.tape is self:
                 try:
@@ -434,7 +433,7 @@ class Tape:
                         made = np.empty(node.shape, node.dtype, "F" if node.form.fortran else "C")
                     with np.errstate(all="ignore"):
                         node.form.func(*values, out=made)
-                except Exception as failure:  # whoever looks at this value hears of it
+                except Exception as failure:  # raised when the value is read
                     if of_handler(failure):
                         raise
                     node.tape = _Failed(failure)
@@ -452,7 +451,7 @@ class Tape:
             a: Handle = there
             a._kind = node.form.held
             a._v = node.value
-            a._root = None  # the last: until then, whoever reads the array waits for this thread
+            a._root = None  # set last: until then a thread that reads the array waits for this one
         else:
             there._kind = node.form.held
             there._v = node.value
@@ -463,7 +462,7 @@ class Tape:
             node: Node = each
             if node.tape is self:
                 node.tape = None
-        rest: list[Node] = []  # what a handler has recorded meanwhile
+        rest: list[Node] = []  # nodes that a handler has recorded meanwhile
         for each in self.nodes:
             node = each
             if node.tape is self:
@@ -479,14 +478,14 @@ class Tape:
         self._let_go()
 
     def forget(self) -> None:
-        """Leave out what nobody can ask for any more."""
+        """Remove nodes that nothing needs any more."""
         if self.running is None:
             self.nodes = needed(self.nodes)
             self._let_go()
 
     def _let_go(self) -> None:
         if not self.nodes:
-            for each in list(self.buffers.values()):  # while the owner may add others, which it adds again
+            for each in list(self.buffers.values()):  # the owner may add others meanwhile, and adds them again
                 buffer: Buffer = each
                 others = _waiting.get(buffer.memory)
                 if others is self.alone:
@@ -507,7 +506,7 @@ class Tape:
 
 
 def _run_readers(a: Handle) -> None:
-    """Run the tapes that read the memory of an array, or the array itself."""
+    """Compute an array if it is pending; else run the tapes that read its memory."""
     v = a._v
     if type(v) is Node or type(v) is PendingView:
         v.run(block_reports.MEMORY)

@@ -157,7 +157,7 @@ def part_of(a: Handle, key: Any) -> Any:
 
 
 def _look(view: Handle, root: Handle, window: Window, dtype: Any, own: Any, key: Any = None) -> None:
-    """Make an array a pending view of a pending root."""
+    """Make an array a pending view of a pending root: the part ``window``."""
     seen: Any = PendingView(view, root, window, dtype, key)
     with own.lock:
         own.views.append(seen.view)
@@ -178,9 +178,9 @@ class Updated(Update):
     ----------
     func : ufunc or None
     window : Window
-        What is written to.
+        Part that is written.
     of : Window or None
-        Which part of its operand the something else is; None for all of it.
+        Part of the other operand that is read; None for all of it.
     """
 
     def __init__(self, func: np.ufunc | None, window: Window, of: Window | None) -> None:
@@ -260,7 +260,7 @@ class Updated(Update):
 
 
 def updated(func: np.ufunc, view: Handle, other: Any) -> bool:
-    """Record ``view += other`` for a part of an array that is pending or that nothing else sees; return whether that was possible."""
+    """Record ``view += other``, where the view's root is pending or no other code can see its memory; return whether that was possible."""
     root: Any = view._base
     own = tape.mine()
     y, of = _operand(other, own)  # this may end a block
@@ -306,7 +306,7 @@ def _end(own: Any) -> None:
 
 
 def _operand(x: Any, own: Any) -> tuple[Any, Window | None]:
-    """Return a node, an ndarray that nobody else may write, or a scalar, and the part of it; None for other operands."""
+    """Return an operand as a node, a scalar, or an ndarray that no other code may write, and the part of it; None for other operands."""
     if type(x) in SCALARS:
         return x, None
     if not isinstance(x, Handle):
@@ -328,7 +328,7 @@ def _references(a: Handle) -> int:
 
 
 def _of_view(view: Handle, root: Any, own: Any) -> Window | None:
-    """Return the part of its root that a view is, if only the root, a new array, holds the memory."""
+    """Return the part of its root that a view is, if the root is a new array and no other code can see its memory."""
     if root is None or type(root._v) is not _ndarray or type(view._v) is not _ndarray:
         return None
     v, part = root._v, view._v
@@ -362,7 +362,7 @@ def _of_view(view: Handle, root: Any, own: Any) -> Window | None:
 
 
 def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window | None, own: Any) -> bool:
-    """Make the value of a root the node after the write; return whether that was possible."""
+    """Replace the value of a root by the node of the write; return whether that was possible."""
     v: Any = root._v
     if type(v) is Node:
         kind, alone = v.form.held, v.tape is own
@@ -407,7 +407,7 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
 
 
 def _form(func: np.ufunc | None, kind: Any, window: Window, y: Any, of: Window | None, is_array: bool) -> Form | None:
-    """Return the form of such writes; None if they are not recorded."""
+    """Return the form of a write to a window; None if the write cannot be recorded."""
     dtype, reports = kind.dtype, False
     ins: tuple[Any, ...] = dtype, dtype
     if dtype.char not in HELD:

@@ -37,7 +37,7 @@ _ALONE = _references()
 def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
     """Compute ``a += other``; return None if the general path has to do it.
 
-    If nobody can notice that it is computed later, it is recorded and gets new memory. Otherwise it is computed into the array's
+    If no other code can see the array's memory, the call is recorded and gets new memory. Otherwise it is computed into the array's
     memory immediately.
     """
     v: Any = a._v
@@ -47,7 +47,9 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
         if a._base is not None:
             size = v.size
             del v
-            pending = isinstance(other, Handle) and type(other._v) is Node  # better computed directly into its place
+            pending = (
+                isinstance(other, Handle) and type(other._v) is Node
+            )  # better computed directly into the array's memory
             if not pending and updates.updated(func, a, other):
                 return a
             return a if size >= call_nodes.least and onto(func, (a, other), a) else None
@@ -59,7 +61,7 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
         if getrefcount(v) != _ALONE:
             return a if onto(func, (a, other), a) else None
     elif type(v) is Node:
-        if (ends := _ends(v, other)) is not None:  # after that the array has memory, which its views share
+        if (ends := _ends(v, other)) is not None:  # after that the array has memory, shared by its views
             ends.run()
             return inplace(func, a, other)
     else:
@@ -119,7 +121,7 @@ def _value_of(a: Handle) -> Any:
 
 
 def _is_place(a: Handle, v: Any) -> bool:
-    """Whether the value of an array is memory that may be written now."""
+    """Whether the value of an array is an ndarray that may be written now."""
     if type(v) is not _ndarray or not call_nodes.least <= v.size < call_nodes.most:
         return False
     if not v.flags.writeable or views.watch is not None:
@@ -200,11 +202,11 @@ def _to_the_end(call: Any, *args: Any) -> None:
 
 
 def _compute(own: Tape, node: Node, place: Any, row: bool, again: Any = None, given: Any = None) -> None:
-    """Compute a node into a place, and make the value of its array another node, which reads the place.
+    """Compute a node directly into its place, and replace the value of its array by another node, which reads the place.
 
-    If a signal handler has run the node before, it has its own value, and nothing is done.
+    Do nothing if a signal handler has run the node before.
     """
-    own._buffer(place)  # a signal handler that writes there runs the node first
+    own._buffer(place)  # so that a signal handler that writes there runs the node first
     form = node.form.by_rows() if row else node.form
     if node.target is None:
         if node.tape is not own:

@@ -106,7 +106,7 @@ _NOT_GIVEN: dict[str, Any] = {
     **dict.fromkeys(("exact", "verify", "compare", "simulated", "all_ranks"), False),
     "include": [], "on_fallback": "warn", "rng": "numpy",
 }  # fmt: skip
-"""Values of the options that are not given, as the parser has them, whose import and making take a tenth of a short run."""
+"""The parser's defaults of all options, kept here because importing and making the parser takes a tenth of a short run."""
 
 
 def _options(ours: list[str]) -> Any:
@@ -207,7 +207,7 @@ def _run(argv: list[str]) -> int:
 
 
 def _processes(options: Any, ours: list[str], theirs: list[str]) -> int | None:
-    """Run the script in several processes and return its exit code; None in one of them, which goes on."""
+    """Run the script in several processes and return its exit code; return None in such a process, which must run the script."""
     from .. import ranks
 
     if options.mesh is None:
@@ -230,7 +230,7 @@ def _processes(options: Any, ours: list[str], theirs: list[str]) -> int | None:
         from ..runner import NotFound
 
         try:
-            _script(theirs[0], ours)  # a script that is not there is said once
+            _script(theirs[0], ours)  # a missing script is reported once
         except NotFound as error:
             raise UsageError(str(error)) from None
     from .process_group import run
@@ -279,7 +279,7 @@ def _run_module(name: str, arguments: list[str], users: Any, cancel: Callable[[]
 
 
 def _asks_for_json(argv: list[str], command: str, description: str) -> bool:
-    """Parse the arguments of a command that has no other option."""
+    """Parse the arguments of a command whose only option is ``--json``."""
     from .parsers import Parser
 
     parser = Parser(prog=f"arraydispatch {command}", allow_abbrev=False, description=description)

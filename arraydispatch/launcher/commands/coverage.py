@@ -4,7 +4,7 @@ Each has exactly one class on a backend:
 
 native       one kernel of the library, behind NumPy's argument rules
 composed     several kernels of the library give NumPy's behaviour
-host kernel  native or composed, but if the library's memory is the host's, NumPy computes there because it is faster
+host kernel  native or composed, but if the library's memory is host memory, NumPy computes there because it is faster
 host         NumPy runs it on the host, for the reason given
 refused      raises an error, for the reason given
 """
@@ -44,7 +44,7 @@ Answer = tuple[str, str]
 
 @dataclass(frozen=True)
 class Row:
-    """Row of the table: a function or member of NumPy or SciPy (``kind`` is one of :data:`KINDS`), by the name that a user writes, and the
+    """Row of the table: a function or member of NumPy or SciPy (``kind``: one of :data:`KINDS`), the name that users write, and the
     class and the reason on each backend.
     """
 
@@ -70,7 +70,7 @@ def dispatched() -> list[Any]:
 
 
 def _inner_half(func: Any, found: set[Any]) -> bool:
-    """Whether this is the inner half of a function with ``like=`` (`_eye_with_like`), which NumPy never passes on."""
+    """Whether a function is the private helper of a function with ``like=`` (`_eye_with_like`); NumPy never dispatches helpers."""
     public = getattr(np, func.__name__, None) if func.__module__ == "numpy" else func
     return public is not func and public in found
 
@@ -83,7 +83,7 @@ def ufuncs() -> list[np.ufunc]:
 
 
 def scientific() -> list[Any]:
-    """Return by name every public function of the SciPy modules whose functions take arrays, and the methods that have entries."""
+    """Return by name all public functions of SciPy modules with functions that take arrays, and the methods that have entries."""
     found = set()
     with interop.installed():  # methods have entries once they are exchanged
         for name, topic in scipy_support.MODULES.items():
@@ -159,9 +159,8 @@ def created() -> list[str]:
     """Return every function of NumPy that makes arrays from scalars, sequences or files."""
     made = {name for name in dir(np) if callable(getattr(np, name)) and registry.facts_of(getattr(np, name)).makes}
     listed = made | numpy_classes.FUNCTIONS.keys() | facade.INDEX_OBJECTS
-    return sorted(
-        (listed | set(creation.__all__)) - {"isscalar", "ndim", "nested_iters", "shape", "size"}
-    )  # these make none
+    makes_none = {"isscalar", "ndim", "nested_iters", "shape", "size"}
+    return sorted((listed | set(creation.__all__)) - makes_none)
 
 
 def _creation(name: str) -> Answer | None:
@@ -220,7 +219,7 @@ def rows(names: Iterable[str] | None = None) -> list[Row]:
 
 
 def counts(table: list[Row]) -> dict[str, dict[str, dict[str, int]]]:
-    """Return the counts: kind -> backend -> class -> number."""
+    """Count the rows: kind -> backend -> class -> number."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for row in table:
         for backend, (cls, _) in row.answers.items():

@@ -24,7 +24,7 @@ EXTRAS = {
     "report": ("HTML reports", {"jinja2": "jinja2", "plotly": "plotly>=6"}),
     "compiled": ("compiled kernels", {"llvmlite": "llvmlite>=0.50"}),
 }
-"""Extras besides the libraries -> what they give, and modules -> requirements, as pyproject.toml has them."""
+"""Extra, besides the libraries -> its purpose, and module -> requirement, as in pyproject.toml."""
 
 
 def gather() -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _device(device: Device) -> dict[str, Any]:
 
 
 _UNSET = {"precision": "NumPy's own", "execution": "eager with host kernels"}
-"""Meaning of a default of None."""
+"""Text for a default of None."""
 
 
 def _defaults(backends: list[dict[str, Any]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``arraydispatch examples``: the example scripts of the documentation, copied to a folder of the user's."""
+"""``arraydispatch examples``: copies the example scripts of the documentation to a folder of the user."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ def _silent(_: Exchange) -> Any:
 
 
 def _running(shell: Any) -> int:
-    """Return the number of the cell that calls a magic: IPython 9 counts on before it runs one."""
+    """Return the number of the cell that calls a magic: IPython 9 increments its counter before it runs one."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         if (number := _number(shell, frame.f_code.co_filename)) is not None:
@@ -250,7 +250,7 @@ def _set(owner: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def _run_beside(cell: Coroutine[Any, Any, Any]) -> Any:
-    """Run a cell that awaits in its own event loop, because that of the notebook is busy with the cell around this one."""
+    """Run a cell that uses ``await`` in its own event loop: the notebook's loop is busy with the cell around this one."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(contextvars.copy_context().run, asyncio.run, cell).result()
 

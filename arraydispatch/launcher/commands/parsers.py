@@ -43,7 +43,7 @@ def _threads(text: str) -> int:
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Format as its base does, which imports :mod:`shutil`, and with it every format of archives, for the width of the terminal."""
+    """Help formatter that does not import :mod:`shutil`, and with it every archive format, for the width of the terminal."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=_columns() - 2)
@@ -61,7 +61,7 @@ def _columns() -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """Parser whose error is one sentence with the remedy."""
+    """Parser that reports errors as one sentence with the remedy."""
 
     def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
         """End the process."""

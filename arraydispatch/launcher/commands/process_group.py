@@ -1,7 +1,7 @@
 """``arraydispatch run --processes N``: start the ranks of a run on this machine, watch them, and end all when one fails.
 
-The ranks write how they are going to a folder (:mod:`arraydispatch.launcher.ranks`). A rank that dies, raises or runs other programs than the
-others is named with its line, and the others are ended.
+The ranks write their state to a folder (:mod:`arraydispatch.launcher.ranks`). If a rank dies, raises or runs other programs than the
+others, the command names it with its line, and ends the others.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = ["run"]
 
 _LOOK = 0.1
 _GRACE = 5.0
-"""Seconds that a failed rank, or one that was asked to end, has to do so."""
+"""Seconds that a failed rank, or one that was asked to end, has to end."""
 _PARTED = 15.0
-"""Seconds that a rank may wait in a program that another has ended without, before it is said that they part ways."""
+"""Seconds that a rank may wait in a program that another rank, which has ended, did not run; then the command reports that they differ."""
 _TAIL = 30
 """Lines of a quiet rank's messages that are shown if it fails."""
 
@@ -40,9 +40,9 @@ _TAIL = 30
 def run(count: int, options: Sequence[str], program: Sequence[str], *, everywhere: bool, threads: bool) -> int:
     """Run a program in so many processes and return its exit code.
 
-    ``options`` are those of ``arraydispatch run`` for each of them; ``program`` is the script and its arguments, or what follows ``-m MODULE``.
-    ``everywhere``: each prints and writes files, not rank 0 alone. ``threads``: the options say how many threads each has; else the
-    processors here are shared out.
+    ``options``: options of ``arraydispatch run`` for each process; ``program``: the script and its arguments, or ``-m MODULE`` and its
+    arguments. ``everywhere``: whether every process prints and writes files, not only rank 0. ``threads``: whether the options set the
+    number of threads; else the processors are divided among the processes.
     """
     folder = tempfile.mkdtemp(prefix="arraydispatch-ranks-")
     address = f"127.0.0.1:{_free_port()}"
@@ -73,7 +73,7 @@ def _free_port() -> int:
 
 
 def _of_others(options: Sequence[str]) -> list[str]:
-    """Return the options without those that write a report: one is enough."""
+    """Return the options without those for reports: only one rank writes them."""
     kept: list[str] = []
     skip = False
     for word in options:
@@ -129,7 +129,7 @@ class _Child:
         return self.process.poll()
 
     def told(self) -> dict[str, Any]:
-        """Return what it last wrote of how it is going."""
+        """Return the state that the process wrote last."""
         assert self.rank.folder is not None
         try:
             with open(os.path.join(self.rank.folder, f"rank-{self.rank.number}"), encoding="utf-8") as stream:
@@ -139,13 +139,13 @@ class _Child:
             return {}
 
     def begun(self) -> dict[int, tuple[int, str]]:
-        """Return the programs that it began last, by number: the checksum of all so far, and the line."""
+        """Return the programs that the process began last, by number: the checksum of all so far, and the line."""
         assert self.rank.folder is not None
         return begun(os.path.join(self.rank.folder, f"rank-{self.rank.number}-programs"))
 
 
 def _watched(children: list[_Child]) -> int:
-    """Wait for all ranks; if one fails, or they run different programs, say which, and return the exit code."""
+    """Wait for all ranks and return the exit code. If one fails, or they run different programs, report it."""
     parted_since: float | None = None
     while True:
         codes = [child.code for child in children]
@@ -175,7 +175,7 @@ def _watched(children: list[_Child]) -> int:
 
 
 def _culprit(failing: list[_Child], children: list[_Child]) -> _Child:
-    """Return the rank that failed by itself: an error of the network in one is often the end of another, which may be seen later."""
+    """Return the rank that failed first: a network error in one is often caused by the end of another, which may be noticed later."""
     limit = time.monotonic() + _GRACE
     while True:
         killed = next((child for child in children if (child.code or 0) < 0), None)
@@ -206,7 +206,7 @@ def _failed(child: _Child, children: list[_Child]) -> int:
     if code < 0:
         what = f"was killed by {_signal(-code)}" + (", last seen" if where else "")
     elif code == 2 and not said:
-        return 2  # the message about the command line says it all
+        return 2  # the message about the command line suffices
     else:
         what = f"ended with exit code {code}" + (f" ({said['error']})" if said.get("error") else "")
     print(
@@ -234,7 +234,7 @@ def _parted(children: list[_Child]) -> list[str] | None:
 
 
 def _left_alone(told: list[dict[str, Any]]) -> list[str] | None:
-    """Return where a rank has ended while another runs a program that it did not; the other may be ahead, and end soon."""
+    """Return where a rank has ended while another runs a further program. (The other may be ahead, and end soon.)"""
     for number, said in enumerate(told):
         for other, theirs in enumerate(told):
             if said.get("state") == "ended" and theirs.get("state") == "runs" and theirs["count"] > said["count"]:
@@ -252,7 +252,7 @@ def _say_parted(places: list[str]) -> int:
 
 
 def _end(children: list[_Child]) -> None:
-    """Terminate the processes that still run."""
+    """Terminate the processes that are still running."""
     for child in children:
         if child.code is None:
             child.process.terminate()

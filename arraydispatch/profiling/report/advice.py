@@ -1,4 +1,4 @@
-"""Advice from a profile: patterns that cost time in any library, with the lines that have them."""
+"""Advice from a profile: patterns that cost time in any library, and their lines."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ..recorder import Profile
 from ..records import Call, Compilation, Note, Transfer
 
 _ELEMENTS = 200
-"""Number of single-element accesses at one line that counts as a loop over elements."""
+"""Number of accesses to single elements at one line from which they count as a loop over elements."""
 _LOOKS = 50
 _GROWTHS = 10
 _TRIPS = 10
 _UPLOADS = 3
 _AGAIN, _AGAIN_AT_A_LINE = 10, 3
-"""Numbers of recompiling calls, in the program and at a line, from which advice says that each new shape compiles."""
+"""Numbers of calls that compiled again, in the program and at a line, from which there is advice about new shapes."""
 _SHARE = 0.1
-"""Share of the time in calls from which a host function gets advice, and of the wall time from which compilation does."""
+"""Share of the calls' time from which there is advice about a host function, and of the wall time for compilation."""
 _LISTED = 4
 _DO = "\0"
 """Separator between the finding and the remedy while advice is assembled."""
@@ -31,7 +31,7 @@ _LOOK = frozenset({"bool()", "int()", "float()", "complex()", "an index", "item(
 
 @dataclass(eq=False)
 class Advice:
-    """One pattern at one line, an ``"element loop"``, ``"growing array"``, …, and a text of the finding and its remedy."""
+    """Pattern at one line (``"element loop"``, ``"growing array"``, …), and the text of the finding and its remedy."""
 
     kind: str
     text: str
@@ -67,7 +67,7 @@ def advise(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
 
 
 def _once(advice: Advice, told: set[str]) -> Advice:
-    """Keep the remedy in the first advice of a pattern; later ones keep the finding only."""
+    """Keep the remedy only in the first advice of each pattern; the others keep the finding."""
     if advice.kind in told:
         return replace(advice, text=advice.text.partition(_DO)[0])
     told.add(advice.kind)
@@ -160,7 +160,7 @@ def _uploads(profile: Profile) -> Iterator[Advice]:
 
 
 def _also(rows: Sequence[Note | Compilation]) -> str:
-    """List the places of the rows but the first, at which the advice is given."""
+    """Return the text that lists the places of all rows except the first, where the advice is given."""
     places = list(dict.fromkeys(shown(row.file, row.line, os.path.basename) for row in rows))[1:]
     if len(places) > _LISTED:
         places[_LISTED:] = [f"{len(places) - _LISTED} more"]

@@ -43,7 +43,7 @@ class Run(NamedTuple):
     plain, process : float, optional
         Seconds of the whole process by plain Python, and of this one.
     programs : list of dict, optional
-        Programs that ran on a mesh of devices, each with its collectives.
+        Programs that ran on a mesh of devices, with their collectives.
     """
 
     backend: str
@@ -98,7 +98,7 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer], kept:
 
     for call in calls:
         row = at(call.file, call.line)
-        if call.kind != "block":  # it is no call, and its time belongs to the lines that recorded it
+        if call.kind != "block":  # a block is not a call, and its time belongs to the lines that recorded it
             row["calls"] += call.count
             row["seconds"] += call.seconds
         row["classes"][call.kind] = row["classes"].get(call.kind, 0) + call.count
@@ -123,9 +123,7 @@ def _lines(profile: Profile, calls: list[Call], transfers: list[Transfer], kept:
 def as_dict(profile: Profile, run: Run) -> dict[str, Any]:
     """Return the report as plain data, as written by ``--report FILE.json``."""
     calls, transfers, compilations = profile.calls(), profile.transfers(), profile.compilations()
-    kept = (
-        [] if run.backend == "numpy" else profile.left_numpy()
-    )  # where NumPy holds all arrays, nothing is kept from a library
+    kept = [] if run.backend == "numpy" else profile.left_numpy()  # with NumPy, every array is on the host
     data = {
         "summary": "",
         "computed": computed(calls, profile.counted),

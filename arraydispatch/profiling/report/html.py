@@ -35,7 +35,7 @@ _AROUND = 6
 
 
 def missing() -> str | None:
-    """Return why an HTML report cannot be written here, as one sentence with the remedy; None if it can."""
+    """Return the reason why an HTML report cannot be written here, as one sentence with the remedy; None if it can."""
     lacking = [name for name in ("jinja2", "plotly") if importlib.util.find_spec(name) is None]
     if not lacking:
         return None
@@ -74,7 +74,7 @@ def _plotly() -> str:
 
 
 def _json(value: Any) -> str:
-    """Encode JSON that may stand inside a script element."""
+    """Encode JSON for use inside a script element."""
     return json.dumps(value).replace("</", "<\\/").replace("<!--", "<\\!--")
 
 
@@ -233,7 +233,7 @@ def _by_bytes(data: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _by_device(data: dict[str, Any]) -> dict[str, Any] | None:
-    """Plot what each device of a mesh receives from the others, one lane for each device, by program."""
+    """Plot the bytes that each device of a mesh receives from the others, one lane for each device, by program."""
     count = prod(map(int, re.findall(r"\d+", str(data["device"]).partition(":")[2])))
     rows = sorted(filter(_received, data["programs_on_mesh"]), key=_received)[-_PROGRAMS:]
     if not rows:
@@ -308,7 +308,7 @@ def _source_row(n: int, code: str, row: dict[str, Any], notes: list[dict[str, st
 
     seconds, calls = row.get("seconds", 0.0), row.get("calls", 0)
     kinds = row.get("classes", {})
-    told = sum(kinds.values()) or 1  # blocks, too: a line may have nothing else
+    told = sum(kinds.values()) or 1  # also blocks: a line may have nothing else
     return {
         "n": n,
         "code": Markup(code or " "),  # noqa: S704 -- made by pygments, which escapes

@@ -19,8 +19,8 @@ def number(count: int, noun: str) -> str:
 
 
 def computed(calls: Iterable[Call], counted: int) -> list[dict[str, Any]]:
-    """Return for each engine and way of execution the number of calls and elements, most elements first. ``counted`` calls on small arrays
-    have no lines; their elements are not known.
+    """Return, for each engine and way of execution, the numbers of calls and elements, most elements first. ``counted``: number of calls on
+    small arrays without lines; their elements are not known.
     """
     found: dict[tuple[str, str], dict[str, Any]] = {}
 
@@ -77,7 +77,7 @@ def _part(row: dict[str, Any], data: dict[str, Any]) -> str:
 
 
 def _leaves_small(data: dict[str, Any]) -> bool:
-    """Whether only calls that are too small for the library are fused."""
+    """Whether only calls too small for the library are fused."""
     return data["backend"] != _NUMPY and data["execution"] != "fused" and data["min_size"] > 0
 
 
@@ -86,7 +86,7 @@ def _blocks(row: dict[str, Any]) -> str:
 
 
 def _remedy(rows: list[dict[str, Any]], data: dict[str, Any]) -> str:
-    """Return a sentence that says how to make the library compute, if it computed nothing."""
+    """Return a sentence on how to make the library compute, if it computed nothing."""
     ways = {row["how"] for row in rows}
     if data["execution"] == "fused" and not ways.isdisjoint(("block", "small", "at once")):
         way = "--execution compiled" if process.users is not None else 'ad.use(execution="compiled")'
@@ -100,7 +100,7 @@ def _remedy(rows: list[dict[str, Any]], data: dict[str, Any]) -> str:
 
 
 def summary(data: dict[str, Any]) -> str:
-    """Return the sentence, for the data of a report (:func:`arraydispatch.profiling.report.as_dict`)."""
+    """Return the sentence that sums up a report's data (:func:`arraydispatch.profiling.report.as_dict`)."""
     rows = [row for row in data["computed"] if row["how"] != "block" or row["blocks"]]
     numpys = [row for row in rows if row["by"] == _NUMPY]
     libraries = [row for row in rows if row["by"] != _NUMPY]
@@ -127,7 +127,7 @@ def summary(data: dict[str, Any]) -> str:
 
 
 def verified(found: dict[str, Any]) -> str:
-    """Return what ``--verify`` found, in one sentence, for the data of a verification."""
+    """Return the findings of ``--verify`` in one sentence, for the data of a verification."""
     unchecked, by_numpy, backend = sum(found["unchecked"].values()), found["by_numpy"], found["backend"]
     if found["checked"]:
         also = f", {unchecked:,} not checked" if unchecked else ""

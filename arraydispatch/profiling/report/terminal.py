@@ -49,7 +49,7 @@ def short(file: str) -> str:
 
 
 class _Output:
-    """Output stream. It imports rich, which takes a tenth of the launcher's start, only for output other than plain lines."""
+    """Output stream. Only output other than plain lines imports rich, which takes a tenth of the launcher's start."""
 
     def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
@@ -205,7 +205,7 @@ def _compiled(row: dict[str, Any]) -> str:
 
 
 def _print_programs(rows: list[dict[str, Any]], console: _Output) -> None:
-    """Print the programs that ran on a mesh: what is split how, and what the devices send each other."""
+    """Print the programs that ran on a mesh: how operands are split, and the data that devices send each other."""
     if not rows:
         return
     from rich.table import Table

@@ -1,4 +1,4 @@
-"""``--verify``: every call also runs on NumPy with the same inputs; differing results are reported with their line."""
+"""``--verify``: runs every call also on NumPy with the same inputs, and reports differing results with their line."""
 
 from __future__ import annotations
 

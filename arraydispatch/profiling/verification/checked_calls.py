@@ -46,7 +46,7 @@ from .known_errors import amplified, check_for, raw, scale_for, unverified
 from .rounding import Nearby, jump
 
 _SET = ("real", "imag")
-"""Views that can be assigned to, which writes the array."""
+"""Attributes that are views; assigning to one writes the array."""
 _LARGEST = 10
 
 
@@ -434,9 +434,9 @@ _one_at_a_time = threading.RLock()
 
 
 class _Heard:
-    """Collector of NumPy's floating-point errors and warnings of a call that are not shown.
+    """Collector of NumPy's floating-point errors and warnings in a call, which are not shown.
 
-    Python remembers which lines have warned until filters change, so these are replaced without its notice;
+    Python remembers which lines have warned until filters change, so the filters are replaced without notifying it.
     ``warnings.catch_warnings`` would make each line warn again and again.
     """
 
@@ -468,7 +468,7 @@ class _Heard:
         if isinstance(error, Warning):
             said = {(w.category, str(w.message)) for w in self.warnings}
             return due.get(kind) == "warn" or (type(error), str(error)) in said
-        return not {"call", "log"}.isdisjoint(due.values())  # it calls a function of the user, which may raise anything
+        return not {"call", "log"}.isdisjoint(due.values())  # a user's function is called, which may raise anything
 
 
 def _quietly(call: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:
@@ -489,7 +489,7 @@ def _name(func: Any) -> str:
 
 
 def _holds_none(owner: Any) -> bool:
-    """Whether a SciPy object contains no `Array`: its own code then works with NumPy arrays."""
+    """Whether a SciPy object contains no `Array`, so that its own code works with NumPy arrays."""
     return not any(isinstance(x, Handle) for x in getattr(owner, "__dict__", {}).values())
 
 

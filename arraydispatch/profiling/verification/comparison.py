@@ -1,4 +1,4 @@
-"""Comparison of two results: whether they are equal up to rounding, and where they differ most.
+"""Comparison of two results: whether they are equal up to rounding, and the largest difference.
 
 An error is relative to the values that may have been rounded: the result itself for elementwise functions, the sum of the absolute
 terms for sums and products, and the largest element for all other functions.
@@ -15,7 +15,7 @@ from ...runtime import dtypes
 
 TOLERANCES: dict[str, float] = {"float64": 1e-10, "float32": 1e-5, "float16": 8e-3, "bfloat16": 6.25e-2}
 """Relative error attributed to rounding, by the precision of the result: some hundred thousand units in the last place
-at 64 bits, where it does not matter, eight at 16, where it does. Integers and booleans must be equal.
+at 64 bits, where that does not matter, and eight at 16 bits, where it does. Integers and booleans must be equal.
 """
 
 
@@ -58,7 +58,7 @@ def _wide(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def compare(ours: np.ndarray[Any, Any], reference: np.ndarray[Any, Any], scale: Any = None) -> Finding:
-    """Return the largest difference of two results; the error is relative to ``scale``, where that is larger than the reference itself."""
+    """Return the largest difference of two results. Errors are relative to the reference, or to ``scale`` where that is larger."""
     if ours.shape != reference.shape:
         says = f"shape {ours.shape} where NumPy has {reference.shape}"
         return Finding(np.inf, 0.0, (), ours.shape, reference.shape, says)
@@ -94,7 +94,7 @@ def _flushed(dtype: np.dtype[Any]) -> float:
 
 
 def same(a: Any, b: Any) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Return where elements are equal; NaN equals NaN, and NaT equals NaT, in records too."""
+    """Return the mask of equal elements; NaN equals NaN, and NaT equals NaT, also in records."""
     a, b = np.asarray(a), np.asarray(b)
     if a.dtype.names is None or a.dtype.names != b.dtype.names:
         if {a.dtype.kind, b.dtype.kind} <= {"m", "M"} or _floats(a.dtype) or _floats(b.dtype):

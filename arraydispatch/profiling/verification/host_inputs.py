@@ -1,6 +1,6 @@
-"""Inputs of a call for NumPy: the same values, in memory that NumPy may write; and which calls a library computes, so that NumPy repeats them.
+"""Inputs of a call for NumPy, with the same values in memory that NumPy may write; and the test which calls a library computes.
 
-Views of one array become views of one copy of it, so that a write by NumPy through one view is seen through the others, and
+Views of one array become views of one copy, so that NumPy's write through one view is seen through the others, and
 a view that has lost its array is detected.
 """
 
@@ -33,7 +33,7 @@ class Unfit(Exception):
 
 
 def to_host(a: Handle) -> np.ndarray[Any, Any]:
-    """Return the values of an array for the duration of a call; memory may be shared."""
+    """Return an ndarray of an array's values; it may share the array's memory, so use it only during the call."""
     kind, value = views.held(a)
     if kind.backend.hosted:  # neither kept nor written: the library's copy stays valid
         return kind.backend.to_numpy(value)
@@ -45,10 +45,10 @@ def _widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 class Hosts:
-    """Host side of the arguments of one call.
+    """Arguments of one call as ndarrays.
 
-    ``written``: the call may write into them, so NumPy gets copies. ``widen``: floating values become float64 and complex128, because under a
-    precision policy NumPy computes as if there was none.
+    ``written``: whether the call may write into them, so that NumPy gets copies. ``widen``: convert floating values to float64 and
+    complex128, because NumPy should compute as without a precision policy.
     """
 
     def __init__(self, written: bool, widen: bool) -> None:
@@ -57,7 +57,7 @@ class Hosts:
         self._roots: dict[int, tuple[Any, _Copy]] = {}
 
     def of(self, x: Any) -> Any:
-        """Return an argument for NumPy; raise :class:`Unfit` if there is none."""
+        """Convert an argument for NumPy; raise :class:`Unfit` if that is not possible."""
         return handed(x, self._array, self._other)
 
     def _other(self, x: Any) -> Any:
@@ -73,7 +73,7 @@ class Hosts:
         raise Unfit(f"takes a {type(x).__name__}")
 
     def _wide_type(self, x: Any) -> Any:
-        """Widen a dtype argument: ``dtype=np.float32`` means the precision in force, for which NumPy here computes in float64."""
+        """Widen a dtype argument, as the values are: ``dtype=np.float32`` becomes float64."""
         if isinstance(x, np.dtype) or (isinstance(x, type) and issubclass(x, np.inexact)):
             return _widened(np.dtype(x))
         return x
@@ -111,14 +111,14 @@ class Hosts:
         return known[1]
 
     def mutated(self) -> Iterator[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
-        """Yield, for each array that the call may have written, its values now and the values that NumPy left in its copy."""
+        """Yield, for each array that the call may have written, its values now and those in NumPy's copy."""
         for root, copy in self._roots.values():
             yield (to_host(root) if isinstance(root, Handle) else root), copy.host
 
 
 class _Copy:
-    """Values of a whole array, perhaps in a wider dtype, in the addresses and strides of ``whole`` (the array or its ghost, whose values are
-    not read), from which views can be taken. ``apart``: the memory must differ from that of ``values``.
+    """Copy of a whole array's values, perhaps in a wider dtype, with the strides of ``whole`` (the array or its ghost), from which views can
+    be taken. ``apart``: whether the memory must differ from that of ``values``.
     """
 
     def __init__(self, whole: np.ndarray[Any, Any], values: np.ndarray[Any, Any], apart: bool) -> None:
@@ -138,7 +138,7 @@ class _Copy:
             self.host[...] = values
 
     def view_at(self, seen: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return the part that ``seen``, a view of the whole, covers."""
+        """Return the view of the copy that corresponds to ``seen``, a view of the whole."""
         dtype, ratio = self.host.dtype, self._ratio
         if seen.dtype != self._whole:
             if ratio != 1 and (seen.dtype.kind, self._whole.kind) != ("f", "c"):
@@ -159,10 +159,10 @@ def _address(x: np.ndarray[Any, Any]) -> int:
 
 
 def library_computes(func: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any], writes: bool, made: bool) -> bool:
-    """Whether a library computes a call of a function, or of a method by its name, as far as that is known before it runs.
+    """Whether a library computes a call of a function, or of a method given by name, as far as that is known before it runs.
 
-    Only these need a comparison: the results of other calls are NumPy's own. If values are on the host, NumPy computes calls on small arrays, and
-    moves, views and writes values of any size. ``writes``: it writes to an argument; ``made``: it creates an array.
+    Only such calls need a comparison: other results are NumPy's own. If values are on the host, NumPy computes on small arrays, and
+    moves, views and writes values of any size. ``writes``: whether the call writes to an argument; ``made``: whether it creates an array.
     """
     if not process.min_size:
         return True

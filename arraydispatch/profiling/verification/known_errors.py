@@ -2,8 +2,8 @@
 
 Eigenvectors are defined up to a sign, and equal values may come in any order. Such results are checked against their definition,
 not compared with NumPy's. Results of ill-conditioned problems are unique, but rounding may change them: two polynomials fitted to badly
-scaled points may differ in the sixth digit of their coefficients and fit equally well. Their errors are held against what a change of
-the arguments by rounding makes of NumPy's result (:func:`amplified`).
+scaled points may differ in the sixth digit of their coefficients and fit equally well. Their errors are compared with the changes of
+NumPy's result when its arguments change by rounding (:func:`amplified`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ...functions.registry import facts_of
 from .comparison import Finding, adjoint, largest, residual, same, tolerance, wide
 
 Check = Callable[[tuple[Any, ...], dict[str, Any], Any, Any], list[Finding] | None]
-"""``check(args, kwargs, ours, reference)``: the findings, or None if the results are to be compared directly."""
+"""``check(args, kwargs, ours, reference)`` returns the findings, or None if the results should be compared directly."""
 
 
 def unverified(func: Any) -> str:
@@ -271,18 +271,18 @@ _CHECKS: dict[str, Check] = {
 
 
 def check_for(func: Any) -> Check | None:
-    """Return the check of a function whose result is not unique."""
+    """Return the check for a function with a result that is not unique; None for others."""
     return _CHECKS.get(facts_of(func).checks.defined)
 
 
 # -- problems that amplify rounding ------------------------------------------------------------------------------------
 
 _TIMES = 3
-"""Number of changes of the arguments whose effects are looked at."""
+"""Number of changes of the arguments that are tried."""
 _AMPLE = 10.0
-"""Factor by which an error may exceed the largest of these effects, or the size of a matrix if that is more: roundings add up."""
+"""Factor by which an error may exceed the largest of their effects; for a matrix its size if that is larger, because errors add up."""
 _NO_DIGITS = 0.1
-"""Relative effect of rounding from which on a result says nothing."""
+"""Relative effect of rounding from which a result is meaningless."""
 
 
 def amplified(
@@ -302,12 +302,12 @@ def amplified(
     pairs : list of (ndarray, ndarray)
         Parts of our result, and NumPy's.
     findings : list of Finding
-        What their comparison has found.
+        Findings of their comparison.
     """
     if facts_of(func).checks.defined != "conditioned" or not any(finding.beyond for finding in findings):
         return findings
     if any(a.dtype.kind in "iu" and not _equal(a, b) for a, b in pairs):
-        return []  # the rank of a matrix that is next to one of another rank
+        return []  # the rank of a matrix that is close to one of another rank
     size = max(tolerance(a.dtype) for a, _ in pairs)
     ample = max([_AMPLE, *(min(x.shape[-2:]) for x in args if isinstance(x, np.ndarray) and x.ndim > 1)])
     effects = [0.0] * len(pairs)
@@ -336,7 +336,7 @@ def _relative(finding: Finding, pair: tuple[Any, Any], effect: float, factor: fl
 
 
 def _shaken(x: Any, size: float, rng: np.random.Generator) -> Any:
-    """Change the elements of arrays by a relative error of this size."""
+    """Change the elements of arrays by random relative errors of this size."""
     if isinstance(x, list | tuple):
         return mapped(lambda each: _shaken(each, size, rng), x)
     return wide(x) * (1.0 + size * rng.uniform(-1.0, 1.0, x.shape)) if isinstance(x, np.ndarray) and x.ndim else x

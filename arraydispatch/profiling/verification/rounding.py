@@ -1,7 +1,7 @@
 """Differences by rounding that later functions amplify: 1e-13 in place of 0 is a correct rounding, but may turn an angle by
 180 degrees.
 
-Every call is compared with the program's own inputs, so the consequences of an earlier difference would not be seen.
+Every call is compared with NumPy's result for the program's own inputs, so consequences of an earlier difference would look like errors.
 Therefore NumPy's value of an array that is not bit for bit equal is kept for a few calls, and functions that jump are
 compared with their results for that value.
 """
@@ -25,7 +25,7 @@ _JUMP = 1e-3
 
 
 class Other(NamedTuple):
-    """NumPy's value of an array that differs."""
+    """NumPy's value of an array that differs from it."""
 
     ours: np.ndarray[Any, Any]
     numpys: np.ndarray[Any, Any]
@@ -35,13 +35,13 @@ class Other(NamedTuple):
 
 
 class Nearby:
-    """Arrays of one thread that differ from NumPy's, as far as there is room."""
+    """The last arrays of one thread that differ from NumPy's."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[int, Other] = OrderedDict()
 
     def of(self, x: Any, host: Any) -> Other | None:
-        """Return NumPy's value for an argument, if it still has the values it had."""
+        """Return NumPy's value for an argument, if the argument has not changed since."""
         found = self._kept.get(id(x))
         if found is None or not isinstance(host, np.ndarray) or not _identical(host, found.ours):
             return None

@@ -1,8 +1,8 @@
-"""Affine arrays: the arguments with which ``matrix_from_function`` traces a function to find its matrix.
+"""Affine arrays: ``matrix_from_function`` calls a function with them to find its matrix.
 
-The function runs on :class:`Affine` arrays. Each element of one is a row of a sparse matrix (its coefficients of the
+The function runs on :class:`Affine` arrays. Each element is a row of a sparse matrix (coefficients of the
 elements of the arguments) and a number. NumPy itself moves elements (slices, ``reshape``, ``roll``, ``concatenate``,
-``pad``, …), on arrays that hold the positions of the elements, so none of its rules is repeated here, and views share
+``pad``, …), on arrays with the positions of the elements. So none of its rules is repeated here, and views share
 memory as NumPy's do.
 """
 
@@ -68,11 +68,11 @@ class Store:
     def __init__(self, rows: Any, bias: np.ndarray[Any, Any], run: Run) -> None:
         self.rows, self.bias, self.run = rows, bias, run
         self.fixed = ""
-        """Reason why it must not be written: NumPy would write to other memory in its place."""
+        """Reason why the memory must not be written: NumPy would write to other memory."""
 
 
 class Affine(np.lib.mixins.NDArrayOperatorsMixin):
-    """Array whose elements are affine functions of the arguments, at places of a store; a view where NumPy's would be one."""
+    """Array of affine functions of the arguments, stored at positions of a :class:`Store`; a view wherever NumPy's array would be."""
 
     __slots__ = ("places", "store")
     __array_priority__ = 200.0
@@ -162,7 +162,9 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
         rows, bias = spread(given, np.shape(chosen))
         store, flat = self.store, np.ravel(chosen)
         order = np.arange(store.bias.size)
-        order[flat] = store.bias.size + np.arange(flat.size)  # of a place named twice the last value stays, as in NumPy
+        order[flat] = store.bias.size + np.arange(
+            flat.size
+        )  # for repeated positions the last value is kept, as in NumPy
         store.rows = sp.vstack([store.rows, rows], format="csr")[order]
         store.bias = np.concatenate([store.bias, bias])[order]
 
@@ -201,7 +203,7 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
         return np.moveaxis(np.tensordot(np.add.reduceat(np.eye(a.shape[axis]), indices), a, ([1], [axis])), 0, axis)
 
     def _added_at(self, ufunc: np.ufunc, target: Any, indices: Any, values: Any) -> None:
-        """Evaluate ``np.add.at``: an element that is named several times gets each value."""
+        """Evaluate ``np.add.at``: all values for repeated positions are added."""
         if not isinstance(target, Affine):
             raise self.not_into_numpys()
         chosen = np.arange(target.size).reshape(target.shape)[_key(indices, target)]
@@ -286,7 +288,7 @@ Rule = Callable[..., Any]
 
 
 def follows(*funcs: Any) -> Callable[[Rule], Rule]:
-    """Register the rule of NumPy functions and ufuncs; it also serves the ndarray method of a function's name."""
+    """Register a rule for NumPy functions and ufuncs, and for the ndarray method of a function's name."""
 
     def register(rule: Rule) -> Rule:
         for func in funcs:

@@ -1,4 +1,4 @@
-"""Rules of ``matrix_from_function`` for functions of which ``arraydispatch.functions`` has a body over ``xp``: that body, on affine arrays."""
+"""Rules of ``matrix_from_function`` that run the body of ``arraydispatch.functions`` over ``xp`` on affine arrays."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _BACKEND = SimpleNamespace(
 
 
 class _Namespace:
-    """``xp`` of a body: NumPy's own functions, which give affine arrays to their rules."""
+    """``xp`` for a body: NumPy's own functions, which pass affine arrays to their rules."""
 
     prim, backend, is_array = _PRIMITIVES, _BACKEND, staticmethod(_is_array)
     shape_of, ndim_of, dtype_of = (

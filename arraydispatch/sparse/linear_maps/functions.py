@@ -19,7 +19,7 @@ from .affine import Affine, Run, affine, follows, holds_affine, made_of
 
 
 def _moving(func: Any, data: Sequence[int] = (0,), many: bool = False) -> Callable[..., Any]:
-    """Make the rule of a function that moves elements: it runs on their positions. ``data``: the arguments that hold
+    """Make the rule for a function that moves elements, by running it on their positions. ``data``: names of arguments with
     elements.
     """
 
@@ -35,7 +35,7 @@ def _moving(func: Any, data: Sequence[int] = (0,), many: bool = False) -> Callab
 
 
 _DATA = frozenset("a m x v ary arr array arrays tup values filt vals val src choices choicelist default".split())
-"""NumPy's names for arguments that hold elements."""
+"""NumPy's names for arguments with elements."""
 
 
 def _constant(x: Any, like: Affine) -> Any:
@@ -80,7 +80,7 @@ class _Pool:
 
 
 def _writing(func: Any, at: int) -> Callable[..., None]:
-    """Make the rule of a NumPy function that writes the elements of an argument into its first: it runs on their positions."""
+    """Make the rule for a NumPy function that writes elements into its first argument, by running it on positions."""
 
     def run(target: Any, *args: Any, **kwargs: Any) -> None:
         if not isinstance(target, Affine):
@@ -96,7 +96,7 @@ def _writing(func: Any, at: int) -> Callable[..., None]:
 
 
 def _viewing(func: Any) -> Callable[..., Any]:
-    """Make the rule of a NumPy function of one array that may return a view."""
+    """Make the rule for a NumPy function of one array that may return a view."""
 
     def run(a: Affine, *args: Any, **kwargs: Any) -> Any:
         made = func(a.places, *args, **kwargs)
@@ -109,7 +109,7 @@ def _viewing(func: Any) -> Callable[..., Any]:
 
 
 def _grouped(a: Affine, to: np.ndarray[Any, Any], shape: tuple[int, ...], factors: Any = None) -> Affine:
-    """Sum elements in groups: ``to`` gives the result that each belongs to."""
+    """Sum elements in groups. ``to``: for each element, the number of its result."""
     flat, run = to.ravel(), a.store.run
     ones = np.ones(flat.size) if factors is None else factors
     sums = sp.csr_array((ones, (flat, np.arange(flat.size))), shape=(math.prod(shape), flat.size))

@@ -28,9 +28,9 @@ def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0,
         Function of arrays, in pytrees, that returns one array. It uses plain ``np.`` calls: sums, differences, scaling and matrix
         products with constants, slices and other functions that move elements, sums and means.
     *args : pytree
-        Arrays, of which only shapes and dtypes matter; their elements, one argument after another, are the columns of the matrix.
+        Arrays; only their shapes and dtypes matter. Their elements, one argument after another, are the columns of the matrix.
     batch_dims : int
-        Number of leading axes of all arguments and of the result that count independent examples; each has a matrix.
+        Number of leading axes of all arguments and of the result that are batch axes; each example has a matrix.
     **constants
         Passed to ``f`` unchanged.
 
@@ -39,9 +39,9 @@ def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0,
     matrix : scipy.sparse.csr_array or SparseArray
         Of shape ``(result.size, number of elements of args)``: ``matrix @ x.ravel() + bias`` is ``f(x).ravel()``. It is a
         ``scipy.sparse.csr_array``, or an :class:`arraydispatch.sparse.SparseArray` if a library's arrays are among the
-        coefficients. With ``batch_dims`` an ndarray of such matrices, of the shape of those axes.
+        coefficients. With ``batch_dims`` it is an ndarray of such matrices, of the shape of the batch axes.
     bias : ndarray
-        Of shape ``(result.size,)``; with ``batch_dims`` of the shape of those axes and the size of one example's result.
+        Array of shape ``(result.size,)``; with ``batch_dims`` of the shape of the batch axes and the size of one example's result.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0,
 
 
 def _sparse(matrix: Any, held: Backend | None) -> Any:
-    """Return a matrix as SciPy's, or as that of the library that held coefficients."""
+    """Return a matrix as a SciPy one, or as a sparse array of the library of the coefficients."""
     if held is None:
         return matrix
     return from_scipy(matrix, held)

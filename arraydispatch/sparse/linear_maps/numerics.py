@@ -15,7 +15,7 @@ from .functions import _constant, _einsum, _grouped, _moving, _viewing
 
 
 def _known(x: Any, like: Affine) -> Any:
-    """Return a parameter that must be constant as an ndarray."""
+    """Convert a parameter to an ndarray; raise if it depends on the argument of the map."""
     return like.store.run.constant(_constant(x, like))
 
 

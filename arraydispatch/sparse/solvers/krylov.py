@@ -59,8 +59,8 @@ def _scaled(k: Any, v: Any) -> Any:
 class Method:
     """Method applied to one system; base class with the common parts.
 
-    ``apply`` and ``precondition`` are the matrix and an approximation of its inverse, both applied to rows, as right-hand sides are given. Each row
-    has a tolerance, its largest residual norm; there are at most ``most`` steps.
+    ``apply`` and ``precondition`` apply the matrix, and an approximation of its inverse, to rows; right-hand sides are rows too. Each row
+    has a tolerance for the norm of its residual; there are at most ``most`` steps.
     """
 
     each = 1
@@ -97,7 +97,7 @@ class Method:
         live = state["live"]
         new = state | self.step(state)
         new["k"] = state["k"] + self.each
-        if len(live) > 1:  # with a single row it is known: a step is taken only while it continues
+        if len(live) > 1:  # always true for a single row: a step is taken only while the row continues
             new |= {
                 name: np.where(live.reshape(live.shape + (1,) * (value.ndim - 1)), value, state[name])
                 for name, value in new.items()

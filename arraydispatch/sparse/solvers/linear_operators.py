@@ -28,8 +28,8 @@ Shape = tuple[int, ...]
 class System:
     """System of one call: its parameters, the conversion between unknowns and rows, and the operator.
 
-    ``A`` is an array, a sparse one of ours or SciPy's, or a function, which ``args`` are given to; ``batch_dims`` leading axes of ``b`` count
-    systems.
+    ``A`` is an array, a sparse array of ours or SciPy's, or a function with further arguments ``args``. ``batch_dims``: number of leading
+    axes of ``b`` that are batch axes.
     """
 
     def __init__(self, A: Any, b: Any, args: tuple[Any, ...], batch_dims: int | None) -> None:
@@ -190,8 +190,8 @@ def _reduced(x: Any, shape: Shape) -> Any:
 
 
 class Preconditioner:
-    """Approximate inverse of a system's matrix, applied to rows of residuals: the user's choice of ``"jacobi"``, ``"ilu"``, a matrix or a
-    function.
+    """Approximate inverse of a system's matrix, applied to rows of residuals: ``"jacobi"``, ``"ilu"``, a matrix or a
+    function of the user.
     """
 
     def __init__(self, kind: Any, system: System) -> None:
@@ -227,7 +227,7 @@ class Preconditioner:
         return made
 
     def of(self, params: Any, own: Any, adjoint: bool = False) -> Callable[[Any], Any]:
-        """Return the function of rows. ``params`` are the system's, ``own`` the preconditioner's."""
+        """Return the function of rows. ``params``: parameters of the system; ``own``: those of the preconditioner."""
         if self.kind is None:
             return lambda r: r
         if own is not None:

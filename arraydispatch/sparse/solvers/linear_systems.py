@@ -193,7 +193,8 @@ def _staged(backend: Backend) -> bool:
 
 
 Run = Callable[..., Any]
-"""Function of the matrix's parameters, the preconditioner's, b, x0, rtol, atol and adjoint; returns x and facts about convergence, in rows."""
+"""Function of (parameters of the matrix and of the preconditioner, b, x0, rtol, atol, adjoint) that returns x and facts about convergence,
+in rows."""
 
 
 def _differentiable(run: Run, system: System, adjoint: bool = False) -> Callable[..., Any]:
@@ -274,7 +275,9 @@ class _Iterative:
             return system.apply(params, x, turned)
 
         by = stop_gradient(krylov.scale(b))[:, None]
-        x0 = np.where(np.any(b != 0, axis=-1)[:, None], x0 / by, 0)  # of nothing it is nothing, as SciPy says too
+        x0 = np.where(
+            np.any(b != 0, axis=-1)[:, None], x0 / by, 0
+        )  # an empty system has an empty solution, as in SciPy
         b = b / by
         tolerance = np.maximum(rtol * krylov.norm(b), atol / by[:, 0])
         method = self.make(apply, self.pre.of(params, own, turned), b, tolerance, self.most)

@@ -3,7 +3,7 @@
 They reach ``__array_ufunc__`` as NumPy's do, and are registered when the first of them is called, so nothing here
 imports SciPy. For each (ufunc, backend) :func:`learn` decides once: the library's own kernel if it is accurate (the
 table ``SPECIAL`` in ``backends/<library>/special.py``), else a formula over ``xp`` (in the modules of this package),
-else the host, with a reason for each. Of complex numbers SciPy alone has them.
+else the host, with a reason for each. Complex arguments run in SciPy.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ _INVERSES = frozenset(
 
 
 def reason_of(ufunc: np.ufunc) -> str | None:
-    """Return why a SciPy ufunc has neither kernel nor formula; None if it is not SciPy's."""
+    """Return the reason why a SciPy ufunc has neither kernel nor formula; None if it is not SciPy's."""
     name = name_of(ufunc)
     if name is None:
         return None
@@ -92,7 +92,7 @@ def reason_of(ufunc: np.ufunc) -> str | None:
 
 
 def _of_complex(loop: tuple[np.dtype[Any], ...]) -> bool:
-    """Whether a loop is complex; orders beside complex numbers are real."""
+    """Whether a loop takes or returns complex numbers; the order of a Bessel function may be real."""
     return any(t.kind == "c" for t in loop)
 
 
@@ -104,7 +104,7 @@ def kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -
 
 
 def _unless_left(made: Callable[..., Any], reason: str, backend: Backend, *operands: Any) -> Any:
-    """Compute by a formula, unless SciPy shall compute with the large operands: they are in host memory, outside of transforms."""
+    """Compute by a formula; raise :class:`LeftToNumPy` if SciPy should do it: large operands in host memory, outside of transforms."""
     if settings.leaves_to_numpy(backend.name):
         large = [x for x in operands if backend.is_native(x) and prod(backend.shape_of(x)) >= LEFT_FROM]
         if large and all(backend.awaited(x) is not None for x in large):
@@ -118,7 +118,7 @@ def is_composed(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backe
 
 
 def refusal(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> str | None:
-    """Return why a known SciPy ufunc does not run in this loop; None if it does."""
+    """Return the reason why a known SciPy ufunc does not run in this loop; None if it does."""
     if backend.native_is_ndarray or not _of_complex(loop):
         return None
     return OF_COMPLEX

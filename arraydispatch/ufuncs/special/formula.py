@@ -36,7 +36,7 @@ copysign: Any = np.copysign
 maximum: Any = np.maximum
 minimum: Any = np.minimum
 power: Any = np.power
-"""NumPy's ufuncs of two operands, whose annotations have no operands of another class."""
+"""NumPy's ufuncs of two operands, untyped: their annotations do not admit a :class:`Real`."""
 
 
 class Real(np.lib.mixins.NDArrayOperatorsMixin):
@@ -66,7 +66,7 @@ def where(condition: Real, x: Any, y: Any) -> Real:
 
 
 def choose(otherwise: Any, *cases: tuple[Real, Any]) -> Real:
-    """Return the value of the first case that holds."""
+    """Return the value of the first case that holds, elementwise; else the result."""
     for condition, value in reversed(cases):
         otherwise = where(condition, value, otherwise)
     made: Real = otherwise
@@ -101,12 +101,12 @@ def series(table: Series, x: Real) -> Real:
 
 
 def is_known(x: Real) -> bool:
-    """Whether values can be read now."""
+    """Whether the values can be read now: they are not traced."""
     return bool(x.xp.backend.is_concrete(x.v))
 
 
 def any_of(x: Real) -> bool:
-    """Whether any is true; this reads values."""
+    """Whether any element is true. This reads the values."""
     return bool(np.any(x.xp.backend.to_numpy(x.v)))
 
 

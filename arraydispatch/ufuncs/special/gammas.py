@@ -1,7 +1,7 @@
 """Gamma function, its logarithm, sign and reciprocal.
 
 ``scaled`` is the gamma function over its Stirling approximation, ``gamma(x) = sqrt(2 pi / x) (x / e)**x scaled(x)``:
-ratios of large gamma functions are ratios of powers and of these, which are near 1, so nothing cancels.
+ratios of large gamma functions are ratios of powers and of ``scaled``, which is near 1, so nothing cancels.
 """
 
 from __future__ import annotations
@@ -75,9 +75,10 @@ def _gamma_of_half(x: Real) -> Real:
 
 
 def _mirrored(x: Real) -> tuple[Real, Real, Real, Real]:
-    """Return where the reflection formula holds, gamma of the mirrored argument there and of ``x`` elsewhere, a factor of it, and sin(pi x).
+    """Return the mask where the reflection formula applies; gamma of the mirrored argument there, of ``x`` elsewhere; a factor of that
+    gamma; and sin(pi x).
 
-    The factor is one but for arguments whose mirrored gamma is too large for a float, though its product with the sine may not be.
+    The factor is not one if gamma of the mirrored argument overflows, although its product with the sine may not.
     """
     mirrored, far = x < 0.5, x < -160.0
     y = where(mirrored, where(far, -7.0 - x, 1.0 - x), x)

@@ -30,9 +30,9 @@ from .gammas import _LARGE, _LOG_ROOT, _STIRLING, log_gamma_positive, log_scaled
 _EPS = 2.0**-53
 _MOST = 3000
 _NOTHING = 45.0
-"""Number whose negative has an exponential that is negligible beside 1."""
+"""Number x for which exp(-x) is negligible beside 1."""
 _SLOW = 1e5
-"""Parameter from which the sum and the fraction of the incomplete gamma functions take more terms than :data:`_MOST` beside the middle."""
+"""Parameter from which the sum and the fraction of the incomplete gamma functions need more than :data:`_MOST` terms near the middle."""
 _BOTH_LARGE = 5000.0
 _SHIFT = 16
 _HUGE, _TINY = 2.0**100, 2.0**-100
@@ -69,7 +69,7 @@ def _prefix(a: Real, x: Real) -> Real:
 
 
 def _lower_sum(a: Real, x: Real) -> Real:
-    """Compute P over the prefix (DLMF 8.11.4)."""
+    """Compute the series of P(a, x) without its prefix (DLMF 8.11.4)."""
 
     def step(r: Real, c: Real, total: Real, z: Real) -> tuple[Real, Real, Real, Real]:
         r = r + 1.0
@@ -103,7 +103,7 @@ def _upper_fraction(a: Real, x: Real) -> Real:
 
 
 def _settled(factor: Real) -> Real:
-    """Round a factor that is one up to rounding to one: other elements may need many more steps."""
+    """Replace a factor that equals one up to rounding by one: other elements may need many more steps."""
     return where(abs(factor - 1.0) <= _EPS * 4, 1.0, factor)
 
 
@@ -211,7 +211,7 @@ def _log_complement(x: Real, y: Real) -> Real:
 
 
 def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """Evaluate the continued fraction of Didonato and Morris, by which the prefix is multiplied."""
+    """Evaluate the continued fraction of Didonato and Morris, a factor of the prefix."""
 
     def step(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real, v: Real) -> tuple[Real, ...]:
         m = m + 1.0
@@ -231,8 +231,8 @@ def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
 
 
 def _beta_integral(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """Compute the same for two large parameters, for which the continued fraction needs many terms: the integral over a bell or its tail,
-    by Gauss's rule.
+    """Compute the same for two large parameters, where the continued fraction needs many terms: integrate a bell or its tail by Gauss's
+    rule.
 
     The integrand decreases from 1 at x to a negligible value; its logarithm is a line plus :func:`log1pmx`.
     """
@@ -324,9 +324,8 @@ def _tail(a: Real, b: Real, x: Real, y: Real) -> Real:
         ],
     )
     prefix = where(large & ~short, prefix_large, prefix_small)
-    return where(
-        prefix == 0.0, 0.0, prefix * part
-    )  # whose terms overflow for parameters beyond the square root of the largest float
+    # The terms overflow for parameters beyond the square root of the largest float.
+    return where(prefix == 0.0, 0.0, prefix * part)
 
 
 def regularized_beta(a: Real, b: Real, x: Real, y: Real, upper: bool) -> Real:
