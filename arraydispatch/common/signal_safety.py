@@ -212,7 +212,8 @@ def may_import() -> bool:
     if _interrupting and _thread.get_ident() == threading.main_thread().ident:
         return False
     _met = None
-    for module in list(sys.modules.values()):  # hundreds, of which few or none are begun: no call for each
+    modules: list[Any] = list(sys.modules.values())
+    for module in modules:  # hundreds, of which few or none are begun: no call for each
         names = _names.__get__(module) if isinstance(module, ModuleType) else {}
         if getattr(names.get("__spec__"), "_initializing", False) and _is_library_begun(module):
             _met = module

@@ -251,13 +251,13 @@ _known: dict[int, dict[str, int | None]] = {}
 _counting: tuple[int, list[int]] = 0, []
 """The thread that counts, and the numbers it has found."""
 _layer = 0
-_ask: Callable[[], None] = list
+_ask: Callable[[], Any] = list
 
 
 def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: str) -> Any:
     if _counting[0] and _counting[0] == get_ident():
         _counting[1].append(references)
-        return references  # `calibrate` ignores the result
+        return references  # `_count_of` ignores the result
     v = a._v
     if type(v) is not Node and not (type(v) is np.ndarray and tape.IN_THREADS <= v.size < call_nodes.most):
         return None
