@@ -35,6 +35,7 @@ from .creation import (
     meets_foreign,
     new,
     of_data_at_once,
+    of_values,
     takes,
     unless_foreign,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "least",
     "new",
     "of_data_at_once",
+    "of_values",
     "of_function",
     "of_ufunc",
     "takes",

@@ -4,7 +4,7 @@ from ..backends.kinds cimport Kind
 from .._core cimport handles, machine
 from .._core.handles cimport Handle
 from .._core.frames cimport FrameType
-from .results cimport Path, array_of, is_numpys, is_plain, values_of
+from .results cimport Path, array_of, before_write, is_numpys, is_plain, made_of, values_of, written
 
 cdef Path path
 cdef bint _compiled

@@ -27,7 +27,7 @@ from ..memory import views
 from ..memory.roots import memory_of
 from ..runtime import settings
 from .methods import method_of
-from .results import array_of, is_numpys, is_plain, path, plain_sequence, values_of
+from .results import array_of, before_write, is_numpys, is_plain, made_of, path, plain_sequence, values_of, written
 
 __all__ = [
     "at_once",
@@ -38,6 +38,7 @@ __all__ = [
     "meets_foreign",
     "new",
     "of_data_at_once",
+    "of_values",
     "takes",
     "unless_foreign",
     "wrapped",
@@ -334,11 +335,28 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
         return general(**options) if x is UNSET else general(x, **options)
 
     def of_one(x: Any) -> Any:
-        if _float_kind is not None and itself and type(x) is path.array_class and not x._kind.standard:
-            return x
+        if _float_kind is not None and type(x) is path.array_class:
+            if itself and not x._kind.standard:
+                return x
+            value: ndarray | None = handles.held(x, path.array_class) if copies else None
+            if value is not None and value.size < path.least:
+                kind: Kind = handles.kind_of(x)
+                if _kinds.get(kind.dtype) is kind:
+                    path.calls += 1
+                    return array_of(real(value), kind)
         return made(x)
 
     return handles.shortened(made, of_one)
+
+
+def of_values(func: Any, items: tuple[Any, ...]) -> Any:
+    """Call a function with the values of small arrays in a tuple, and wrap the new array it returns; :data:`DECLINED` where there are none."""
+    found: list[Any] = []
+    hosts = values_of(items, found)
+    if hosts is None or not found:
+        return DECLINED
+    path.calls += 1
+    return made_of(func(tuple(hosts)), found)
 
 
 def _values_of(x: Any) -> Any:
@@ -415,7 +433,7 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, least: int, method: bool)
     """
     if not _compiled:
         return general
-    reads = draw.__name__ not in _WRITING
+    reads, shuffles = draw.__name__ not in _WRITING, method and draw.__name__ == "shuffle"
 
     def drawn(*args: Any, **kwargs: Any) -> Any:
         if _is_within():
@@ -440,6 +458,15 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, least: int, method: bool)
         if _is_within():
             return draw(a, b)
         few = _draws() and (method or _is_few(a, least)) and _is_few(b, least)
+        if shuffles and not few and _draws() and handles.held(b, path.array_class) is not None:
+            x: Handle = b
+            if x._kind.backend.hosted:
+                before_write(x, x._v)
+                try:
+                    draw(a, x._v)
+                finally:
+                    written(x)
+                return None
         return _drawn(draw, (a, b), None, moved) if few else drawn(a, b)
 
     def by_three(a: Any, b: Any, c: Any) -> Any:

@@ -53,6 +53,7 @@ __all__ = [
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
 _compiled = handles.compiled
+_square = np.square
 
 
 # -- operators ---------------------------------------------------------------------------------------------------------
@@ -67,7 +68,10 @@ def binary(op: Callable[[Any, Any], Any], general: Any, recorded: bool) -> Any:
         return general(self, other) if made is DECLINED else made
 
     def power(self: Any, other: Any, modulo: Any = None) -> Any:
-        made = of_two(op, self, other, by_rows, never) if modulo is None else DECLINED
+        made: Any = DECLINED
+        if modulo is None:  # NumPy's operator takes the square, too, after a longer look at the exponent
+            squared = type(other) is int and other == 2
+            made = of_one(_square, self, never) if squared else of_two(op, self, other, by_rows, never)
         return general(self, other, modulo) if made is DECLINED else made
 
     return power if op is operator.pow else method
@@ -420,11 +424,19 @@ def method_of(numpys: Any, general: Any, computes: bool = True, operand: bool = 
                 return _answered(self, numpys(x, given, second), kind)
         return method(self, given, second)
 
+    def with_three(self: Handle, given: Any, second: Any, third: Any) -> Any:
+        if type(self._v) is ndarray and _is_plain(given) and _is_plain(second) and _is_plain(third):
+            x: ndarray = self._v
+            kind: Kind = self._kind
+            if not (kind.standard or (computes and x.size >= path.least)):
+                return _answered(self, numpys(x, given, second, third), kind)
+        return method(self, given, second, third)
+
     def with_axis(self: Handle, axis: Any) -> Any:
         return with_one(self, axis) if type(axis) is int or type(axis) is tuple else method(self, axis=axis)
 
     method.__doc__ = general.__doc__
-    return handles.shortened(method, without, with_one, with_two, axis=(with_axis,) if by_axis else ())
+    return handles.shortened(method, without, with_one, with_two, with_three, axis=(with_axis,) if by_axis else ())
 
 
 _WRITTEN = frozenset({"out"})

@@ -369,6 +369,10 @@ class _Joiner(_IndexObject):
 
     def __getitem__(self, key: Any) -> Any:
         items = key if type(key) is tuple else (key,)
+        if items and type(items[0]) is not str:  # that may ask for a matrix
+            made = fastpath.of_values(self._real.__getitem__, items)
+            if made is not DECLINED:
+                return made
         if not holds_array(items):
             return super().__getitem__(key)
         pieces = self._pieces(items)

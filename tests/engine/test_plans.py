@@ -239,6 +239,29 @@ def test_a_block_of_a_loop_is_of_whole_rounds() -> None:
     long: Any = [SimpleNamespace(func=10 + i, span=(), dtype=None) for i in range(60)]
     assert blocks.whole_rounds([first, *long, *long, *long[:7]], 200) == 181
     assert blocks.whole_rounds([*long, first, *long[::-1], first], 200) == 200
+    longer: Any = [SimpleNamespace(func=100 + i, span=(), dtype=None) for i in range(77)]
+    assert blocks.whole_rounds([first, *longer, *longer[:50]], 200) == 155
+    assert blocks.whole_rounds([first, *longer, *longer[:30]], 200) == 200
+    assert blocks.whole_rounds([*longer, *longer, *longer[:46]], 200) == 231
+    assert blocks.whole_rounds(longer * 3, 200) == 231
+    longest: Any = [SimpleNamespace(func=200 + i, span=(), dtype=None) for i in range(150)]
+    assert blocks.whole_rounds([*longest, *longest[:50]], 200) == 300
+    assert blocks.whole_rounds([*longest, *longest, *longest[:100]], 200) == 400
+
+
+@pytest.mark.parametrize("calls", [30, 77, 153])
+def test_blocks_of_a_loop_have_few_plans(calls: int, planned: list[int]) -> None:
+    """However long its round is."""
+    functions = [(np.add, np.subtract, np.multiply)[k % 3 if k % 7 else (k // 7) % 2] for k in range(calls)]
+
+    def computed(x: Any) -> Any:
+        for _ in range(2000 // calls):
+            for k, function in enumerate(functions):
+                x = function(x, 1 + k / 1000)
+        return x
+
+    np.testing.assert_array_equal(computed(creation.array(data(2))).__array__(), computed(data(2)))
+    assert len(planned) <= 5, planned
 
 
 def test_code_in_a_dict_of_its_own_does_not_keep_the_dict() -> None:

@@ -103,8 +103,27 @@ np.add.accumulate(S, axis=1)
 np.add.reduce(S, axis=(0, 1))
 np.add.reduce(S, axis=True)
 np.add.outer(x, axis=1)
+np.interp(0.5, i, x)
+np.interp(i, e, e)
+np.interp(m, np.sort(i), x)
+np.interp(x, np.sort(i), 1j * x)
+np.interp(None, i, x)
+np.interp(z, x[:2], x)
+np.interp(x, np.arange(300_000.0), np.arange(300_000.0))
+np.take(S, i[2:], 1)
+np.take(S, i, 0)
+np.take(S, m, None)
+np.take(S, 1, 0)
+np.take(i, i * 0, 0).base is None
+np.take(x, 2, 0)
+np.searchsorted(i, x, "right")
+np.digitize(x, np.sort(i), True)
 """.strip().splitlines():
     run(line, lambda: eval(line))
+cube = np.arange(24.0).reshape(2, 3, 4)
+for given in (2, 0, 1), (0, 1, 2), (-1, 0, 1), (0, 0, 1), (0, 1, 5), (0, 1, None), (0, 1, i[:1]), (4, 3, 2), (4, -1, 2), (2, 3, "F"):
+    for name in "transpose", "reshape", "diagonal", "swapaxes", "mean":
+        run((name, given), lambda: getattr(cube, name)(*given))
 a = np.arange(6.0)
 for line in "np.roll(a, 2)", "np.reshape(a, (2, 3))", "np.ravel(a)", "np.squeeze(a)", "np.transpose(a)", "np.take(a, i)", "np.repeat(a, 1)":
     made = eval(line)
@@ -119,6 +138,44 @@ for name in "squeeze atleast_1d real real_if_close ravel transpose positive".spl
     print(name, [getattr(np, name)(each) is each for each in (reshaped, selected)])
 '''
 )
+
+
+JOINED = (
+    HEAD
+    + """
+x, i, e, S = np.array([1.5, -2.0, 0.0]), np.array([3, -5, 0]), np.array([], np.float32), np.arange(6.0).reshape(2, 3)
+z, b, f = np.array(2.5), np.array([True, False]), np.array([1.5], np.float32)
+for key in (
+    x, (), (x,), (x, x), (x, 2), (i, 2.5), (f, 2.5), (f, np.float64(2.5)), (b, 1), (x, z), (z, z), (x, i, e), (x, [1, 2]), ([x[0], 3], x), (S, S), (S, x), (1, x, 2j),
+    (x, np.log(x[0]), 10**30), ("r", x), ("c", x), ("0,2", x, x), ("-1", S, S), (x, slice(0, 3)), (slice(0, 1, 5j), x), ((x, x), S), (x, None), (x, "a"), (i, True), [x, x],
+):
+    run(("r_", key), lambda: np.r_[key])
+    run(("c_", key), lambda: np.c_[key])
+made = np.r_[x]
+made[0] = 9
+print(x.tolist(), np.shares_memory(made, x), type(made) is np.ndarray, type(np.r_["r", x]) is np.matrix)
+for a in x, i, e, S, z, b, S.T, S[:, ::-1], S[:, 1]:
+    made = np.array(a)
+    run("array", lambda: (np.array(a), made.flags.c_contiguous, made.flags.f_contiguous, made.strides, made.base is None, made is a, np.shares_memory(made, a)))
+rng, old = np.random.default_rng(3), np.random.RandomState(3)
+np.random.seed(3)
+read_only = np.arange(5)
+read_only.flags.writeable = False
+for a in np.arange(9), np.arange(12.0).reshape(4, 3), np.arange(12.0).reshape(3, 4).T, np.arange(9)[::2], z, e, read_only, [3, 1, 2], np.array(list("abc")), b:
+    view = a[1:] if np.ndim(a) else None
+    for generator in rng, old, np.random:
+        run("shuffle", lambda: generator.shuffle(a))
+        run("shuffled", lambda: (a, view))
+u = np.arange(40_000.0)
+later = u * 2 + 1
+rng.shuffle(u)
+print(later[:3], later[-1], u[:3], rng.integers(100))
+"""
+)
+
+
+def test_joined_copied_and_shuffled_arrays(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
+    prints_as_plainly(zygotes, backend, JOINED, tmp_path, ())
 
 
 def test_numbers_beside_arrays(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:

@@ -394,6 +394,8 @@ def planned(nodes: list[Any], threads: Any) -> Block:
     return made
 
 
+REPEATED = 32
+"""Number of calls of a round that begins again by which a loop is recognized."""
 _AGAIN: Any = object()
 """Stand-in for a plan that is to be made again, with a kernel. Its block still counts as known: the choice of calls to record must not
 depend on when kernels are ready, which varies with the machine's load."""
@@ -423,7 +425,7 @@ def needed(nodes: list[Node]) -> list[Node]:
 
 
 def whole_rounds(forms: list[Any], longest: Any) -> int:
-    """Return the number of nodes at which to end a block: whole rounds if they form a loop, so that the loop's next block is equal."""
+    """Return the number of nodes at which to end a block: ``longest``, or in a loop whole rounds, so that the loop's next block is equal."""
     count = len(forms)
     known: dict[Any, Any] = {}
     of_form: dict[int, Any] = {}
@@ -435,13 +437,18 @@ def whole_rounds(forms: list[Any], longest: Any) -> int:
             call = of_form[id(form)] = known.setdefault(key, key)
         calls.append(call)
     first, length = count, 0
-    for period in range(1, count // 2 + 1):
+    for period in range(1, min(count, longest + 1)):
         start = count - period
         while start and calls[start - 1] is calls[start - 1 + period]:
             start -= 1
-        if count - start >= 2 * period and start < first:
+        if count - start >= period + min(period, REPEATED) and start < first:
             first, length = start, period
-    return max(longest - (longest - first) % length, count) if length else longest
+    if not length:
+        return longest
+    rounds = longest - (longest - first) % length
+    if rounds < count < 2 * longest:  # a round that has begun is completed
+        rounds = count + (first - count) % length
+    return max(rounds, count)
 
 
 class Short(Block):
