@@ -263,6 +263,8 @@ class Bound:
             except Unsupported:  # as in `_reduced`
                 pass
         self._check_steps(a, shape[axis])
+        if ufunc_facts(self.ufunc).associative:
+            return self._running(a, axis)
         x = prim.transpose(a, (axis, *(i for i in range(len(shape)) if i != axis)))
         running, rows = _rows(prim, x, 0, 1), []
         for i in range(shape[axis]):
@@ -271,6 +273,16 @@ class Bound:
         back = list(range(1, len(shape)))
         back.insert(axis, 0)
         return prim.transpose(prim.concatenate(rows, 0), tuple(back))
+
+    def _running(self, a: Any, axis: int) -> Any:
+        """Accumulate by an associative ufunc without a kernel: after each step, elements stand for twice as many."""
+        prim, length = self.backend.prim, self.backend.shape_of(a)[axis]
+        made, reach = self._apart(a) if length == 1 else a, 1
+        while reach < length:
+            begin, end = _along(prim, made, axis, 0, length - reach), _along(prim, made, axis, reach, length)
+            made = prim.concatenate([_along(prim, made, axis, 0, reach), self(begin, end)], axis)
+            reach *= 2
+        return made
 
     def _first_equal(self, a: Any, extrema: Any, axis: int) -> Any:
         """Return running extrema as elements of ``a``, the first of equal ones: the derivative belongs to it; libraries give it to the

@@ -328,6 +328,23 @@ def test_running_results_of_many_elements_compile(library):
     np.testing.assert_allclose(slope, np.prod(few) / few, rtol=1e-10)
 
 
+def test_running_results_without_a_kernel_compile(library):
+    """A step for each element was compiled; 300 complex numbers took PyTorch's compiler more than half a minute."""
+    rng = np.random.default_rng(1)
+    z = rng.integers(-9, 9, (3, 301)) + 1j * rng.integers(-9, 9, (3, 301))
+    z[1, 200] = np.nan
+    for got, want in zip(ad.jit(_running_without_a_kernel)(ad.asarray(z)), _running_without_a_kernel(z), strict=True):
+        np.testing.assert_array_equal(host(got), want)
+
+
+def _running_without_a_kernel(z):
+    few = z.imag.astype(np.int64)
+    return (
+        np.maximum.accumulate(z, axis=1), np.minimum.accumulate(z[1]), np.fmax.accumulate(z.real[1]),
+        np.bitwise_xor.accumulate(few, axis=1), np.logical_or.accumulate(few > 8, axis=1), np.fmin.accumulate(z[0, :1]),
+    )  # fmt: skip
+
+
 def _running(x):
     return np.maximum.accumulate(x), np.minimum.accumulate(x.reshape(50, -1), axis=1), np.maximum.accumulate(x > 0.6)
 
