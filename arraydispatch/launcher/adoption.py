@@ -150,10 +150,10 @@ def on_memory(x: np.ndarray[Any, Any]) -> Any:
 
 
 def is_window(x: np.ndarray[Any, Any]) -> bool:
-    """Whether an ndarray is a view of memory that it does not own: of a buffer, a file, a record or a subclass."""
+    """Whether an ndarray is a view of memory that it does not own: of a buffer, a file, a record or a program's subclass (no ``np.matrix``)."""
     seen: Any = x
     while isinstance(seen, _ndarray):
-        if type(seen) is not _ndarray or seen.dtype.kind == "V":
+        if seen.dtype.kind == "V" or type(seen).__module__.partition(".")[0] != "numpy":
             return True
         seen = seen.base
     return seen is not None or any(step % (x.itemsize or 1) for step in x.strides)

@@ -102,6 +102,26 @@ def _unbound(name: str) -> property:
     )
 
 
+class _New(MethodStandIn):
+    """``np.ndarray.__new__``, which makes NumPy's arrays of a subclass, and ours.
+
+    Its class is looked up by Python too, to make the class: as an attribute of the metaclass this is the metaclass's function.
+    """
+
+    def __init__(self, of_metaclass: Callable[..., Any]) -> None:
+        super().__init__(_real, "__new__")
+        self._of_metaclass = of_metaclass
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return ndarray(*args[1:], **kwargs) if args and args[0] is ndarray else _real.__new__(*args, **kwargs)
+
+    def __get__(self, cls: type | None, metaclass: type) -> Any:
+        return self._of_metaclass if cls is None else self
+
+    def __set__(self, cls: type, value: Any) -> None:
+        raise TypeError(f"cannot set '__new__' attribute of immutable type '{cls.__module__}.{cls.__name__}'")
+
+
 class _NdarrayType(StandInType, abc.ABCMeta):
     """Metaclass of the facade's ``np.ndarray``: NumPy's arrays and ours are instances, and subclasses are subclasses of NumPy's class.
 
@@ -122,6 +142,7 @@ class _NdarrayType(StandInType, abc.ABCMeta):
             with suppress(AttributeError, TypeError):  # its metaclass does not allow changes of its classes
                 made.view = _view
 
+    @_New  # type: ignore[misc]
     def __new__(mcls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
         if not any(isinstance(base, _NdarrayType) for base in bases):  # raise the error with NumPy's name for the class
             return super().__new__(mcls, f"numpy.{name}", bases, namespace, **kwargs)
@@ -237,9 +258,6 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     __doc__ = _real.__doc__
     stands_for_ndarray = True
 
-    # A user's subclass calls this with itself. Python sees that it belongs to another class, and does not create arrays of
-    # this class with it.
-    __new__ = _real.__new__  # type: ignore[assignment]
     __class_getitem__ = _real.__class_getitem__
 
     __class__ = methods.class_shown(_class_shown)

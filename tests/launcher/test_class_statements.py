@@ -104,6 +104,16 @@ for cls in (Own, Sealed, Before, After, Summed, Metres, Plain):
     x = np.arange(4.0).view(cls)
     print(type(x + 1).__name__, type(x[1:]).__name__, (x * 2).sum(), isinstance(x, np.ndarray), issubclass(cls, np.ndarray))
 print(type(np.ones(2).view(Plain).view(np.ndarray)).__name__, np.ndarray.view(np.ones(2), Mixed).view(np.ndarray))
+new = np.ndarray.__new__
+print(new == Plain.__new__, type(new(Plain, (0,))).__name__, new(np.ndarray, (2, 0), "b").dtype, type(new(np.ndarray, 3)) is np.ndarray)
+values = np.arange(4.0)
+new(np.ndarray, (2,), float, values, 8)[:] = 7
+print(values, new(np.ndarray, shape=2, buffer=values, strides=(16,)))
+for given in ((), (int, 2), (np.ndarray,), (np.ndarray, -1)):
+    try:
+        print(new(*given))
+    except Exception as error:
+        print(type(error).__name__, error)
 print(Vectorized(lambda v: v + 1)(np.arange(3)), list(Walked(np.arange(2))), Drawing(np.random.PCG64(3)).integers(9), Legacy(3).randint(9))
 for base in (np.nditer, np.ufunc):
     try:
@@ -125,6 +135,14 @@ for x in (mapped, np.matrix([[1, 2]]), masked, np.rec.array([(1, 2.0)], names="a
 mapped.view(np.ndarray)[1] = 5
 masked.view(np.ndarray)[0, 1] = 7
 print(mapped, masked.data, masked.view(fill_value=3).fill_value)
+for x in (np.matrix([[1.0, 2.0, 3.0]] * 2), np.matrix(np.ones((9, 400000))), masked, np.matrix([[True, False]]), np.matrix([[2, 1], [0, 3]])[::-1, 1:]):
+    for convert in (np.asarray, np.ascontiguousarray, lambda x: np.array(x, copy=None), lambda x: np.asarray(x, x.dtype)):
+        seen = convert(x)
+        print(type(seen) is np.ndarray, seen.dtype, np.shares_memory(seen, x), seen[0, 0])
+        seen[0, 0] = 5
+        y = seen * 2 + 1
+        x[0, -1] = 7
+        print(x[0, 0], x[0, -1], seen[0, -1], y.sum(), seen.sum(), type(seen + x).__name__)
 """
 
 
