@@ -261,7 +261,7 @@ class JaxBackend(Backend):
                 kind="CPU",
                 memory=host_memory(),
                 processor_count=os.cpu_count() or -1,
-                description=host.processor() or host.machine(),
+                description=host.machine(),
                 native=device,
             )
         stats = device.memory_stats() or {}

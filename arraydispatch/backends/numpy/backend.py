@@ -124,7 +124,7 @@ class NumpyBackend(Backend):
                 kind="CPU",
                 memory=host_memory(),
                 processor_count=os.cpu_count() or -1,
-                description=platform.processor() or platform.machine(),
+                description=platform.machine(),  # platform.processor() starts a process
                 native="cpu",
             )
         return [self._device]

@@ -250,7 +250,7 @@ class TensorFlowBackend(Backend):
         for logical in tf.config.list_logical_devices():
             kind, index = logical.device_type, int(logical.name.rsplit(":", 1)[1])
             if kind == "CPU":
-                description = platform.processor() or platform.machine()
+                description = platform.machine()
                 name = "cpu" if index == 0 else f"cpu:{index}"
                 devices.append(
                     Device(
