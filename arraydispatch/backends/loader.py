@@ -23,7 +23,6 @@ from ..common import events
 from ..common.errors import ArrayDispatchError, BackendNotInstalledError, NoBackendFoundError, did_you_mean
 from ..common.process_state import process
 from ..common.signal_safety import imported, importing, may_import
-from ..common.user_warnings import lines_remembered
 from .base import Backend
 
 
@@ -159,8 +158,7 @@ def _from_package(name: str, row: _Row) -> Backend:
 
     def begin() -> None:
         try:
-            with lines_remembered():
-                found.append(imported(f"{__package__}.{name}"))
+            found.append(imported(f"{__package__}.{name}"))
         except Exception as error:
             raise BackendNotInstalledError(
                 f"backend {name!r}: the library {row.library!r} is installed and cannot be imported:"

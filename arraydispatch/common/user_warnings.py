@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -85,36 +84,3 @@ def reporting(run: Callable[[], Any], name: str) -> Any:
     finally:
         for kind in judge.found:
             warn(f"{kind} encountered in {name}")
-
-
-class _Unseen(Warning):
-    """Warning that is never shown."""
-
-
-def _version() -> Any:
-    """Return the number that Python changes with the filters, which each registry of warnings has; None if there is none."""
-    registry: dict[Any, Any] = {}
-    filters, unseen = cast("list[Any]", warnings.filters), ("ignore", None, _Unseen, None, 0)
-    filters.insert(0, unseen)  # which is no change of the filters to Python
-    try:
-        warnings.warn_explicit("", _Unseen, "", 0, registry=registry)
-    finally:
-        filters.remove(unseen)
-    return registry.get("version")
-
-
-@contextmanager
-def lines_remembered() -> Iterator[None]:
-    """Have Python remember which lines have warned, as in a program without the library that is imported here.
-
-    A library changes the warning filters as it is imported, and Python then shows each warning once more.
-    """
-    before = _version()
-    try:
-        yield
-    finally:
-        after = _version()
-        for module in list(sys.modules.values()):
-            registry = getattr(module, "__dict__", {}).get("__warningregistry__")
-            if registry and before is not None and registry.get("version") == before:
-                registry["version"] = after

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from arraydispatch.backends import loader
-from tests.launched import ROOT, Done, Zygotes
+from tests.launched import Done, Zygotes
 
 every_backend = pytest.mark.parametrize("backend", loader.available())
 WORK = """\
@@ -109,24 +106,6 @@ def test_a_line_warns_once_beside_numpy_too(
     plain = _said(zygotes.plain.run("main.py", cwd=tmp_path))
     assert len(plain[2]) == 2
     assert _said(zygotes.of(backend).run("main.py", cwd=tmp_path, options=options)) == plain
-
-
-@pytest.mark.parametrize("backend", [name for name in loader.available() if name != "numpy"])
-def test_a_line_warns_once_though_a_library_is_imported_in_between(backend: str, tmp_path: Path) -> None:
-    """In new processes, because those of a zygote have the library from the start."""
-    (tmp_path / "main.py").write_text(
-        "import numpy as np\nfor n in (3, 40000, 300000):\n    x = np.full(n, 2.0)\n    print(np.isnan(np.arccos(x)).sum(), np.isnan(np.log(-x)).sum())\n"
-    )
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    ran = [
-        subprocess.run(
-            [sys.executable, *before, "main.py"], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
-        )
-        for before in ([], ["-m", "arraydispatch", "run", "--backend", backend])
-    ]
-    plain, ours = [(each.stdout, [line for line in each.stderr.splitlines() if "Warning: " in line]) for each in ran]
-    assert len(plain[1]) == 2
-    assert ours == plain
 
 
 @every_backend
