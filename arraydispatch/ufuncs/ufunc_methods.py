@@ -24,6 +24,8 @@ _FEW_SLICES = 8
 _FEW_STEPS = 64
 """Number of steps up to which the library computes element by element, if it has no function for the whole."""
 _EXTREMA = frozenset({np.maximum, np.minimum})
+_ROUNDING = frozenset({np.add, np.multiply, np.lcm})
+"""Associative ufuncs whose results depend on the grouping, by rounding or overflow; so do those of ``heavy`` ones."""
 
 NoValue = np._NoValue
 
@@ -263,7 +265,8 @@ class Bound:
             except Unsupported:  # as in `_reduced`
                 pass
         self._check_steps(a, shape[axis])
-        if ufunc_facts(self.ufunc).associative:
+        facts = ufunc_facts(self.ufunc)
+        if facts.associative and not facts.heavy and self.ufunc not in _ROUNDING:
             return self._running(a, axis)
         x = prim.transpose(a, (axis, *(i for i in range(len(shape)) if i != axis)))
         running, rows = _rows(prim, x, 0, 1), []
@@ -275,7 +278,7 @@ class Bound:
         return prim.transpose(prim.concatenate(rows, 0), tuple(back))
 
     def _running(self, a: Any, axis: int) -> Any:
-        """Accumulate by an associative ufunc without a kernel: after each step, elements stand for twice as many."""
+        """Accumulate by an associative ufunc without a kernel and without rounding: after each step, an element combines twice as many."""
         prim, length = self.backend.prim, self.backend.shape_of(a)[axis]
         made, reach = self._apart(a) if length == 1 else a, 1
         while reach < length:
