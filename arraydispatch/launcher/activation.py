@@ -105,7 +105,7 @@ def _put_in_place(users: UserFiles, observer: Any) -> ExitStack:
             package_patches.LIBRARIES,
             importing=_importing,
             named=count_importer,
-            compiled=opened.open_compiled,
+            compiled=opened.opening_compiled,
         )
         importer.install()
         stack.callback(importer.remove)

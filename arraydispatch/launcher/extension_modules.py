@@ -8,6 +8,7 @@ the memory of arrays, so that writes reach the arrays; so do the methods of thei
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import wraps
 from types import BuiltinFunctionType, MethodDescriptorType, ModuleType
 from typing import Any
@@ -77,9 +78,32 @@ def _inheriting(exchange: Exchange) -> Any:
     body = {name: method(name) for name in names}
     about = {"__module__": real.__module__, "__qualname__": real.__qualname__, "__doc__": real.__doc__}
     try:
-        return _Standing(real.__name__, (real,), {**body, **about, "__slots__": (), "_real": real})
+        made = _Standing(real.__name__, (real,), {**body, **about, "__slots__": (), "_real": real})
     except TypeError:  # the class cannot be inherited from, or has its own metaclass
         return real
+    _stand_ins[exchange.holder, exchange.name] = made
+    return made
+
+
+_stand_ins: dict[tuple[ModuleType, str], _Standing] = {}
+"""(Module, name) -> stand-in for a class written in C."""
+
+
+@contextmanager
+def classes_shown() -> Iterator[None]:
+    """Show the classes themselves while another extension module is loaded: its C code inherits from the class that it finds in a module.
+
+    A class in C that inherits from a subclass written in Python ends in an endless recursion of the garbage collector.
+    """
+    hidden = [at for at, made in _stand_ins.items() if vars(at[0]).get(at[1]) is made]
+    for at in hidden:
+        setattr(*at, _stand_ins[at]._real)
+    try:
+        yield
+    finally:
+        for at in hidden:
+            if vars(at[0]).get(at[1]) is _stand_ins[at]._real:
+                setattr(*at, _stand_ins[at])
 
 
 def doors(module: ModuleType, _about: Any = None) -> Iterator[Exchange]:

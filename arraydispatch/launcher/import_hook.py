@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence, Set as AbstractSet
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from types import ModuleType
 from typing import Any
@@ -57,14 +58,14 @@ class ImportHook:
 
     User files (by ``users``) see ``substitute(module)`` in place of a module, the facade of NumPy only those of ``importing``. ``tell(name,
     by_user)`` is called when one of the modules ``told`` has been imported, ``named(globals)`` when code imports :data:`STAND_IN` by its
-    name, and ``compiled(module)`` when an extension module of the user's has been loaded.
+    name, and ``compiled(module)`` is a context in which an extension module of the user's is loaded.
     """
 
     def __init__(
         self, users: UserFiles, substitute: Callable[[ModuleType], ModuleType],
         tell: Callable[[str, bool], None] = lambda name, by_user: None, told: AbstractSet[str] = frozenset(), *,
         importing: UserFiles | None = None, named: Callable[[dict[str, Any]], None] = lambda namespace: None,
-        compiled: Callable[[ModuleType], None] | None = None,
+        compiled: Callable[[ModuleType], AbstractContextManager[None]] | None = None,
     ) -> None:  # fmt: skip
         self._importers, self._named = users if importing is None else importing, named
         self._tell, self._told = tell, told
@@ -138,9 +139,8 @@ class ImportHook:
 
         @wraps(real)
         def exec_module(self: Any, module: ModuleType) -> None:
-            real(self, module)
             origin = getattr(module.__spec__, "origin", None)
-            if exchange.on and origin and not users.is_installed(origin):
-                compiled(module)
+            with compiled(module) if exchange.on and origin and not users.is_installed(origin) else nullcontext():
+                real(self, module)
 
         return exec_module

@@ -14,6 +14,7 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import CodeType, FrameType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -524,6 +525,10 @@ class Doors:
         exchanges.put("pickle:_Unpickler.load", array_loading.method)
         self._opened: set[str] = set()
         self._received: set[str] = set()
+        self._loading, self._loaded = (
+            0,
+            list[ModuleType](),
+        )  # extension modules of the user's: depth of imports, and those without doors
         self._modules = 0, ""
         """Number of modules at the last check, and the last of them."""
         self._awaited: set[str] = set()
@@ -559,9 +564,18 @@ class Doors:
                 return False
         return True
 
-    def open_compiled(self, module: ModuleType) -> None:
-        """Open the doors of an extension module of the user's."""
-        self._open(extension_modules.doors, module, None)
+    @contextmanager
+    def opening_compiled(self, module: ModuleType) -> Iterator[None]:
+        """Open the doors of an extension module of the user's, which is loaded in this context, once no extension module is being loaded."""
+        self._loading += 1
+        try:
+            with extension_modules.classes_shown():
+                yield
+            self._loaded.append(module)
+        finally:
+            self._loading -= 1
+            while self._loaded and not self._loading:
+                self._open(extension_modules.doors, self._loaded.pop(0), None)
 
     def _is_news(self, by_user: bool) -> bool:
         """Whether a module of :data:`_LOOKED_FOR` may have been imported since; quick, because packages import known modules again and again."""

@@ -90,7 +90,9 @@ def continue_run() -> None:
                 counts.count_here(run["counts"], users.has_file, run["each"])
         return facade.substitute(module)
 
-    ImportHook(users, substitute, opened.open_all, package_patches.LIBRARIES, compiled=opened.open_compiled).install()
+    ImportHook(
+        users, substitute, opened.open_all, package_patches.LIBRARIES, compiled=opened.opening_compiled
+    ).install()
 
 
 # -- forks -------------------------------------------------------------------------------------------------------------

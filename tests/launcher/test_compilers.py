@@ -39,11 +39,14 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("compiled")
     for file in (CORPUS / "compiled").iterdir():
         shutil.copy(file, folder)
-    command = [sys.executable, "-m", "cython", "-3", "kernels.pyx"]
+    command = [sys.executable, "-m", "cython", "-3", "kernels.pyx", "derived.pyx", "later.pyx"]
     subprocess.run(command, cwd=folder, check=True, env={**os.environ, "PYTHONPATH": ""})
     headers = [f"-I{sysconfig.get_paths()['include']}", f"-I{np.get_include()}"]
-    library = f"kernels{sysconfig.get_config_var('EXT_SUFFIX')}"
-    subprocess.run([compiler, "-shared", "-fPIC", "-O0", *headers, "kernels.c", "-o", library], cwd=folder, check=True)
+    for name in ("kernels", "derived", "later"):  # two have a class that inherits from one of the first
+        library = f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+        subprocess.run(
+            [compiler, "-shared", "-fPIC", "-O0", *headers, f"{name}.c", "-o", library], cwd=folder, check=True
+        )
     return folder
 
 
