@@ -52,3 +52,11 @@ class Plain:
     @staticmethod
     def static(double[:] x):
         return total(x)
+
+
+cdef class Held:
+    def __init__(self, kept):
+        self.kept = kept
+
+    def total(self, double[:] x):
+        return total(x)

@@ -1,5 +1,7 @@
+import gc
 import pickle
 
+import derived
 import kernels
 import numpy as np
 from kernels import Bag, total
@@ -29,3 +31,11 @@ shown(lambda: total(np.broadcast_to(1.0, 3)))
 shown(lambda: total(np.arange(3)))
 shown(lambda: total("x"))
 print(pickle.loads(pickle.dumps(total)) is total, total.__name__)
+
+import later
+
+for derived_class in (derived.Deeper, later.Later):
+    deep = derived_class([1])
+    gc.collect()
+    print(deep.both(x), deep.total(x), isinstance(deep, kernels.Held), issubclass(derived_class, kernels.Held))
+print(kernels.Held(1).total(x))

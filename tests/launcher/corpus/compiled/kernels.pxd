@@ -1,0 +1,2 @@
+cdef class Held:
+    cdef object kept
