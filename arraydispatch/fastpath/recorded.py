@@ -247,7 +247,7 @@ def _array_function(general: Any) -> Any:
 # -- reductions --------------------------------------------------------------------------------------------------------
 
 _known: dict[int, dict[str, int | None]] = {}
-"""What :func:`_count_of` returns, by layer."""
+"""Layer -> results of :func:`_count_of`, by kind of call."""
 _counting: tuple[int, list[int]] = 0, []
 """The thread that counts, and the numbers it has found."""
 _layer = 0
