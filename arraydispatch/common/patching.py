@@ -281,7 +281,7 @@ OUTSIDE: tuple[tuple[str, str], ...] = (
     ("loop_runner of IPython's shell", "a trait, set while a cell of the magic awaits in a notebook whose loop is busy"),
     ("sys.excepthook", "set by the command when Ctrl-C has ended it before the program began, right before the process dies"),
     ("attributes of NumPy that the program itself sets", "`np.int = int` in a program is meant for libraries too; it stays, as without the launcher"),
-    ("registries that libraries offer for it", "entries for this package's own classes, in pickle's, uarray's, numba's `typeof_impl`, `numbers.Number`, pytrees"),
+    ("registries that libraries offer for it", "entries for this package's own classes, in pickle's, uarray's, autograd's, numba's `typeof_impl`, `numbers.Number`, pytrees"),
     ("warnings.filters", "a filter that a call removed by its own warning comes back"),
     ("warnings.filters", "one in front, while a run is in force, by which NumPy's DeprecationWarning for a line of this package is issued again for the program's"),
 )  # fmt: skip

@@ -11,13 +11,15 @@ from functools import wraps
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 import arraydispatch as ad
 
 from ..array.exports import shared
 from ..common.patching import Exchange, Exchanges
 from ..common.process_state import process
 from ..dispatch.handover import handed
-from . import facade
+from . import facade, numpy_classes
 from .adoption import Stand, TypeTable
 
 _looked_at = TypeTable(ad.Array, Stand, list, tuple, dict, type, ModuleType)
@@ -160,7 +162,21 @@ def _open_numpy(exchanges: Exchanges) -> None:
         exchanges.put(f"{module}:as_ctypes", _taking_memory)
 
 
+# -- autograd ----------------------------------------------------------------------------------------------------------
+
+
+def _open_autograd(_: Exchanges) -> None:
+    """Register the classes of arrays with autograd, which chooses by a value's class how to follow it."""
+    from autograd.extend import VSpace
+    from autograd.numpy.numpy_boxes import ArrayBox
+
+    for cls in (ad.Array, numpy_classes.ndarray):
+        ArrayBox.register(cls)
+        VSpace.register(cls, VSpace.mappings[np.ndarray])
+
+
 OPEN: dict[str, Callable[[Exchanges], None]] = {
+    "autograd": _open_autograd,
     "numba": _open_numba,
     "numexpr": _open_numexpr,
     "numpy.ctypeslib": _open_numpy,

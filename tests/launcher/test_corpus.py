@@ -60,6 +60,7 @@ CASES = [
     _script("fork", computes=False),
     _script("pool", computes=False),
     _script("tracebacks", computes=False),
+    *([_script("doors_autograd")] if importlib.util.find_spec("autograd") else []),
     _script("doors_bytes"),
     *([_script("doors_dask")] if importlib.util.find_spec("dask") else []),
     *([_script("doors_dill", computes=False)] if importlib.util.find_spec("dill") else []),
