@@ -128,8 +128,8 @@ def test_a_reduction_of_no_elements_is_not_recorded(reduce: Any, monkeypatch: py
 
 def test_what_nobody_holds_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum of what only it sees needs no memory for that; what a name holds is there afterwards."""
-    assert recorded._alone["method"] is not None
-    tells = recorded._alone["function"] is not None
+    assert recorded._count_of("method") is not None
+    tells = recorded._count_of("function") is not None
     assert tells or sys.version_info >= (3, 14)  # where a call borrows a name's reference, as if nobody held the array
     monkeypatch.setattr(tape, "IN_THREADS", 0)  # what is not planned has a value of its own at each step
     made: list[tuple[int, ...]] = []
