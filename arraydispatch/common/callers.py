@@ -10,6 +10,7 @@ from __future__ import annotations
 import faulthandler
 import os
 import re
+import sys
 from collections.abc import Callable, Set as AbstractSet
 from contextlib import suppress
 from functools import cache
@@ -60,22 +61,33 @@ def is_core(file: str) -> bool:
 
 
 @cache
-def installed_in(folder: str) -> frozenset[str]:
-    """Return the names that installers have put into a folder, by the lists beside them: ``pip install --target`` takes any folder."""
+def _installed_in(folder: str) -> frozenset[str]:
+    """Return the names that installers have put into a folder, by the lists beside them, but for what was installed from a folder of the user's."""
     names: set[str] = set()
     with suppress(OSError):
         for entry in os.listdir(folder):
-            if entry.endswith(".dist-info"):
-                with open(os.path.join(folder, entry, "RECORD"), encoding="utf-8") as record:
-                    names.update(line.partition("/")[0].partition(",")[0] for line in record)
+            lists = os.path.join(folder, entry)
+            if entry.endswith(".dist-info") and not os.path.exists(os.path.join(lists, "direct_url.json")):
+                with (
+                    suppress(OSError),
+                    open(os.path.join(lists, "RECORD"), encoding="utf-8", errors="replace") as record,
+                ):
+                    names.update(line.partition("/")[0].partition(",")[0].strip() for line in record)
     return frozenset(names)
 
 
+def is_installed_in(folder: str, name: str) -> bool:
+    """Whether an installer has put a package into a folder from which Python imports: ``pip install --target`` takes any folder."""
+    if name not in _installed_in(folder):
+        return False
+    return any(folder in (place, os.path.realpath(place)) for place in map(os.path.abspath, sys.path))
+
+
 def library_above(file: str) -> str:
-    """Return the folder of NumPy or SciPy that a file lies in, wherever it is installed; "" for other files."""
+    """Return the folder of NumPy or SciPy that a file lies in, wherever it is installed; "" for other files, a program's own scipy among them."""
     for library in ("numpy", "scipy"):
         if f"{os.sep}{library}{os.sep}" in file and (home := home_of(library)) and file.startswith(home):
-            return home
+            return home if os.path.exists(f"{home}__config__.py") else ""
     return ""
 
 
@@ -86,7 +98,7 @@ def is_installed(file: str) -> bool:
         return True
     folder, name = os.path.split(file)
     while name:
-        if name in installed_in(folder):
+        if is_installed_in(folder, name):
             return True
         folder, name = os.path.split(folder)
     return False

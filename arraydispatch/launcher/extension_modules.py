@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import wraps
 from types import BuiltinFunctionType, MethodDescriptorType, ModuleType
 from typing import Any
@@ -111,9 +111,11 @@ _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
 
 class Loads:
-    """Loads of the extension modules of a run, whose doors are opened once no such module is being loaded.
+    """Loads of the extension modules of a run, which open their doors.
 
-    Until then modules find the classes written in C themselves in each other, and no stand-ins: Cython's ``cimport`` takes their C code from them.
+    While a module is loaded whose file has the name of a class written in C, modules have the class itself under that name, and no stand-in:
+    Cython's ``cimport`` takes its C code from there, and a class in C can inherit from no other. Until the load ends, Python code that calls the
+    class, in other threads too, passes arrays as they are.
 
     Parameters
     ----------
@@ -124,32 +126,37 @@ class Loads:
     def __init__(self, exchanges: Exchanges) -> None:
         self._exchanges = exchanges
         self._lock = threading.Lock()
-        self._running = 0
-        self._loaded: list[ModuleType] = []
+        self._running: list[bytes] = []
+        """Contents of the files of the modules that are being loaded."""
         self._classes: list[Exchange] = []
 
     @contextmanager
     def loading(self, module: ModuleType) -> Iterator[None]:
         """Load a module in this block, and open its doors."""
+        content = b""
+        with suppress(OSError), open(str(module.__spec__ and module.__spec__.origin), "rb") as file:
+            content = file.read()
         with self._lock:
-            if not self._running:
-                for each in self._classes:
+            self._running.append(content)
+            for each in self._classes:
+                if each.name.encode() in content:
                     each.undo()
-            self._running += 1
+        made: list[Exchange] = []
         try:
             yield
-            self._loaded.append(module)
+            made = list(doors(module))
         finally:
             with self._lock:
-                self._running -= 1
-                if not self._running:
-                    self._open()
+                self._running.remove(content)
+                self._open(made)
 
-    def _open(self) -> None:
-        for each in self._classes:
-            self._exchanges.add(each)
-        while self._loaded:
-            for each in doors(self._loaded.pop()):
+    def _open(self, made: list[Exchange]) -> None:
+        for each in made:
+            if each.name in vars(each.holder) and isinstance(vars(each.holder)[each.name], type):
+                self._classes.append(each)
+            else:
                 self._exchanges.add(each)
-                if isinstance(each.real, type):
-                    self._classes.append(each)
+        for each in self._classes:
+            name = each.name.encode()
+            if not any(name in content for content in self._running):
+                self._exchanges.add(each)

@@ -35,7 +35,7 @@ class Program(NamedTuple):
     path0 : str
         ``sys.path[0]``.
     roots : sequence of str
-        Folders whose modules are the user's.
+        Folders whose modules are the user's, and the script itself.
     spec, loader, package
         Attributes of the module, as ``python`` sets them.
     """
@@ -77,7 +77,7 @@ def locate_script(path: str) -> Program:
     file = path if os.path.isabs(path) else os.path.join(os.getcwd(), path)
     folder = os.path.dirname(os.path.realpath(path))
     loader = importlib.machinery.SourceFileLoader("__main__", file)
-    return Program(source, file, path, folder, roots=[folder], loader=loader)
+    return Program(source, file, path, folder, roots=[folder, file], loader=loader)
 
 
 def _importer(path: str) -> Any:
@@ -98,7 +98,7 @@ def _compiled(path: str) -> Program:
     if code is None:
         raise NotFound(f"{path!r} is not a compiled file of this Python; give the source file.")
     folder = os.path.dirname(os.path.realpath(path))
-    return Program(code, file, path, folder, roots=[folder], loader=loader)
+    return Program(code, file, path, folder, roots=[folder, file], loader=loader)
 
 
 def _locate_main(path: str, importer: Any) -> Program:

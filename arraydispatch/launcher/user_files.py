@@ -2,8 +2,8 @@
 
 The import hook, adoption and the random generators, which all depend on their caller, use this rule. A file is
 the user's if one of the roots contains it and no folder between the root and the file is an installation
-(``site-packages``, a virtual environment, an interpreter, this package), nor is the file of a package that ``pip install --target``
-has put beside the program. The deepest root wins, so that an
+(``site-packages``, a virtual environment, an interpreter, this package), nor is the file NumPy's, SciPy's or of a package that
+``pip install --target`` has put beside the program. The deepest root wins, so that an
 ``--include`` of a package inside ``site-packages`` makes only that package the user's.
 """
 
@@ -16,7 +16,7 @@ from functools import cache
 from types import FrameType
 from typing import Any
 
-from ..common.callers import INSTALLED, OURS, installed_in, is_core, is_installed, is_library, is_ours, library_above
+from ..common.callers import INSTALLED, OURS, is_core, is_installed, is_installed_in, is_library, is_ours, library_above
 from ..common.process_state import process
 
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
@@ -115,7 +115,7 @@ class UserFiles:
             return False
         folder, name = os.path.split(path)
         while _inside(folder, root):
-            if name in installed_in(folder):
+            if is_installed_in(folder, name):
                 return False
             if folder != root:
                 if os.path.basename(folder) in INSTALLED:

@@ -45,20 +45,39 @@ def test_installed_code_is_not_the_users(tmp_path: Path) -> None:
     assert not users.has_file("<string>")
 
 
-def test_packages_beside_the_program_are_not_the_users(tmp_path: Path) -> None:
+def _installed(folder: Path, distribution: str, *files: str) -> Path:
+    """Have a folder hold what an installer says it has put there."""
+    lists = folder / f"{distribution}-1.0.dist-info"
+    lists.mkdir(parents=True)
+    (lists / "RECORD").write_text("".join(f"{file},sha256=x,0\n" for file in files))
+    return lists
+
+
+def test_packages_beside_the_program_are_not_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """``pip install --target`` puts them into any folder, as for a function in a cloud, with lists of what it has put there."""
-    (tmp_path / "thing-1.0.dist-info").mkdir()
-    (tmp_path / "thing-1.0.dist-info" / "RECORD").write_text(
-        "thing/__init__.py,sha256=x,0\nsingle.py,,\n../../bin/thing,,\n"
-    )
+    (tmp_path / "a-1.0.dist-info").mkdir()  # without a list, as a Debian package
+    (_installed(tmp_path, "b") / "RECORD").write_bytes(b"caf\xe9/x.py,,\n")
+    _installed(tmp_path, "thing", "thing/__init__.py", "single.py", "../../bin/thing")
+    own = _installed(tmp_path, "own", "own/__init__.py")
+    (own / "direct_url.json").write_text("{}")  # installed from a folder
+    monkeypatch.syspath_prepend(tmp_path)
     users = UserFiles([str(tmp_path)])
     assert users.has_file(_write(tmp_path / "main.py"))
     assert users.has_file(_write(tmp_path / "own" / "thing" / "a.py"))
     for file in (tmp_path / "thing" / "deep" / "a.py", tmp_path / "single.py"):
         assert not users.has_file(_write(file))
         assert users.is_installed(str(file))
+        assert UserFiles([str(tmp_path), str(file)]).has_file(str(file))  # the script that is run
     assert not users.is_installed(str(tmp_path / "main.py"))
     assert UserFiles([str(tmp_path / "thing")]).has_file(str(tmp_path / "thing" / "deep" / "a.py"))
+
+
+def test_only_folders_of_imports_hold_packages(tmp_path: Path) -> None:
+    """A package in the folder above may bring a folder `tests` along, which is none of the program's."""
+    _installed(tmp_path, "thing", "thing/__init__.py", "tests/test_thing.py")
+    users = UserFiles([str(tmp_path / "tests")])
+    assert not users.is_installed(_write(tmp_path / "tests" / "fast.so"))
+    assert users.has_file(_write(tmp_path / "tests" / "main.py"))
 
 
 _ELSEWHERE = """
