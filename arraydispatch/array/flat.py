@@ -167,6 +167,8 @@ class Flat:
 
 def _flat_key(key: Any) -> Any:
     """Normalize the key of a flat iterator, which takes one index along its one axis."""
+    if type(key) is bool:  # the element at which the iterator begins, or none
+        return 0 if key else slice(0)
     if isinstance(key, tuple):
         if len(key) > 1:
             raise IndexError(
@@ -177,14 +179,14 @@ def _flat_key(key: Any) -> Any:
         raise IndexError(
             "only integers, slices (`:`), ellipsis (`...`) and integer or boolean arrays are valid indices"
         )
-    if isinstance(key, np.bool_) or (isinstance(key, list) and key and isinstance(key[0], bool | np.bool_)):
+    if isinstance(key, bool | np.bool_) or (isinstance(key, list) and key and isinstance(key[0], bool | np.bool_)):
         raise IndexError(
             "boolean indices for iterators are not supported because of previous behavior that was confusing "
             "(valid boolean indices are expected to work in the future)"
         )
     if key is not (known := of_stranger(key)):
         key = known.tolist() if known.dtype.kind == "f" else known
-    if isinstance(key, bool | float) or (isinstance(key, list) and key and isinstance(key[0], float)):
+    if isinstance(key, float) or (isinstance(key, list) and key and isinstance(key[0], float)):
         warnings.warn(
             "Invalid non-array indices for iterator objects are deprecated.", DeprecationWarning, stacklevel=3
         )
