@@ -120,11 +120,9 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
                         return _finished(reduced, value, x, kind)
                 if type(y) in PLAIN or (type(y) is tuple and is_plain(y, None)):
                     return _finished((run_two if _may_stand(value, holds) else run)(value, y), value, x, kind)
-            elif second.size < path.least > value.size:
+            elif second.size < path.least > value.size and not answers:
                 theirs: Kind = handles.kind_of(y)
                 if theirs is kind or (theirs.backend is kind.backend and not theirs.standard):
-                    if answers:
-                        return run(value, second)
                     made = (run_two if _may_stand(value, holds) else run)(value, second)
                     return _finished(made, second, x, kind, y)
         return call((x, y), {})
