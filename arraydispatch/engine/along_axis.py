@@ -212,9 +212,8 @@ def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: i
     if "period" in kwargs or not all(type(y) in (str, int, float) for y in kwargs.values()):
         return DECLINED
     many = threads * max(1, round(x.size / _PART / threads))
-    longest = (
-        x.size // (8 * many) if at == 0 else x.size
-    )  # in an interpolation NumPy reads the whole table for each part
+    # in an interpolation NumPy reads the whole table for each part
+    longest = x.size // (8 * many) if at == 0 else x.size
     searched = args[1 - at]
     if searched.size > longest or not (searched[1:] >= searched[:-1]).all():
         return DECLINED

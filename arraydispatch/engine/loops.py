@@ -63,9 +63,8 @@ def loop_of(ufunc: np.ufunc, keys: tuple[Any, ...]) -> Loop | None:
     kinds = {t.kind for t in loops}
     heavy = facts.heavy and not (facts.by_inverse and integers and 1 in weak)
     weight = 8 if heavy else max(t.itemsize for t in loops) / (16 if loops[-1].kind == "b" else 8)
-    between_numbers = ufunc is CLIP and all(
-        isinstance(key, type) for key in keys[1:]
-    )  # clipping between numbers has a loop of its own
+    # clipping between numbers has a loop of its own
+    between_numbers = ufunc is CLIP and all(isinstance(key, type) for key in keys[1:])
     pinned = (facts.last_differ and "f" in kinds and not between_numbers) or (
         "c" in kinds and not quiet and not facts.by_parts
     )

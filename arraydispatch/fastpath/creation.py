@@ -387,9 +387,8 @@ _PLACED = frozenset({"dtype", "order"})
 def filled_at_once(real: Any) -> Callable[[Any], Any]:
     """Decorate ``zeros`` or a similar function, as :func:`at_once` does, without a loop over arguments."""
     fills = real is np.ones
-    make: Any = (
-        np.empty if fills else real
-    )  # memory is reserved immediately, and written only if the array stays on the host
+    # memory is reserved immediately, and written only if the array stays on the host
+    make: Any = np.empty if fills else real
 
     def decorate(general: Any) -> Any:
         told = at_once(real)(general)

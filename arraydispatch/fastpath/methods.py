@@ -164,9 +164,8 @@ def getitem(general: Any) -> Any:
             new: ndarray = result
             owner = new.base
             if owner is not None and (owner is x or owner is x.base):
-                return handles.new_array(
-                    path.array_class, new, kind, False, handles.root_of(self)
-                )  # a view, not counted as a call
+                # a view, not counted as a call
+                return handles.new_array(path.array_class, new, kind, False, handles.root_of(self))
             path.calls += 1
             fresh = owner is None or machine.is_only_view(new, 1)
             return array_of(new, kind) if fresh else host_values.dressed(result, [self])

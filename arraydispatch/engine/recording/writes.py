@@ -47,9 +47,8 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
         if a._base is not None:
             size = v.size
             del v
-            pending = (
-                isinstance(other, Handle) and type(other._v) is Node
-            )  # better computed directly into the array's memory
+            # better computed directly into the array's memory
+            pending = isinstance(other, Handle) and type(other._v) is Node
             if not pending and updates.updated(func, a, other):
                 return a
             return a if size >= call_nodes.least and onto(func, (a, other), a) else None

@@ -162,9 +162,8 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
         rows, bias = spread(given, np.shape(chosen))
         store, flat = self.store, np.ravel(chosen)
         order = np.arange(store.bias.size)
-        order[flat] = store.bias.size + np.arange(
-            flat.size
-        )  # for repeated positions the last value is kept, as in NumPy
+        # for repeated positions the last value is kept, as in NumPy
+        order[flat] = store.bias.size + np.arange(flat.size)
         store.rows = sp.vstack([store.rows, rows], format="csr")[order]
         store.bias = np.concatenate([store.bias, bias])[order]
 

@@ -275,9 +275,8 @@ class _Iterative:
             return system.apply(params, x, turned)
 
         by = stop_gradient(krylov.scale(b))[:, None]
-        x0 = np.where(
-            np.any(b != 0, axis=-1)[:, None], x0 / by, 0
-        )  # an empty system has an empty solution, as in SciPy
+        # an empty system has an empty solution, as in SciPy
+        x0 = np.where(np.any(b != 0, axis=-1)[:, None], x0 / by, 0)
         b = b / by
         tolerance = np.maximum(rtol * krylov.norm(b), atol / by[:, 0])
         method = self.make(apply, self.pre.of(params, own, turned), b, tolerance, self.most)
