@@ -18,9 +18,14 @@ cdef extern from *:
         return PyThreadState_GetID(PyThreadState_Get());
     }
 
-    static inline int turn_collector_off(void)
+    static inline int is_collector_on(void)
     {
-        return PyGC_Disable();
+        return PyGC_IsEnabled();
+    }
+
+    static inline void turn_collector_off(void)
+    {
+        PyGC_Disable();
     }
 
     static inline void turn_collector_on(void)
@@ -143,7 +148,8 @@ cdef extern from *:
     }
     """
     object current_frame()
-    bint turn_collector_off() noexcept
+    bint is_collector_on() noexcept
+    void turn_collector_off() noexcept
     void turn_collector_on() noexcept
     Py_ssize_t identity(object) noexcept
     unsigned long long thread_number() noexcept

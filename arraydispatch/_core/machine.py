@@ -22,7 +22,7 @@ from weakref import ref as reference_to
 from numpy import broadcast
 
 __all__ = [
-    "MANY_LANES", "SHORT_LANE", "add_integers", "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_in_c_order", "is_only_view", "lane_length", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "turn_collector_off", "turn_collector_on", "value_of",
+    "MANY_LANES", "SHORT_LANE", "add_integers", "add_rows", "address_of", "are_laid_out_alike", "current_frame", "identity", "is_alone", "is_collector_on", "is_in_c_order", "is_only_view", "lane_length", "layout_of", "owns_memory", "put", "put_addresses", "put_number", "reference_to", "run", "same_shape", "short_lanes", "size_together", "thread_number", "turn_collector_off", "turn_collector_on", "value_of",
 ]  # fmt: skip
 
 
@@ -31,13 +31,8 @@ value_of: Callable[[ContextVar[Any]], Any] = ContextVar.get
 """Returns the value of a context variable."""
 
 
-def turn_collector_off() -> bool:
-    """Turn Python's garbage collector off, and return whether it was on."""
-    was_on = gc.isenabled()
-    gc.disable()
-    return was_on
-
-
+is_collector_on = gc.isenabled
+turn_collector_off = gc.disable
 turn_collector_on = gc.enable
 
 

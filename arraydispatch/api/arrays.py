@@ -13,6 +13,7 @@ from ..backends import loader
 from ..backends.base import Backend, LeftToNumPy
 from ..backends.devices import Device
 from ..common.errors import NoBackendFoundError
+from ..common.process_state import process
 from ..common.pytrees import each_leaf
 from ..dispatch import wrapping
 from ..dispatch.handover import handed
@@ -48,7 +49,7 @@ def wrap(native_array: Any) -> Array:
         raise NoBackendFoundError(
             f"{found.name!r} arrays of dtype {dtype} are not wrapped; convert to a dtype that NumPy knows first."
         ) from None
-    made: Array = views.wrapper(found.value_of(native_array), kind)
+    made: Array = process.wrapper(found.value_of(native_array), kind)
     if found.is_staging():
         made._seen = views.INSIDE
     return made
@@ -118,7 +119,7 @@ def asarray(obj: Any, *, backend: Any = None, device: Any = None, dtype: Any = N
     value = conversion.upload(
         target, host, None if place is None else place.native, "asarray", copy=not (fresh or alias)
     )
-    return views.keep_order(views.wrapper(value, target.kind(target.dtype_of(value)), not alias), host)
+    return views.keep_order(process.wrapper(value, target.kind(target.dtype_of(value)), not alias), host)
 
 
 def _holds_arrays(obj: Any) -> bool:
@@ -169,12 +170,12 @@ def _from_array(source: Handle, target: Backend, place: Device | None, wanted: A
         if to != have or moved is not value:
             if copy is False:
                 raise ValueError("another dtype or device needs a copy; do not pass copy=False.")
-            return views.wrapper(target.prim.astype(moved, to), target.kind(to))
+            return process.wrapper(target.prim.astype(moved, to), target.kind(to))
         if held is target and not copy:
             return source  # type: ignore[return-value]
         if held is target:
             moved = target.prim.copy(moved)
-    return views.wrapper(moved, target.kind(have))
+    return process.wrapper(moved, target.kind(have))
 
 
 def from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any) -> Array:
@@ -185,7 +186,7 @@ def from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any) 
         stacked = held.xp.asarray(rows)
         have = held.dtype_of(stacked)
         to = conversion.precise(have if wanted is None else wanted)
-        made = views.wrapper(held.prim.astype(stacked, to), held.kind(to))
+        made = process.wrapper(held.prim.astype(stacked, to), held.kind(to))
     return made if held is target and place is None else _from_array(made, target, place, None, None)
 
 
@@ -216,7 +217,7 @@ def convert(x: Any, target: Any = None, *, dlpack: bool = True) -> Array:
     held = source._kind.backend
     with held.within(), to.within():
         value = conversion.between(held, to, given, dlpack)
-        return views.wrapper(value, to.kind(to.dtype_of(value)))
+        return process.wrapper(value, to.kind(to.dtype_of(value)))
 
 
 def to_numpy(x: Any) -> np.ndarray[Any, Any]:

@@ -19,6 +19,7 @@ from .._core.handles import Handle
 from ..array import Array
 from ..backends.base import Backend, LeftToNumPy
 from ..common import arguments
+from ..common.process_state import process
 from ..common.pytrees import mapped
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
@@ -76,7 +77,7 @@ def _filled(shape: Any, value: Any, dtype: Any, by_numpy: Callable[..., Any] | N
     backend, device = _target(lengths, wanted)
     with backend.within():
         made = wrapping.beside_writers(backend.prim.full, lengths, _element(value, wanted), wanted, device)
-    return views.wrapper(made, backend.kind(wanted), True)
+    return process.wrapper(made, backend.kind(wanted), True)
 
 
 _FILLS: dict[Any, Any] = {}
@@ -105,7 +106,7 @@ def _filled_in_library(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
     device = settings.default.devices.get(backend.name)
     at = None if device is None else device.native
     made = wrapping.beside_writers(backend.prim.full, shape, value, kind.dtype, at)
-    return views.wrapper(made, kind, True)
+    return process.wrapper(made, kind, True)
 
 
 def _element(value: Any, dtype: np.dtype[Any]) -> Any:
@@ -155,7 +156,7 @@ def _moved(host: Any, copy: bool = False) -> Any:
     value = conversion.upload(
         backend, host.astype(wanted, copy=False), device, "made by NumPy", copy=copy or host.base is not None
     )
-    return views.keep_order(views.wrapper(value, backend.kind(wanted), True), host)
+    return views.keep_order(process.wrapper(value, backend.kind(wanted), True), host)
 
 
 @fastpath.filled_at_once(np.zeros)
@@ -220,7 +221,7 @@ def _wrapped(made: Any, backend: Backend) -> Any:
     if isinstance(made, tuple):
         return mapped(lambda x: _wrapped(x, backend), made)
     wanted = _fresh(backend.dtype_of(made))
-    return views.wrapper(backend.prim.astype(made, wanted), backend.kind(wanted), True)
+    return process.wrapper(backend.prim.astype(made, wanted), backend.kind(wanted), True)
 
 
 @fastpath.at_once(np.arange)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..array import Array
 from ..common.errors import OptionError
-from ..memory import views
+from ..common.process_state import process
 from ..runtime import settings
 from .arrays import wrap
 
@@ -96,5 +96,5 @@ def _placed(a: Array, axes: Any) -> Array:
     backend: Any = a.backend
     with backend.within():
         value = backend.meshes.place(a.native, axes)
-    made: Array = views.wrapper(value, a._kind.home)
+    made: Array = process.wrapper(value, a._kind.home)
     return made

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..array import Array
-from ..memory import views
+from ..common.process_state import process
 from ..runtime import conversion, dtypes, placement, settings
 from . import public
 
@@ -34,7 +34,7 @@ def _drawn(kind: str, size: Any, dtype: Any, device: Any, like: tuple[Any, ...] 
     wanted = conversion.precise(wanted)
     place = conversion.default_device(backend) if device is None else placement.find(backend, device).native
     with backend.within():
-        return views.wrapper(backend.random(kind, shape, wanted, place), backend.kind(wanted))
+        return process.wrapper(backend.random(kind, shape, wanted, place), backend.kind(wanted))
 
 
 def normal(loc: Any = 0.0, scale: Any = 1.0, size: Any = None, *, dtype: Any = float, device: Any = None) -> Any:

@@ -76,7 +76,7 @@ class Array(Handle):
 
     @classmethod
     def _holding(cls, value: Any, kind: Kind) -> Any:
-        """Make an array of exactly this class; :data:`arraydispatch.memory.views.wrapper` may make another."""
+        """Make an array of exactly this class; ``process.wrapper`` may make another."""
         return handles.new_array(cls, value, kind, False, None)
 
     # -- identity ----------------------------------------------------------------------------------------------------
@@ -395,7 +395,7 @@ class Array(Handle):
         """Move the array to another device of its library; returns this array if it is there already."""
         if self.device == device or placement.find(backend := self.backend, device) == self.device:
             return self
-        return views.wrapper(placement.move(self.native, backend, device), self._kind.home)
+        return process.wrapper(placement.move(self.native, backend, device), self._kind.home)
 
     # -- operators ---------------------------------------------------------------------------------------------------
 
@@ -580,7 +580,7 @@ class Array(Handle):
             wrapping.check_writeable(self, "array to be byte-swapped is read-only")
         kind, value = views.held(self)
         with kind.backend.within():
-            made = views.wrapper(wrapping.beside_writers(bits.byteswapped, kind.backend.xp, value), kind, True)
+            made = process.wrapper(wrapping.beside_writers(bits.byteswapped, kind.backend.xp, value), kind, True)
         if not inplace:
             return made
         subscripts.setitem(self, ..., made)
@@ -605,7 +605,7 @@ class Array(Handle):
         with backend.within():
             zeros = backend.prim.full(self.shape, 0, self.dtype, backend.device_of(value))
         like = ghosts.stand_in_like(ghost(self), order="A")
-        return casts.read_only(views.lay_out(views.wrapper(zeros, kind), like))
+        return casts.read_only(views.lay_out(process.wrapper(zeros, kind), like))
 
     @imag.setter
     def imag(self, value: Any) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends.base import LeftToNumPy
 from ..common import events
+from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..common.user_warnings import warn_of_cast
 from ..dispatch import fp_errors, host_fallback, host_results, repeating_views, wrapping
@@ -48,7 +49,7 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
             made = wrapping.beside_writers(make, *((value,) if wanted == have else (value, wanted)))
     if have.kind in "fc" and (wanted.kind in "iu" or (wanted.kind in "fc" and wanted.itemsize < have.itemsize)):
         fp_errors.look_at_cast(value, wanted, backend)
-    cast = views.wrapper(made, kind.of(wanted), True)
+    cast = process.wrapper(made, kind.of(wanted), True)
     plain = order == "K" and (a._ghost is None or a._ghost.flags.c_contiguous)
     return cast if plain and not backend.mutable else views.lay_out(cast, ghosts.stand_in_like(ghost(a), wanted, order))
 

@@ -258,7 +258,7 @@ def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> 
         backend = loader.load(name)
     value = conversion.upload(backend, values, why="unpickled")
     kind_of = backend.standard_kind if standard else backend.kind
-    return views.lay_out(views.wrapper(value, kind_of(backend.dtype_of(value))), values)
+    return views.lay_out(process.wrapper(value, kind_of(backend.dtype_of(value))), values)
 
 
 def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:

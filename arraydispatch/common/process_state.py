@@ -4,7 +4,7 @@ blocks.
 Changes are made here only: permanently (:meth:`Process.change`), for a block (:meth:`Process.kept`), or by counting
 open blocks (:meth:`Process.add`). No module sets a global of another one. Modules that are too hot to read this object,
 or that derive something from it, register a follower, which updates their own globals on a change (``events.tap``,
-``views.wrapper``, ``thin.least``).
+``views.watch``, ``call_nodes.least``).
 """
 
 from __future__ import annotations

@@ -7,5 +7,5 @@
 ``subscripts`` ``x[key]`` and ``x[key] = value``;
 ``host_fallback``  running NumPy on the host, by policy, with a reason.
 
-This layer never imports the array class; it calls the constructor :data:`arraydispatch.memory.views.wrapper`.
+This layer never imports the array class; it calls the constructor ``process.wrapper`` of :mod:`arraydispatch.common.process_state`.
 """

@@ -11,6 +11,7 @@ from .._core.handles import Handle
 from ..backends.base import Backend, LeftToNumPy
 from ..common import callers, events, names
 from ..common.errors import HostFallbackError, HostFallbackWarning
+from ..common.process_state import process
 from ..common.pytrees import mapped
 from ..common.user_warnings import warn
 from ..memory import views, writing
@@ -68,7 +69,7 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
         except LeftToNumPy as unsupported:
             events.left(f"a result of dtype {result.dtype}", str(unsupported))
             return result
-        return views.keep_order(views.wrapper(value, held.kind(held.dtype_of(value))), result)
+        return views.keep_order(process.wrapper(value, held.kind(held.dtype_of(value))), result)
     if isinstance(result, list | tuple):
         return mapped(lambda x: to_device(x, backend, device), result)
     if isinstance(result, np.floating | np.complexfloating):
@@ -90,7 +91,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
         kind = held._kinds.get(host.dtype)
         there = not settings.default.min_size or settings.stays_on_host(held.name, host.shape)
         if kind is not None and there and held.holds(host.dtype):
-            return views.wrapper(host, kind, True)
+            return process.wrapper(host, kind, True)
     comes_again = held is not None and held.hosted
     wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
     known = dtypes.category(wanted) != "other"  # no library has the others, so none is imported to ask
@@ -101,8 +102,8 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
         return host
     host = host.astype(wanted, copy=False)
     if held.native_is_ndarray:
-        return views.wrapper(host, held.kind(wanted), True)
+        return process.wrapper(host, held.kind(wanted), True)
     if comes_again:  # the operands are on the host; if little comes of this upload, such results stay there
         shapes.taken(host.shape, host.nbytes)
     value = conversion.upload(held, host, None, "a result computed on the host", copy=host.base is not None)
-    return views.keep_order(views.wrapper(value, held.kind(wanted), True), host)
+    return views.keep_order(process.wrapper(value, held.kind(wanted), True), host)

@@ -21,6 +21,7 @@ from ..backends import loader
 from ..backends.base import Backend
 from ..common import buffers, events
 from ..common.arguments import SCALARS
+from ..common.process_state import process
 from ..common.pytrees import first, leaves, mapped
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
@@ -417,7 +418,7 @@ def sharing(host: np.ndarray[Any, Any]) -> Any:
         return None
     if settings.current_precision() in (16, "bf16") or conversion.precise(dtype) != dtype:
         return None
-    return views.wrapper(host, held.kind(dtype))
+    return process.wrapper(host, held.kind(dtype))
 
 
 def lifted(inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
@@ -430,7 +431,7 @@ def lifted(inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
 
 
 def _lifted(x: Handle, backend: Backend, device: Any) -> Any:
-    made = views.wrapper(views.lifted(x, device), backend.kind(x._kind.dtype))
+    made = process.wrapper(views.lifted(x, device), backend.kind(x._kind.dtype))
     if not backend.mutable and not x._v.flags.c_contiguous:
         made._ghost = x._v  # unlike a new array, it shows that a broadcast axis has no order
     return made

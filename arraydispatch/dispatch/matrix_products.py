@@ -9,6 +9,7 @@ import numpy as np
 
 from .._core.handles import Handle
 from ..common import events
+from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import of_handler
 from ..memory import views
@@ -79,7 +80,7 @@ def _made(run: Any, x: Any, y: Any, kind: Any) -> Any:
         tap.call(np.matmul, kind.backend.name, "native", "", perf_counter() - start, value, 1, (x, y))
     if _defaults.min_size and not kind.standard:
         return wrapping.made_of(value, kind.backend)
-    return views.wrapper(value, kind, True)
+    return process.wrapper(value, kind, True)
 
 
 ufuncs.FAST[np.matmul] = product

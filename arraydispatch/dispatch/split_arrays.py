@@ -15,6 +15,7 @@ import numpy as np
 
 from ..backends.base import Backend, Box
 from ..common import events
+from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..memory import views
 from ..runtime import conversion, dtypes, settings
@@ -124,7 +125,7 @@ def _made(shape: tuple[int, ...], dtype: np.dtype[Any], fill: Callable[[_Parts],
         value = backend.from_parts(shape, wanted, filled, device)
     if events.tap is not None:
         events.tap.transfer("to_device", held, what)
-    return views.wrapper(value, backend.kind(wanted), True)
+    return process.wrapper(value, backend.kind(wanted), True)
 
 
 def target(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Backend, Any] | None:

@@ -72,7 +72,7 @@ def _holds_array(key: Any) -> bool:
 def _copied(view: Handle) -> Any:
     kind, value = views.held(view)
     with kind.backend.within():
-        return views.wrapper(kind.backend.prim.copy(value), kind, True)
+        return process.wrapper(kind.backend.prim.copy(value), kind, True)
 
 
 _FEWEST_AXES = 32
@@ -268,7 +268,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
     found = wrapping.find_backend((a, key))
     # Here a constant is read at a traced place.
     if found is not backend and found is not None and found.home is backend.home:
-        return _gather(views.wrapper(native(a), found.kind(a._kind.dtype)), key, found)
+        return _gather(process.wrapper(native(a), found.kind(a._kind.dtype)), key, found)
     if views.outgrows(a) and not (isinstance(key, list) and wrapping.find_backend(key)):
         seen = None if backend.lent(native(views.owner(a))) is None else views.of_root_on_host(a)
         if seen is not None:  # the library would have to store all elements
@@ -276,7 +276,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
             if events.tap is not None:
                 events.tap.host_kernel()
             there = backend.from_numpy(picked, backend.device_of(native(views.owner(a))), True)
-            return memory_order.of_index(views.wrapper(there, a._kind), a, key)
+            return memory_order.of_index(process.wrapper(there, a._kind), a, key)
     kind, x = views.held(a)
     if kind.backend is not backend:  # another thread has brought it to the host meanwhile
         return getitem(a, key)
@@ -296,7 +296,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
         if not views.replaced(a, x):
             raise
         return _gather(a, key, backend)
-    made = views.wrapper(result, kind)
+    made = process.wrapper(result, kind)
     if backend.native_is_ndarray:
         return made
     if not backend.mutable:

@@ -325,7 +325,7 @@ def _dressed(result: Any, backend: Backend, standard: bool) -> Any:
         result = np.asarray(result)
     if type(result) is not np.ndarray or dtypes.category(result.dtype) == "other":
         return result
-    return views.wrapper(result, backend.standard_kind(result.dtype) if standard else backend.kind(result.dtype))
+    return process.wrapper(result, backend.standard_kind(result.dtype) if standard else backend.kind(result.dtype))
 
 
 def _general(

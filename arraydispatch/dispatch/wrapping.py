@@ -216,7 +216,7 @@ def device_scalar(value: Native, kind: Kind) -> Any:
         if process.born is not None:
             process.born(made)
         return made
-    return views.wrapper(np.asarray(value) if kind.backend.native_is_ndarray else value, kind)
+    return process.wrapper(np.asarray(value) if kind.backend.native_is_ndarray else value, kind)
 
 
 def is_standard(values: Iterable[Any]) -> bool:
@@ -250,7 +250,7 @@ def wrap_result(
         kind = backend.kind(dtype)
         if returns == "scalar" and not backend.shape_of(value):
             return scalar(value, kind)
-        return views.wrapper(value, kind)
+        return process.wrapper(value, kind)
     if isinstance(value, np.generic) and returns != "any" and backend.holds(value.dtype):
         return wrap_result(backend.from_numpy(np.asarray(value)), backend, returns, precision, standard)
     if isinstance(value, list | tuple):
@@ -266,10 +266,10 @@ def made_of(value: Native, backend: Backend) -> Any:
         held = loader.hosted(backend.name)
         if held.holds(kind.dtype):
             if backend.shares_with_host(value):
-                return views.wrapper(conversion.shared(backend, value), held.kind(kind.dtype), True)
+                return process.wrapper(conversion.shared(backend, value), held.kind(kind.dtype), True)
             if not backend.mutable and _is_the_hosts(backend.shape_of(value), least, backend):
-                return views.wrapper(np.array(backend.to_numpy(value)), held.kind(kind.dtype), True)
-    return views.wrapper(value, kind)
+                return process.wrapper(np.array(backend.to_numpy(value)), held.kind(kind.dtype), True)
+    return process.wrapper(value, kind)
 
 
 def _is_the_hosts(shape: tuple[int, ...], least: int, backend: Backend) -> bool:
@@ -324,7 +324,7 @@ def zero_d(scalar: Handle) -> Any:
     backend = scalar._kind.backend
     with backend.within():
         value = backend.prim.copy(native(scalar)) if backend.mutable else views.expose(scalar)
-    return views.wrapper(value, scalar._kind)
+    return process.wrapper(value, scalar._kind)
 
 
 def numbers(value: Any, dtype: np.dtype[Any]) -> Any:

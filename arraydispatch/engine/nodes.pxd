@@ -2,14 +2,6 @@
 
 cimport cython
 
-from .._core cimport machine
-
-cdef class Collector:
-    cdef Py_ssize_t _holds
-    cdef bint _was_on
-    cpdef hold(self)
-    cpdef let(self)
-    cpdef catch_up(self)
 
 cdef class Place:
     cdef public object code, filters, modes, names

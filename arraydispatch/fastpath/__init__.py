@@ -24,7 +24,6 @@ from ..backends import loader
 from ..common.members import MEMBERS, Form, Member
 from ..common.process_state import process
 from ..engine.recording import call_nodes
-from ..memory import views
 from . import creation, functions, methods, recorded as recording, results
 from .creation import (
     at_once,
@@ -145,15 +144,13 @@ def _follow() -> None:
     if layer != _layer:
         install(_FORMS[layer])
     least, _layer = results.path.least, layer
-    if call_nodes.least:
-        recording.calibrate_by(layer, _ask)
 
 
 def _ask() -> None:
     kind = loader.hosted(process.backend).kind(np.dtype(float))
 
     def make() -> Any:
-        return views.wrapper(np.zeros(least + 1), kind, True)
+        return process.wrapper(np.zeros(least + 1), kind, True)
 
     make().sum()
     np.sum(make())
@@ -162,4 +159,5 @@ def _ask() -> None:
     np.sum(held)
 
 
+recording.calibrate_by(_ask)
 _begin()

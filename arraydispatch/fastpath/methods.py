@@ -19,6 +19,7 @@ from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import of_handler
 from ..dispatch import host_values
+from ..engine.recording.call_nodes import awaits
 from ..ufuncs import lanes
 from ..ufuncs.facts import INSTRUCTIONS
 from .results import (
@@ -59,12 +60,20 @@ _square = np.square
 # -- operators ---------------------------------------------------------------------------------------------------------
 
 
+def _is_at_once(a: Handle) -> bool:
+    """Whether an array has its value, and the running user line is not about to record a call on the array."""
+    if type(a._v) is not ndarray:
+        return False
+    x: ndarray = a._v
+    return bool(x.size < path.recorded or not awaits(x.size))
+
+
 def binary(op: Callable[[Any, Any], Any], general: Any, recorded: bool) -> Any:
     """Make the thin form of ``x + y``; ``recorded``: whether fused execution may record it."""
     by_rows, never = op in INSTRUCTIONS, not recorded
 
-    def method(self: Any, other: Any) -> Any:
-        made = of_two(op, self, other, by_rows, never)
+    def method(self: Handle, other: Any) -> Any:
+        made = of_two(op, self, other, by_rows, never) if never or _is_at_once(self) else DECLINED
         return general(self, other) if made is DECLINED else made
 
     def power(self: Any, other: Any, modulo: Any = None) -> Any:
@@ -81,8 +90,8 @@ def reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
     """Make the thin form of ``2 + x``."""
     by_rows = op in INSTRUCTIONS
 
-    def method(self: Any, other: Any) -> Any:
-        made = of_two(op, other, self, by_rows)
+    def method(self: Handle, other: Any) -> Any:
+        made = of_two(op, other, self, by_rows) if _is_at_once(self) else DECLINED
         return general(self, other) if made is DECLINED else made
 
     return method
@@ -100,8 +109,8 @@ def inplace(op: Callable[[Any, Any, Any], Any], general: Any) -> Any:
 def unary(op: Callable[[Any], Any], general: Any) -> Any:
     """Make the thin form of ``-x``."""
 
-    def method(self: Any) -> Any:
-        made = of_one(op, self)
+    def method(self: Handle) -> Any:
+        made = of_one(op, self) if _is_at_once(self) else DECLINED
         return general(self) if made is DECLINED else made
 
     return method
@@ -539,18 +548,6 @@ _NUMBERS = (int, float, complex, np.generic)
 
 # -- the class that is shown --------------------------------------------------------------------------------------------
 
-_users_files: dict[Any, bool] = {}
-"""File -> whether it is a user file: the cache of the rule in ``process.users``."""
-
-
-@process.follows("users")
-def _follow_users() -> None:
-    global _users_files
-    _users_files = {} if process.users is None else process.users.known
-
-
-_follow_users()
-
 
 def class_shown(general: Callable[[Any, FrameType], type]) -> Any:
     """Make ``__class__``, which ``isinstance`` uses: user files see an array's own class; ``general`` decides for other code."""
@@ -561,7 +558,8 @@ def class_shown(general: Callable[[Any, FrameType], type]) -> Any:
             frame = frame.f_back
         asking: FrameType = frame
         code: CodeType = asking.f_code
-        if _users_files.get(code.co_filename) is True:
+        users: Any = process.users
+        if users is not None and users.known.get(code.co_filename) is True:
             return type(self)
         return general(self, asking)
 
@@ -577,7 +575,7 @@ _NUMPYS = {x: x in INSTRUCTIONS for x in vars(np).values() if type(x) is np.ufun
 def array_ufunc(general: Any) -> Any:
     """Make the thin form of ``__array_ufunc__``."""
 
-    def __array_ufunc__(self: Any, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    def __array_ufunc__(self: Handle, func: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
         if method != "__call__":
             return (
                 None
@@ -590,7 +588,8 @@ def array_ufunc(general: Any) -> Any:
         elif not kwargs:
             if type(inputs[0]) is ndarray:
                 inputs = with_scalar(inputs)
-            made = ufunc(func, inputs)
+            if _is_at_once(self):  # `self` is one of the inputs
+                made = ufunc(func, inputs)
         elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1:
             made = onto(func, inputs, out[0])
         return general(self, func, method, *inputs, **kwargs) if made is DECLINED else made

@@ -246,11 +246,10 @@ def _array_function(general: Any) -> Any:
 
 # -- reductions --------------------------------------------------------------------------------------------------------
 
-_known: dict[int, dict[str, int | None]] = {}
-"""Layer -> results of :func:`_count_of`, by kind of call."""
+_known: dict[bool, dict[str, int | None]] = {}
+"""Whether the thin forms are in force -> results of :func:`_count_of`, by kind of call."""
 _counting: tuple[int, list[int]] = 0, []
 """The thread that counts, and the numbers it has found."""
-_layer = 0
 _ask: Callable[[], Any] = list
 
 
@@ -261,7 +260,7 @@ def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: st
     v = a._v
     if type(v) is not Node and not (type(v) is np.ndarray and tape.IN_THREADS <= v.size < call_nodes.most):
         return None
-    found = _known.get(_layer)
+    found = _known.get(results.path.least > 0)
     alone = _count_of(how) if found is None else found[how]
     made = reductions.reduced(name, a, args, kwargs, references == alone)
     if made is not None and events.every is not None:  # the time is reported for the block
@@ -315,21 +314,22 @@ def _reducer(name: str, general: Any) -> Any:
     return method
 
 
-def calibrate_by(layer: int, ask: Callable[[], None]) -> None:
-    """Have the references to an array that dies with a call counted when first needed, on this Python and with the forms of a layer in force.
+def calibrate_by(ask: Callable[[], None]) -> None:
+    """Have the references to an array that dies with a call counted when first needed, on this Python and with the forms in force.
 
     ``ask`` calls a method and a function of an array that dies with the call, then of one that does not. It does so as user code
     does, in a module that is not compiled.
     """
-    global _layer, _ask
-    _layer, _ask = layer, ask
+    global _ask
+    _ask = ask
 
 
 def _count_of(how: str) -> int | None:
     """Return the number of references to an array that only the caller has, by kind of call; None where it tells nothing."""
     global _counting
     with process_state.lock:  # no other forms may be put in force
-        if _layer not in _known:
+        is_thin = results.path.least > 0
+        if is_thin not in _known:
             counted: list[int] = []
             _counting = get_ident(), counted
             try:
@@ -339,8 +339,8 @@ def _count_of(how: str) -> int | None:
             if len(counted) != 4:  # a call did not come here, as where NumPy keeps arrays of that shape
                 return None
             pairs = {"method": counted[::2], "function": counted[1::2]}
-            _known[_layer] = {how: dies if dies < stays else None for how, (dies, stays) in pairs.items()}
-        return _known[_layer][how]
+            _known[is_thin] = {how: dies if dies < stays else None for how, (dies, stays) in pairs.items()}
+        return _known[is_thin][how]
 
 
 def _setitem(general: Any) -> Any:

@@ -511,7 +511,7 @@ def array_of(value: ndarray, kind: Kind) -> Any:
                 return (
                     host_results.placed(value, kind.backend)
                     if not kind.standard
-                    else views.wrapper(value, kind.of(dtype))
+                    else process.wrapper(value, kind.of(dtype))
                 )
             kind.last = other = known
         kind = other

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._core import handles
 from ..common import errors, tracing
+from ..common.process_state import process
 from ..common.pytrees import first
 from ..common.user_warnings import real_of, warn, warn_of_cast
 from ..memory import views
@@ -213,7 +214,7 @@ def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
             return x  # also if it is in the host state: another thread may just have moved it there
         x = kind.backend.to_numpy(value)
     x = xp.asarray(x, like=like)
-    return views.wrapper(x, xp.backend.kind(xp.dtype_of(x)))
+    return process.wrapper(x, xp.backend.kind(xp.dtype_of(x)))
 
 
 def native_of(xp: Any, a: handles.Handle) -> Native:

@@ -132,7 +132,7 @@ def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
     # Nothing else refers to the memory, unless the array is a view.
     fresh = host.astype(wanted, copy=host.base is not None)
     value = conversion.upload(backend, fresh, device, what, copy=False)
-    made = views.wrapper(value, backend.kind(wanted), backend.hosted and fresh.base is None)
+    made = process.wrapper(value, backend.kind(wanted), backend.hosted and fresh.base is None)
     made = views.keep_order(made, fresh)
     if not buffers.is_writeable(host):  # np.broadcast_to(1.0, 3)
         views.ghost(made).flags.writeable = False

@@ -26,9 +26,9 @@ from .. import fastpath
 from .._core.handles import Handle
 from ..common import buffers
 from ..common.patching import Exchange, Exchanges
+from ..common.process_state import process
 from ..common.pytrees import mapped, tree_leaves
 from ..dispatch import host_fallback, host_values
-from ..memory import views
 from ..memory.roots import memory_of
 from .user_files import UserFiles
 
@@ -121,7 +121,7 @@ def _seen(value: Any) -> Any:
         shared = host_values.sharing(value)
         return value if shared is None else shared
     if value is np.ndarray:
-        return getattr(views.wrapper, "cls", value)
+        return getattr(process.wrapper, "cls", value)
     return mapped(_seen, value) if kind in _NESTS else value
 
 

@@ -328,7 +328,7 @@ def _stays(wanted: Any) -> str:
 
 
 make = handles.maker(ndarray)
-"""Constructor of every array while a launcher runs (:data:`arraydispatch.memory.views.wrapper`)."""
+"""Constructor of every array while a launcher runs (``process.wrapper`` of :mod:`arraydispatch.common.process_state`)."""
 
 loader.set_wrapper(ad.Array)  # backends register the subclass with their libraries
 

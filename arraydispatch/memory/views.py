@@ -37,9 +37,6 @@ from .view_programs import compile_view
 frames = 0 if compiled else 1
 """Number of Python frames that a call of a function in a compiled module adds."""
 
-wrapper: Callable[..., Any] = maker(Handle)
-"""Constructor of all arrays; the array layer sets its own."""
-
 waiting: dict[int, tuple[Any, ...]] = {}
 """``id`` of memory that pending values are computed from -> the tapes they are on. Code that writes the memory, or
 exposes it, runs these first.
@@ -51,13 +48,13 @@ watch: Callable[[Handle, Native], None] | None = None
 """Hook while a transform runs: called with a root and the value about to be written; raises if the write is not allowed."""
 
 
-@process.follows("watch", "wrapper")
+@process.follows("watch")
 def _follow() -> None:
-    global watch, wrapper
-    watch, wrapper = process.watch, process.wrapper
+    global watch
+    watch = process.watch
 
 
-process.wrapper = wrapper
+process.wrapper = maker(Handle)  # the array layer sets its own
 
 
 # -- reading ---------------------------------------------------------------------------------------------------------
@@ -438,12 +435,12 @@ def _derived(a: Handle, view_ghost: Ghost) -> Any:
     if backend.mutable:
         alias, flips = alias_of(backend, *items(root._v, root._kind, kind, placement_of(view_ghost, ghost(root))))
         if not flips:
-            made = wrapper(alias, kind)
+            made = process.wrapper(alias, kind)
             made._base = root
             made._ghost = view_ghost
             _remember(root, made)
             return made
-    made = wrapper(None, kind)
+    made = process.wrapper(None, kind)
     made._root = made._base = root
     made._seen = NEVER
     made._ghost = view_ghost
@@ -455,7 +452,7 @@ def _derived_on_host(a: Handle, view_ghost: Ghost) -> Any:
     kind = a._kind if view_ghost.dtype == a._kind.dtype else a._kind.of(view_ghost.dtype)
     if moved_by_another_thread():
         view_ghost = _on_memory(view_ghost, a)
-    made = wrapper(view_ghost, kind)
+    made = process.wrapper(view_ghost, kind)
     made._base = owner(a)
     made._ghost = view_ghost
     return made
@@ -538,7 +535,7 @@ class _Copied(Exception):
 
 def derive_native(a: Handle, value: Native) -> Any:
     """Return the view of ``a`` that ``value`` is, on a backend with native views; its ghost is created on demand."""
-    made = wrapper(value, a._kind)
+    made = process.wrapper(value, a._kind)
     made._base = root = owner(a)
     _remember(root, made)
     return made

@@ -19,6 +19,7 @@ from .._core.handles import Handle
 from ..backends.base import Backend, Unsupported
 from ..common import pytrees
 from ..common.patching import Exchange
+from ..common.process_state import process
 from ..common.pytrees import mapped
 from ..common.signal_safety import imported
 from ..functions.registry import XP
@@ -81,11 +82,11 @@ def ours(x: Any, backend: Backend, device: Any) -> Any:
         if x._kind.backend is backend:
             return x
         if x._kind.backend.hosted and backend.holds(x._kind.dtype):
-            return views.wrapper(views.lifted(x, device), backend.kind(x._kind.dtype))
+            return process.wrapper(views.lifted(x, device), backend.kind(x._kind.dtype))
         return x
     if type(x) is np.ndarray and backend.holds(x.dtype):
         value = conversion.upload(backend, x, device, "a NumPy array met an array on the device")
-        return views.wrapper(value, backend.kind(x.dtype))
+        return process.wrapper(value, backend.kind(x.dtype))
     return mapped(lambda y: ours(y, backend, device), x) if isinstance(x, list | tuple | dict) else x
 
 
@@ -98,7 +99,7 @@ def plain_result(x: Any) -> Any:
     if not x._kind.backend.shape_of(value):
         made = kind.scalar(value)
         return x if made is None else made
-    return views.wrapper(value, kind)
+    return process.wrapper(value, kind)
 
 
 def _enter(full: str) -> None:

@@ -21,9 +21,9 @@ import numpy as np
 from .._core.handles import Handle
 from ..backends.base import Backend, Unsupported
 from ..common import pytrees
+from ..common.process_state import process
 from ..functions import registry
 from ..functions.registry import SPECS, XP
-from ..memory import views
 from ..memory.views import native
 from . import MODULES, load, real_of, stand_in
 from .array_api_functions import by_the_standard, ours, plain_result
@@ -39,7 +39,7 @@ def _array(values: Any, dtype: Any = None) -> Any:
     host = np.asarray(values) if dtype is None else np.asarray(values, dtype=dtype)
     if not backend.holds(host.dtype):
         return host
-    return views.wrapper(backend.from_numpy(host, device), backend.kind(host.dtype))
+    return process.wrapper(backend.from_numpy(host, device), backend.kind(host.dtype))
 
 
 def _asarray(a: Any, dtype: Any = None, *_args: Any, **options: Any) -> Any:

@@ -101,7 +101,7 @@ class Met:
             kind = self.kind
             if kind is None:
                 self.kind = kind = self.backend.kind_of(value)
-            return views.wrapper(value, kind)
+            return process.wrapper(value, kind)
         with self.backend.within():
             return finished(self.body, outs, extra, list(args))
 

@@ -7,6 +7,7 @@ from typing import Any
 from .._core.handles import Handle
 from ..array.scalar import Scalar
 from ..backends import loader
+from ..common.process_state import process
 from ..common.pytrees import tree_leaves, tree_map
 from ..memory import views
 
@@ -33,7 +34,7 @@ def _stopped(x: Any) -> Any:
         backend = x._kind.backend
         with backend.within():
             value = backend.transforms.stop_gradient(views.expose(x))
-        return Scalar._holding(value, x._kind) if isinstance(x, Scalar) else views.wrapper(value, x._kind)
+        return Scalar._holding(value, x._kind) if isinstance(x, Scalar) else process.wrapper(value, x._kind)
     backend_of_x = loader.backend_of(x)
     return x if backend_of_x is None else backend_of_x.transforms.stop_gradient(x)
 

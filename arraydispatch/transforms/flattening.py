@@ -210,7 +210,7 @@ class Body:
         kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
         if make is not None:
             return make(value, kind)
-        return Scalar._holding(value, kind) if scalar else views.wrapper(value, kind)
+        return Scalar._holding(value, kind) if scalar else process.wrapper(value, kind)
 
     def _in_parts(self, made: Any) -> tuple[Any, ...]:
         if not isinstance(made, tuple) or len(made) != self.parts:
@@ -283,7 +283,7 @@ def dressed(value: Native, backend: Backend, scalar: bool, standard: bool = Fals
     """Wrap a native array for the caller. ``scalar``, ``standard``: as in :class:`Input`."""
     inner = backend.traced if backend in map(_BACKEND, tracing.entered()) else backend
     kind = inner.standard_kind(inner.dtype_of(value)) if standard else inner.kind_of(value)
-    return wrapping.scalar(value, kind) if scalar else views.wrapper(value, kind)
+    return wrapping.scalar(value, kind) if scalar else process.wrapper(value, kind)
 
 
 def write(target: Any, value: Native, backend: Backend) -> None:

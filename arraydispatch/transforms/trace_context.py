@@ -31,7 +31,7 @@ _plain: Callable[..., Any] = process.wrapper
 
 
 def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
-    """Make an array as ``views.wrapper`` does, but marked, and of the kind for traces of its library."""
+    """Make an array as ``process.wrapper`` does, but marked, and of the kind for traces of its library."""
     made = _plain(value, kind, owned)
     traces = _entered()
     if traces:

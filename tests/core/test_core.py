@@ -20,8 +20,8 @@ import arraydispatch as ad
 from arraydispatch._core import handles
 from arraydispatch._core.callable_proxy import Called
 from arraydispatch.common.members import FORMED, MEMBERS
+from arraydispatch.common.process_state import process
 from arraydispatch.fastpath import creation
-from arraydispatch.memory import views
 
 ROOT = Path(__file__).parents[2]
 
@@ -75,10 +75,10 @@ def test_each_slot_has_a_form() -> None:
 def test_arrays_are_made_by_position() -> None:
     kind = ad.asarray(np.arange(3.0))._kind
     with pytest.raises(TypeError):
-        views.wrapper(kind)
+        process.wrapper(kind)
     if handles.compiled:
         with pytest.raises(TypeError):
-            views.wrapper(1, kind, owned=True)
+            process.wrapper(1, kind, owned=True)
     made = handles.maker(handles.Handle)(1, kind, True)
     assert (made._v, made._kind, made._owned, made._writes, made._base) == (1, kind, True, 0, None)
 

@@ -17,7 +17,7 @@ import pytest
 import arraydispatch as ad
 from arraydispatch._core import handles
 from arraydispatch.backends import loader
-from arraydispatch.engine.nodes import Collector, collector
+from arraydispatch.engine.recording.tape import Collector, collector
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = """\

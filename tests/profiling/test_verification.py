@@ -21,6 +21,7 @@ from arraydispatch._core import handles
 from arraydispatch.api import creation
 from arraydispatch.array import Array
 from arraydispatch.backends import loader
+from arraydispatch.common.process_state import process
 from arraydispatch.memory import views
 from arraydispatch.profiling.verification import Verification
 from arraydispatch.profiling.verification.comparison import compare
@@ -450,7 +451,7 @@ def test_a_view_that_lost_its_array_is_named(backend: str) -> None:
     a = ad.asarray(A, backend=backend, copy=True)
     view = a[1:3]
     np.array(view)
-    lost = views.wrapper(ad.asarray(A[1:3] + 1, backend=backend)._v, view._kind)
+    lost = process.wrapper(ad.asarray(A[1:3] + 1, backend=backend)._v, view._kind)
     lost._base, lost._ghost = a, views.ghost(view)
     with Verification() as verification:
         np.array(view * 1)

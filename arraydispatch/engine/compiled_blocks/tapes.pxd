@@ -2,7 +2,7 @@
 
 cimport cython
 from ..._core cimport machine
-from ..nodes cimport Collector
+from ..recording.tape cimport Collector
 from .units cimport Form
 from .values cimport Aval, Deferred, pending
 

@@ -22,7 +22,7 @@ from ...backends.base import Backend
 from ...common import events
 from ...common.process_state import process
 from ...common.signal_safety import call_waiting, waiting
-from ..nodes import collector
+from ..recording.tape import collector
 from .counters import counters, synchronised
 from .programs import Failure, Run
 from .units import Form, rebuilt

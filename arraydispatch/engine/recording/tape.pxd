@@ -3,7 +3,14 @@ from ..._core.ndarrays cimport ndarray
 from ..._core.handles cimport Handle
 from ..host_blocks.blocks cimport Block, planned
 from ...memory.roots cimport memory_of
-from ..nodes cimport Buffer, Collector, Form, Node, Place, buffer_of
+from ..nodes cimport Buffer, Form, Node, Place, buffer_of
+
+cdef class Collector:
+    cdef Py_ssize_t _holds
+    cdef bint _was_on
+    cpdef hold(self)
+    cpdef let(self)
+    cpdef catch_up(self)
 
 cdef class Tape:
     cdef public object lock, running, block, lines

@@ -8,6 +8,7 @@ written or exposed to other code, when it is long or holds much memory, before a
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import threading
 from contextvars import copy_context
@@ -28,7 +29,7 @@ from ...ufuncs.facts import INSTRUCTIONS
 from ..host_blocks import blocks
 from ..host_blocks.blocks import Block, Short, needed, planned, whole_rounds
 from ..loops import SELECTED, cast, select
-from ..nodes import Buffer, Elsewhere, Form, Node, PendingView, Place, Shift, buffer_of, collector
+from ..nodes import Buffer, Elsewhere, Form, Node, PendingView, Place, Shift, buffer_of
 from . import block_reports
 
 __all__ = ["IN_THREADS", "LONGEST", "Tape", "mine", "run_all"]
@@ -50,11 +51,8 @@ _MUCH = "it held much memory"
 
 _ndarray = np.ndarray
 _live: set[Tape] = set()
-
-
 _every: Any = None
 _waiting = views.waiting
-_collector = collector
 
 
 def run_all() -> None:
@@ -136,6 +134,52 @@ def _pays(nodes: list[Node]) -> bool:
     if len(nodes) > 1:  # a kernel goes through memory once, NumPy once for each call
         work -= largest
     return (not _usual or work >= BLOCK + CALL * len(nodes)) and (len(nodes) > 1 or nodes[0].form.func is select)
+
+
+class Collector:
+    """Control of Python's garbage collector, which is off while a tape is between two states or threads compute.
+
+    The collector calls finalizers, which may compute. A finalizer could change a half-changed tape, or, in a thread that computes, wait
+    for a value that this very thread must compute. Signal handlers run only between two steps of Python code, where tapes are consistent.
+    """
+
+    __slots__ = ("_holds", "_was_on")
+
+    def __init__(self) -> None:
+        self._holds, self._was_on = 0, False
+
+    def hold(self) -> None:
+        """Turn the collector off until :meth:`let` has been called as often as this method."""
+        was_on = machine.is_collector_on()
+        machine.turn_collector_off()
+        self._was_on = was_on or (self._was_on and self._holds > 0)  # others may have turned it on meanwhile
+        self._holds += 1
+
+    def let(self) -> None:
+        """End one :meth:`hold`. After the last one the collector is on again, if it was on before."""
+        if self._holds:  # 0 in a fork, which has begun anew
+            self._holds -= 1
+            if not self._holds and self._was_on:
+                machine.turn_collector_on()
+
+    def catch_up(self) -> None:
+        """Run a collection that is due while other threads hold the collector: there may always be one that does."""
+        if self._holds and self._was_on:
+            counts, most = gc.get_count(), gc.get_threshold()
+            if 0 < most[0] < counts[0]:
+                gc.collect(1 + (counts[2] > most[2]) if counts[1] > most[1] else 0)
+
+    def begin(self) -> None:
+        """Turn the collector on in a fork: the other threads that held it are gone."""
+        self._holds = min(self._holds, 1)
+        self.let()
+
+
+collector = Collector()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=collector.begin)
+_collector = collector
+"""The same object, as a C value if this module is compiled."""
 
 
 class Tape:
