@@ -10,6 +10,7 @@ because their order depends on the buffers, nor do loops that NumPy has in separ
 from __future__ import annotations
 
 import functools
+from contextvars import copy_context
 from typing import Any
 
 import numpy as np
@@ -90,15 +91,19 @@ def call(func: Any, *args: Any, **kwargs: Any) -> Any:
     usual = _context.get()
     of, short = _last
     if of is not usual:
-        short = _make_extobj(bufsize=_LENGTH) if _get_extobj_dict()["bufsize"] == _USUAL else None
+        modes = _get_extobj_dict()
+        # The user's function that errors call may set variables of its context.
+        short = _make_extobj(bufsize=_LENGTH) if modes["bufsize"] == _USUAL and modes["call"] is None else None
         _last = usual, short
     if short is None:
         return func(*args, **kwargs)
-    token = _context.set(short)
-    try:
-        return func(*args, **kwargs)
-    finally:
-        _context.reset(token)
+    # In Python 3.11 the garbage collector may run inside of `set`. A finalizer that set a variable of the same context would free what `set` uses.
+    return copy_context().run(_with_buffers, short, func, args, kwargs)
+
+
+def _with_buffers(short: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    _context.set(short)
+    return func(*args, **kwargs)
 
 
 _STRETCH = 512
