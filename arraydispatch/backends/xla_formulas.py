@@ -34,6 +34,8 @@ class Operations(NamedTuple):
 
 _ROOT_OF_HALF = 0x3FE6A09E667F3BCD
 """Bits of the square root of 1/2."""
+_INFINITY, _SMALLEST_NORMAL, _MAGNITUDE = 0x7FF << 52, 1 << 52, (1 << 63) - 1
+"""Bits of infinity and of the smallest normal number, and all bits but the sign."""
 
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _LOG = (
@@ -50,19 +52,25 @@ def _polynomial(coefficients: tuple[float, ...], x: Native) -> Native:
 
 
 def log(ops: Operations, a: Native) -> Native:
-    """Return the logarithms of doubles."""
+    """Return the logarithms of doubles; a subnormal number counts as zero, as in all arithmetic of XLA on a CPU.
+
+    The argument is read once, and the quotient has a constant numerator: XLA gives a kernel of its own to a quotient of two arrays that is read
+    more than once, and ``a`` may be one.
+    """
     where = ops.where
     bits = ops.bits(a)
     exponent = ops.exponents(bits - _ROOT_OF_HALF)
     k, f = ops.rounded(exponent), ops.floats(bits - exponent * (1 << 52)) - 1.0
-    s = f / (f + 2.0)
+    s = f * (1.0 / (f + 2.0))
     z = s * s
     w = z * z
     series = w * _polynomial(_LOG[1::2], w) + z * _polynomial(_LOG[0::2], w)
     half = f * f * 0.5
     found = k * _LN2_HIGH - ((half - (s * (half + series) + k * _LN2_LOW)) - f)
-    found = where(a < math.inf, found, a)  # infinity, NaN
-    return where(a > 0.0, found, where(a == 0.0, a * 0.0 - math.inf, where(a < 0.0, a * 0.0 + math.nan, a)))
+    # Numbers as third arguments: TensorFlow takes the dtype from the second.
+    found = where((bits >= 0) & (bits <= _INFINITY), found, math.nan)
+    found = where(bits != _INFINITY, found, math.inf)
+    return where(bits & _MAGNITUDE >= _SMALLEST_NORMAL, found, -math.inf)
 
 
 def log1p(ops: Operations, a: Native) -> Native:
