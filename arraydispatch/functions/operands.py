@@ -34,7 +34,7 @@ def raise_for_shapes(func: Callable[..., Any], *shapes: tuple[int, ...], **optio
 def common_shape(
     func: Callable[..., Any], left: tuple[int, ...], right: tuple[int, ...], cores: tuple[int, int]
 ) -> tuple[int, ...]:
-    """Broadcast the stacks of two operands. ``cores``: number of last axes that form one element of each."""
+    """Return the broadcast shape of the operands without their last ``cores`` axes, or raise the error of ``func`` for these shapes."""
     stacks = [shape[: len(shape) - core] for shape, core in zip((left, right), cores)]
     if stacks[0] == stacks[1]:
         return stacks[0]
@@ -59,10 +59,10 @@ look_at_cast: Callable[[Native, DType, Any], None] | None = None
 
 
 listened: Callable[[], bool] = lambda: False
-"""Whether the program turns warnings into errors or collects them; set by the dispatch."""
+"""Return whether the program turns warnings into errors or collects them; set by the dispatch."""
 
 strict: Callable[[], bool] = lambda: False
-"""Whether an error mode is more than a warning; set by the dispatch. NumPy then runs functions with NaN results again."""
+"""Return whether ``np.errstate`` asks for more than warnings; set by the dispatch. NumPy then runs functions with NaN results again."""
 
 
 def warn_of_nan(xp: Any, message: str) -> None:
@@ -82,7 +82,7 @@ def cast_into(xp: Any, value: Native, dtype: DType) -> Native:
 
 
 def fits(have: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    """Whether an array of one shape can be broadcast to the other."""
+    """Whether an array of the shape ``have`` can be broadcast to ``shape``."""
     return len(have) <= len(shape) and all(n in (1, m) for n, m in zip(have[::-1], shape[::-1]))
 
 
@@ -223,7 +223,7 @@ def native_of(xp: Any, a: handles.Handle) -> Native:
 
 
 def sequence(xp: Any, xs: Any) -> list[Any]:
-    """Return a list of the items; an array stands for its parts along the first axis."""
+    """Return a list of the items; an array stands for its subarrays along the first axis."""
     if not xp.is_array(xs):
         return list(xs)
     n, *rest = xp.shape_of(xs)
