@@ -34,7 +34,7 @@ def _pair(xp: XP, in1: Any, in2: Any) -> tuple[Any, Any]:
 
 
 def _swaps(mode: str, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
-    """Whether the second array is the larger one, as SciPy determines it."""
+    """Whether SciPy swaps the arrays, because the second one is the larger (mode "valid"); raise its error if neither is."""
     if mode != "valid" or not left:
         return False
     first, second = (all(n >= m for n, m in zip(*pair)) for pair in ((left, right), (right, left)))

@@ -97,7 +97,7 @@ def _of_complex(loop: tuple[np.dtype[Any], ...]) -> bool:
 
 
 def kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> Callable[..., Any]:
-    """Return the formula of a SciPy ufunc as a kernel of a backend."""
+    """Return the formula of a SciPy ufunc as a kernel of a backend; it may raise :class:`LeftToNumPy`, where SciPy is faster."""
     made = backend.fused(COMPOSED[ufunc])
     reason = backend.LEFT_TO_NUMPY.get(f"scipy.special.{NAMES[ufunc]}")
     return partial(_unless_left, made, dtypes.FasterOnHost(reason), backend) if reason else made
