@@ -1,4 +1,4 @@
-"""Sparse arrays as arguments of SciPy: its functions and classes get a SciPy matrix in place of each.
+"""Sparse arrays as arguments of SciPy: its functions and classes get a SciPy matrix in place of each sparse array.
 
 If the result of a function is a matrix, it becomes a sparse array of the same library; ndarrays become arrays.
 Functions that take a linear operator call it: ``aslinearoperator`` keeps the sparse array, so that its library multiplies.
@@ -62,7 +62,7 @@ def _making(exchange: Exchange) -> Any:
 
 
 def open_all() -> None:
-    """Make SciPy's functions dispatch on sparse arrays and, once SciPy's functions take arrays, its sparse classes accept them."""
+    """Make SciPy's functions dispatch on sparse arrays; when SciPy's functions begin to take arrays, exchange its sparse classes too."""
     MATRICES[SparseArray] = called
     import_notices.follow(_open_classes)
 

@@ -77,7 +77,7 @@ for _name in ("conj", "conjugate"):
 
 
 def _part(a: Affine, take: Callable[..., Any], what: str) -> Affine:
-    """Take a part of complex numbers, or their conjugates; these are linear in real arguments."""
+    """Return real parts, imaginary parts or conjugates (``take``); refuse complex arguments, in which these are not linear."""
     run = a.store.run
     if not run.real:
         raise run.refuse(f"{what} of complex arguments")
