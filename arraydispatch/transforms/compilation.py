@@ -1,4 +1,4 @@
-"""``jit``: compilation of a function by the library that holds its arguments, once for each combination of shapes, dtypes and static values."""
+"""``jit``: compilation of a function by the library that holds its arguments, once for each combination of shapes and dtypes."""
 
 from __future__ import annotations
 

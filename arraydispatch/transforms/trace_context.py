@@ -1,4 +1,4 @@
-"""Context in which a user's function is traced. It marks the arrays created in it, and checks that no other array is written with a traced value.
+"""Context in which a user's function is traced. It marks the arrays created in it, and no other array may be written with a traced value.
 
 While a trace runs, every new array is marked with the epoch of the trace (in ``_seen``, which otherwise only views use), and
 writes are checked here. Without a trace neither costs anything.
@@ -174,7 +174,7 @@ def _taken_along(root: Handle, trace: Trace) -> None:
 class Inside:
     """Context in which the user's function runs: it begins a trace, keeps scalars on the device, and translates the library's errors.
 
-    While any trace runs, new arrays are marked and writes are checked. ``ends``: whether traced values cannot be read once the context has ended.
+    While any trace runs, new arrays are marked and writes are checked. ``ends``: whether traced values cannot be read afterwards.
     """
 
     __slots__ = ("backend", "ends", "inner", "rules", "trace")

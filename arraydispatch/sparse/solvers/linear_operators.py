@@ -227,7 +227,7 @@ class Preconditioner:
         return made
 
     def of(self, params: Any, own: Any, adjoint: bool = False) -> Callable[[Any], Any]:
-        """Return the function that applies the preconditioner to rows. ``params``, ``own``: parameters of the system, of the preconditioner."""
+        """Return the function that applies the preconditioner to rows. ``params``, ``own``: the system's parameters and its own."""
         if self.kind is None:
             return lambda r: r
         if own is not None:
