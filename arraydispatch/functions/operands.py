@@ -128,7 +128,7 @@ def counting(xp: Any, n: int, like: Native) -> Native:
 
 
 def upload(xp: Any, host: np.ndarray[Any, Any], like: Native) -> Native:
-    """Move a host array without other references to the device of another array."""
+    """Move a host array, to which nothing else refers, to the device of ``like``; the library may keep its memory."""
     return xp.backend.from_numpy(host, xp.backend.device_of(like), False)
 
 

@@ -69,5 +69,5 @@ def _floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def number(xp: XP, value: Any) -> Any:
-    """Convert a 0-d result to a Python number, if SciPy returns one and the host has the value."""
+    """Convert a 0-d result, for which SciPy returns a Python number, to one if it is on a CPU; return others unchanged."""
     return xp.backend.to_numpy(value).item() if xp.backend.on_cpu(value) else value

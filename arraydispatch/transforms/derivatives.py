@@ -336,7 +336,7 @@ class _Derivative:
         return self.backend.transforms.differentiate(run, self.primals, once)
 
     def results(self, outs: Sequence[Native], extra: Sequence[Native], main: bool = True) -> tuple[Any, ...]:
-        """Return the function's result, with None for its ``main`` part if not wanted; copy its writes into the caller's arguments."""
+        """Return the parts of the function's result (None for the main one unless wanted); copy its writes to the caller's arguments."""
         made: list[Any] = [self.body.rebuilt(0, iter(outs), self.leaves) if main else None]
         rest = iter(extra)
         if self.body.parts > 1:

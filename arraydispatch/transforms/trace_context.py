@@ -153,7 +153,7 @@ def _is_traced(values: Any, backend: Backend) -> bool:
 
 
 def _taken_along(root: Handle, trace: Trace) -> None:
-    """Move a host array and its views to the library that traces, because a traced value is written to it; raise if it is older."""
+    """Move a host array and its views to the library that traces, because a traced value is written to it; raise for older arrays."""
     if not born_in(root, trace):
         raise tracing.leak()
     derived, memory, backend = views_of(root), root._v, trace.backend

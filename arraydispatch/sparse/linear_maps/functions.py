@@ -20,7 +20,7 @@ from .affine import Affine, Run, affine, follows, holds_affine, made_of
 
 def _moving(func: Any, data: Sequence[int] = (0,), many: bool = False) -> Callable[..., Any]:
     """Make the rule for a function that moves elements, by running it on their positions. ``data``: positions of the
-    arguments with elements.
+    arguments with elements (``many``: all are).
     """
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -80,7 +80,7 @@ class _Pool:
 
 
 def _writing(func: Any, at: int) -> Callable[..., None]:
-    """Make the rule for a NumPy function that writes elements into its first argument, by running it on positions."""
+    """Make the rule for a NumPy function that writes its argument ``at`` into its first argument, by running it on positions."""
 
     def run(target: Any, *args: Any, **kwargs: Any) -> None:
         if not isinstance(target, Affine):

@@ -193,8 +193,8 @@ def _staged(backend: Backend) -> bool:
 
 
 Run = Callable[..., Any]
-"""Function of (parameters of the matrix and of the preconditioner, b, x0, rtol, atol, adjoint) that returns x and facts about convergence,
-in rows."""
+"""Function of (parameters of the matrix and of the preconditioner, b, x0, rtol, atol, adjoint) that returns x and the convergence
+information of :func:`_told`. ``b``, ``x0`` and x have a row for each system."""
 
 
 def _differentiable(run: Run, system: System, adjoint: bool = False) -> Callable[..., Any]:

@@ -113,7 +113,7 @@ def _unless_left(made: Callable[..., Any], reason: str, backend: Backend, *opera
 
 
 def is_composed(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> bool:
-    """Whether a SciPy ufunc runs by a formula in this loop."""
+    """Whether the library has no kernel for this loop of a SciPy ufunc, so that a formula runs, or :func:`refusal` gives a reason."""
     return ufunc not in backend.UFUNCS or (_of_complex(loop) and not backend.native_is_ndarray)
 
 
