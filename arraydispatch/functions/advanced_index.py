@@ -473,7 +473,7 @@ _FEW = 16
 
 
 def _everywhere(xp: Any, a: Native, parsed: _Parsed, result: tuple[int, ...]) -> tuple[Native, ...]:
-    """Return one index array of the result's shape for each axis of the array."""
+    """Return index arrays, one for each axis of ``a`` and of the result's shape, that select the same elements as the key."""
     prim, ndim, width, place = xp.prim, len(result), len(parsed.broadcast), parsed.place
     found: list[Native] = []
     # Axes so far that no integer removes; and how many of these have their own dimension in the result.

@@ -20,7 +20,7 @@ _SMALL = 1e-10
 """Largest tolerance (a fraction of the largest singular value) of a pseudo-inverse for which :func:`pseudo_inverse` holds."""
 
 _LARGEST_DETERMINANT = 32
-"""Largest size of a determinant by products alone, which takes n matrix products."""
+"""Largest number n of rows of a matrix for :func:`determinant`, which takes n matrix products."""
 
 
 def determinant(xp: XP, a: Any) -> Any | None:

@@ -92,7 +92,7 @@ def reason_of(ufunc: np.ufunc) -> str | None:
 
 
 def _of_complex(loop: tuple[np.dtype[Any], ...]) -> bool:
-    """Whether a loop takes or returns complex numbers; the order of a Bessel function may be real."""
+    """Whether an operand or a result of a loop is complex. (Not all need be: the order of a Bessel function is real.)"""
     return any(t.kind == "c" for t in loop)
 
 
