@@ -212,7 +212,7 @@ def _in_plane(xp: XP, in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: A
 
 
 def _by_windows(xp: XP, a: Any, v: Any, shape: tuple[int, ...]) -> Any:
-    """Compute a sum of products for each place, row by row of the kernel.
+    """Compute a sum of products for each place, for one row of the kernel at a time.
 
     Small results next to large elements keep their digits, unlike with a Fourier transform.
     """

@@ -67,7 +67,7 @@ def summed(data: Any, to: Any, size: int) -> Any:
 
 
 def matmul(places: Structure, data: Any, dense: Any) -> Any:
-    """Multiply by a dense vector, matrix or batch of matrices of the same dtype; differentiable with respect to both."""
+    """Multiply by a dense vector, matrix or batch of matrices of the same dtype; differentiable with respect to ``data`` and ``dense``."""
     if dense.ndim == 1:
         return matmul(places, data, dense[:, None])[..., 0]
     if data.ndim > 1 or dense.ndim > 2:

@@ -206,7 +206,7 @@ class _Asked:
         self.parts = 1 + has_aux
         self.holomorphic = holomorphic
         self.known: dict[Any, _Arguments] = {}
-        """Facts derived from each kind of call so far."""
+        """Facts about the calls so far: structure of the arguments, with types and kinds of their leaves -> :class:`_Arguments`."""
 
 
 class _Arguments(NamedTuple):

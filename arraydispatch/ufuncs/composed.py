@@ -224,7 +224,7 @@ def log10(xp: Any, x: Any) -> Any:
 
 
 def _scaled(xp: Any, x: Any, factor: float) -> Any:
-    """Multiply by a real number, complex numbers part by part, so that infinities stay."""
+    """Multiply by a real number; for complex numbers, the real and the imaginary part separately, so that infinities stay."""
     if xp.dtype_of(x).kind != "c":
         return xp.multiply(x, factor)
     return xp.prim.complex(xp.multiply(xp.prim.real(x), factor), xp.multiply(xp.prim.imag(x), factor))

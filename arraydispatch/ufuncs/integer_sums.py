@@ -24,7 +24,7 @@ DTYPES = frozenset(map(np.dtype, "?bBhHiI"))
 _HELD = 53
 """Number of bits of the integers that float64 holds exactly."""
 _SHORT = 16
-"""Length of a row below which summing row by row takes longer than column by column."""
+"""Length of rows below which sums along the rows are left to the caller, because adding column by column takes less time."""
 _FOLD = 512
 """Length of a row made of many short ones."""
 

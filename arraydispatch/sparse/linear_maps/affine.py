@@ -36,7 +36,7 @@ class Run:
     def __init__(self, f: Any, columns: int, real: bool) -> None:
         self.name, self.columns = name_of(f), columns
         self.real = real
-        """Whether all arguments are real, so that complex parts and conjugates are linear in them."""
+        """Whether all arguments are real, so that real and imaginary parts and conjugates are linear in them."""
         self.held: Backend | None = None
 
     def constant(self, x: Any) -> np.ndarray[Any, Any]:

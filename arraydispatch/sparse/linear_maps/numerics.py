@@ -1,4 +1,4 @@
-"""Rules of ``matrix_from_function`` for interpolation, further products, complex parts, counts, systems of equations, and loops over an axis."""
+"""Rules of ``matrix_from_function`` for interpolation, products, real and imaginary parts, counts, equations and loops over an axis."""
 
 from __future__ import annotations
 
