@@ -128,7 +128,7 @@ def union(format: str, *several: Structure) -> tuple[Structure, Index]:
 
 
 def common(a: Structure, b: Structure) -> tuple[Structure, Index, Index]:
-    """Return the common positions, and the indices of their elements in each."""
+    """Return the common positions, and the indices of their elements in ``a`` and in ``b``."""
     one, other = (x.row * x.shape[1] + x.col for x in (a, b))
     _, first, second = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     made, order, _ = Structure.sorted(a.format, a.shape, a.row[first], a.col[first])
