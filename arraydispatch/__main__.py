@@ -9,9 +9,9 @@ import sys
 import threading
 
 SPIN = "17"
-"""After a call OpenBLAS's threads spin for 2^17 cycles, some 40 microseconds, before they sleep. The default is 2^26, during which the
-next blocks need their processors. Beside PyTorch's threads, which spin too, an exponential of 262,144 numbers and a product of them
-take 8 ms with the default, 1.3 ms with 2^20, and 0.4 with 2^17. OpenBLAS reads the variable
+"""After a call OpenBLAS's threads spin for 2^17 cycles, some 40 microseconds, before they sleep. With the default, 2^26, they
+still spin when the next blocks need their processors. Beside PyTorch's threads, which spin too, an exponential of 262,144 numbers
+and a product of them take 8 ms with the default, 1.3 ms with 2^20, and 0.4 with 2^17. OpenBLAS reads the variable
 when it is loaded."""
 
 

@@ -2,8 +2,8 @@
 
 The module is the stand-in for NumPy that programs get from the launcher (:mod:`arraydispatch.launcher.facade`); arrays are on the
 backend of :func:`arraydispatch.use` or of the innermost ``with arraydispatch.backend(...)`` block. NumPy's other modules can be imported
-under this name too: ``from arraydispatch.numpy.linalg import norm``. To modules that import it, and to other packages, arrays are
-``np.ndarray``. Modules that ``import numpy`` keep NumPy.
+under this name too: ``from arraydispatch.numpy.linalg import norm``. For modules that import this one, and for other packages, arrays
+count as ``np.ndarray``. Modules that ``import numpy`` keep NumPy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Runs a test suite on a backend: ``pytest -p arraydispatch.pytest_plugin --arraydispatch=torch``.
 
 The tests, their ``conftest.py`` files and everything else under pytest's root are user code: they see the facade
-of NumPy, as a script under ``arraydispatch run`` does. So is the package under test if it is there; an installed package
+of NumPy, as a script under ``arraydispatch run`` does. So is the package under test if it is under this root; an installed package
 is named with ``--arraydispatch-include``.
 """
 

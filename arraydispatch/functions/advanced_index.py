@@ -2,10 +2,10 @@
 
 :func:`getitem` and :func:`setitem` take every key that ``ndarray`` takes and order the result's dimensions as NumPy does.
 A key is parsed once: its integers and slices become one ``slice`` of the array. Elements at its index arrays are read by ``take``
-(one array) or ``gather`` (several) and written by ``scatter``. Bounds are checked if the values are known; under a tracer
-negative indices are wrapped and nothing is checked.
+(one array) or ``gather`` (several) and written by ``scatter``. The bounds of an index
+are checked if its values are known; under a tracer negative indices are wrapped, and bounds are not checked.
 
-:func:`setitem` returns the new value of the array. On a backend with mutable arrays it may have written the array in place.
+:func:`setitem` returns the new value of the array. On a backend with mutable arrays this may be the array itself, written in place.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _BAD_ARRAY = "arrays used as indices must be of integer (or boolean) type"
 # -- the parts of a key ----------------------------------------------------------------------------------------------
 
 _SMALL = 32
-"""Number of indices up to which comparing them as Python integers is faster than two reductions."""
+"""Number of indices up to which ``min`` and ``max`` of Python integers are faster than two reductions of the array."""
 
 _NEW, _SLICE, _INT, _ARRAY = range(4)
 
 
 class _Parsed(NamedTuple):
-    """Key parsed for a shape: first slice, then index, then move the dimensions into place."""
+    """Key parsed for an array's shape, as three steps: slice the array, index the result, move its dimensions into place."""
 
-    key: tuple[slice, ...]  # positive steps; an axis of an index array is whole
-    whole: bool  # every slice is whole, and no integers
-    flips: tuple[int, ...]  # axes of a negative step, among those that stay
+    key: tuple[slice, ...]  # one per axis of the array, positive steps; whole for an index array
+    whole: bool  # every slice covers its whole axis, and the key has no integers
+    flips: tuple[int, ...]  # axes of `shape` whose slice has a negative step
     shape: tuple[int, ...]  # shape after slicing, less the axes removed by integer indices
-    indexed: tuple[int, ...]  # axes of that shape that index arrays walk along
+    indexed: tuple[int, ...]  # axes of `shape` that have an index array
     indices: tuple[Any, ...]  # one native int64 array for each of these axes, in bounds, >= 0, all of one shape
     broadcast: tuple[int, ...]  # the shape that index arrays broadcast to
-    place: int  # number of sliced axes before the index arrays' dimensions
+    place: int  # number of sliced axes before the index arrays' dimensions in the result
     newaxes: tuple[int, ...]  # axes of the result that newaxis inserts
     integers: tuple[int, ...]  # axes of the array that integers remove
 
@@ -92,7 +92,7 @@ def _index_array(xp: Any, item: Any) -> tuple[Any, np.dtype[Any], tuple[int, ...
 
 
 _MOST = 63
-"""NumPy's limit on index arrays in one key, including the lone True and False."""
+"""NumPy's limit on index arrays in one key; each True or False counts as one."""
 
 
 def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
@@ -146,9 +146,9 @@ def _parse(xp: Any, a: Native, shape: tuple[int, ...], key: Any) -> _Parsed:
 
 
 def _adjacent(items: list[tuple[int, Any, int]], ellipsis: int) -> bool:
-    """Whether integers and index arrays are adjacent, so that their dimensions stay in place.
+    """Whether the integers and index arrays of a key are adjacent; if so, their dimensions stay in place.
 
-    As in NumPy, an ellipsis separates them even if it covers no axis.
+    As in NumPy, an ellipsis between two of them separates them even if the ellipsis covers no axis.
     """
     found = [i for i, (kind, _, _) in enumerate(items) if kind in (_INT, _ARRAY)]
     first, last = found[0], found[-1]
@@ -230,7 +230,7 @@ def _lay_out(xp: Any, a: Native, shape: tuple[int, ...], items: list[tuple[int, 
 
 
 def _positive(item: slice, n: int) -> tuple[int, int, int]:
-    """Return first element in memory order, number of elements, and step of a slice of an axis of length n."""
+    """Return the lowest index that a slice of an axis of length n selects, the number of indices, and the step (1 for fewer than two)."""
     start, stop, step = item.indices(n)
     length = len(range(start, stop, step))
     if length == 0:
@@ -241,7 +241,7 @@ def _positive(item: slice, n: int) -> tuple[int, int, int]:
 
 
 def _columns(xp: Any, index: Any, shape: tuple[int, ...], axis: int) -> list[Any]:
-    """Return the integer index arrays of an index: itself, or the coordinates where a mask is true."""
+    """Return the integer arrays that an index array stands for: ``[index]``, or one array of coordinates for each axis of a mask."""
     native = xp.is_array(index)
     dtype = xp.dtype_of(index) if native else index.dtype
     if dtype.kind != "b":
@@ -299,7 +299,7 @@ def in_bounds(xp: Any, index: Any, n: int, axis: int | None = None) -> Any:
 def _same_shape(
     xp: Any, given: list[tuple[Any, int, int]], lone: list[tuple[int, ...]], a: Native
 ) -> tuple[tuple[Native, ...], tuple[int, ...]]:
-    """Check the bounds of index arrays and broadcast them against each other, as native arrays."""
+    """Check the bounds of index arrays; return native arrays, broadcast against each other and ``lone``, and their common shape."""
     shapes = [tuple(xp.shape_of(x) if xp.is_array(x) else x.shape) for x, _, _ in given] + lone
     if not shapes:
         return (), ()
@@ -314,7 +314,7 @@ def _same_shape(
             ) from None
     found = []
     for (x, n, axis), shape in zip(given, shapes):
-        # If nothing is indexed after broadcasting, NumPy does not check the values.
+        # If the broadcast index arrays are empty, NumPy does not check their values.
         index = x if 0 in broadcast else in_bounds(xp, x, n, axis)
         native = index if xp.is_array(index) else upload(xp, np.ascontiguousarray(index).reshape(shape), a)
         found.append(native if shape == broadcast else xp.prim.broadcast_to(native, broadcast))
@@ -367,7 +367,7 @@ def getitem(xp: Any, a: Native, key: Any) -> Native:
 
 
 def _mask_alone(xp: Any, key: Any, a: Native) -> Any:
-    """Return the key itself; if it is one index array in a tuple or one mask on the host, return that as a native array."""
+    """Return the key: unpacked if it is a tuple of one array or list, and as a native array if it is a mask on the host."""
     if type(key) is tuple and len(key) == 1 and (xp.is_array(key[0]) or isinstance(key[0], np.ndarray | list)):
         key = key[0]
     if isinstance(key, list) and key and first_native(xp, key) is None:
@@ -385,7 +385,7 @@ def _sliced(xp: Any, a: Native, parsed: _Parsed) -> Native:
 
 
 def _front(xp: Any, x: Native, axes: tuple[int, ...]) -> Native:
-    """Move the axes to the front."""
+    """Move these axes to the front, in this order."""
     if axes == tuple(range(len(axes))):
         return x
     rest = tuple(i for i in range(len(xp.shape_of(x))) if i not in axes)
@@ -393,7 +393,7 @@ def _front(xp: Any, x: Native, axes: tuple[int, ...]) -> Native:
 
 
 def _block_moved(xp: Any, x: Native, source: int, width: int, destination: int) -> Native:
-    """Move ``width`` neighbouring axes to another position."""
+    """Move ``width`` adjacent axes, the first of which is at ``source``, so that the first is at ``destination``."""
     if source == destination or not width:
         return x
     ndim = len(xp.shape_of(x))
@@ -406,7 +406,7 @@ def _block_moved(xp: Any, x: Native, source: int, width: int, destination: int) 
 
 
 def setitem(xp: Any, a: Native, key: Any, value: Any, donate: bool = False) -> Native:
-    """Return the array after ``a[key] = value``; a mutable array may have been written in place.
+    """Return the value of ``a`` after ``a[key] = value``; a mutable native array may be written in place and returned.
 
     ``donate``: nothing else refers to the buffer of ``a``, so it may be reused. The result is ``a`` itself if there was
     nothing to write, and otherwise shares no buffer with ``value``.
@@ -463,17 +463,17 @@ def setitem(xp: Any, a: Native, key: Any, value: Any, donate: bool = False) -> N
 
 
 def _scatter(xp: Any, a: Native, indices: tuple[Any, ...], value: Native, donate: bool) -> Native:
-    """Compute ``a[indices] = value``; libraries of immutable arrays have a second primitive for a buffer that may be reused."""
+    """Return ``a`` after ``a[indices] = value``. ``donate``: use the primitive that may reuse the buffer of ``a``, if there is one."""
     scatter = getattr(xp.prim, "scatter_donated", xp.prim.scatter) if donate else xp.prim.scatter
     return scatter(a, indices, value, "set")
 
 
 _FEW = 16
-"""Ratio: a result smaller than 1/16 of the array is scattered element by element instead of splitting the array."""
+"""Ratio: if index arrays select at most 1/16 of an immutable array, its elements are scattered one by one, and it is not sliced first."""
 
 
 def _everywhere(xp: Any, a: Native, parsed: _Parsed, result: tuple[int, ...]) -> tuple[Native, ...]:
-    """Return one index array of the result's shape for each axis of the array."""
+    """Return index arrays, one for each axis of ``a`` and of the result's shape, that select the same elements as the key."""
     prim, ndim, width, place = xp.prim, len(result), len(parsed.broadcast), parsed.place
     found: list[Native] = []
     # Axes so far that no integer removes; and how many of these have their own dimension in the result.
@@ -497,7 +497,7 @@ def _everywhere(xp: Any, a: Native, parsed: _Parsed, result: tuple[int, ...]) ->
 
 
 def element_value(xp: Any, value: Any, dtype: np.dtype[Any], like: Native) -> Native:
-    """Cast a value to the dtype of the array it is assigned to; any cast is allowed, as in ``a[...] = value``."""
+    """Return a value as a native array of the dtype of the array it is assigned to; any cast is allowed, as in ``a[...] = value``."""
     if isinstance(value, list | tuple) and first_native(xp, value) is not None:
         value = xp.asarray(value, like=like)
     if xp.is_array(value):
@@ -516,7 +516,7 @@ def element_value(xp: Any, value: Any, dtype: np.dtype[Any], like: Native) -> Na
 def _fitted(xp: Any, value: Native, target: tuple[int, ...]) -> Native:
     """Broadcast a value to the shape it is assigned to.
 
-    As in NumPy, leading axes are dropped if the rest has as many elements: axes of length 1, and any axis of an empty value.
+    As in NumPy, surplus leading axes are dropped if they have length 1, or if the value stays empty without them.
     """
     shape = xp.shape_of(value)
     if shape == target:
@@ -559,7 +559,7 @@ def _check_masked(shape: tuple[int, ...], count: int) -> None:
 
 
 def _set_where(xp: Any, a: Native, mask: Native, value: Native) -> Native:
-    """Compute ``a[mask] = value`` for a mask over the leading axes."""
+    """Return ``a`` after ``a[mask] = value``, for a mask over the leading axes."""
     prim = xp.prim
     shape, its_shape, value_shape = xp.shape_of(a), xp.shape_of(mask), xp.shape_of(value)
     rest = shape[len(its_shape) :]

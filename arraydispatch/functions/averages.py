@@ -27,7 +27,7 @@ def _count(xp: XP, a: Native, axis: Any, keepdims: bool, where: Any) -> Any:
     """Count the elements that each result averages: an int, or an int64 array with ``where``."""
     shape = xp.shape_of(a)
     if where is not NoValue and where is not True:
-        mask = xp.prim.broadcast_to(xp.asarray(where, like=a), shape)  # NumPy also adds up for a single number
+        mask = xp.prim.broadcast_to(xp.asarray(where, like=a), shape)  # NumPy counts a single bool too
         return xp.add.reduce(mask, axis=axis, dtype=dtypes.INTP, keepdims=keepdims)
     if axis is None:
         return math.prod(shape)
@@ -36,7 +36,7 @@ def _count(xp: XP, a: Native, axis: Any, keepdims: bool, where: Any) -> Any:
 
 
 def _divided(xp: XP, total: Native, count: Any) -> Native:
-    """Divide a sum by a count, in the sum's dtype. NumPy divides by an int64, so in float64, and rounds back."""
+    """Divide a sum by a count; the result has the sum's dtype. Like NumPy, divide by an array of counts in float64, then round."""
     dtype = xp.dtype_of(total)
     _report(xp, total, count)
     if dtype.kind in "fc" and dtype.itemsize > 2:
@@ -48,7 +48,7 @@ def _divided(xp: XP, total: Native, count: Any) -> Native:
 
 
 def _report(xp: XP, total: Native, count: Any) -> None:
-    """Report a division of a sum by a count of 0 as NumPy does; libraries do not report it."""
+    """If a count is 0, report the division of the sum by it as NumPy does, because libraries do not."""
     backend = xp.backend
     none = known_any(xp, xp.equal(count, 0), wait=False) if backend.is_native(count) else not count
     if none:
@@ -56,7 +56,7 @@ def _report(xp: XP, total: Native, count: Any) -> None:
 
 
 def report(xp: XP, ufunc: np.ufunc, name: str, *given: Any) -> None:
-    """Report the floating-point errors of a step by running the step in NumPy. Called only for steps with errors."""
+    """Run a step in NumPy, which reports its floating-point errors; do nothing under a trace. Called only for steps with errors."""
     backend = xp.backend
     if operands.strict() or backend.native_is_ndarray:
         return  # under strict rules NumPy runs the whole function again
@@ -66,13 +66,13 @@ def report(xp: XP, ufunc: np.ufunc, name: str, *given: Any) -> None:
 
 
 def warn_if(xp: XP, condition: Any, message: str) -> None:
-    """Warn if a condition on values is true, and reading them costs nothing."""
+    """Warn if an element of the condition is true; do nothing where reading the condition would mean waiting for a device."""
     if known_any(xp, condition, wait=False):
         warn_of_nan(xp, message)
 
 
 def warn_all_nan(xp: XP, lost: Any) -> None:
-    """Warn once for each slice that holds nothing but NaN, as NumPy does in functions that work slice by slice."""
+    """Warn once for each true element of ``lost`` (a slice of NaN only), as NumPy does in functions that work slice by slice."""
     if known_any(xp, lost, wait=False):
         for _ in range(int(np.count_nonzero(xp.backend.to_numpy(lost)))):
             warn_of_nan(xp, "All-NaN slice encountered")
@@ -82,7 +82,7 @@ def warn_all_nan(xp: XP, lost: Any) -> None:
 
 
 def _mean_of_all(xp: XP, a: Any) -> Native | None:
-    """Compute the mean of all elements by the kernels directly; return None for any other case."""
+    """Compute the mean of all elements of a non-empty float32 or float64 array by the backend's kernels; return None for other operands."""
     backend = xp.backend
     if not backend.is_native(a):
         return None
@@ -102,7 +102,7 @@ def _mean_of_all(xp: XP, a: Any) -> Native | None:
 
 
 def _mean_plan(kind: Kind) -> WholePlan | None:
-    """Return the fast path of the mean of all elements, if arrays of this kind have one."""
+    """Return the fast path of ``np.mean`` of all elements for arrays of this kind, or None."""
     backend = kind.backend
     if kind.dtype.char not in "fd" or backend.hosted:
         return None
@@ -152,7 +152,7 @@ def squared(xp: XP, x: Native) -> Native:
 
 
 def _rooted(xp: XP, variance: Native) -> Native:
-    """Compute the square root in the dtype of its operand, as NumPy's in-place square root does."""
+    """Compute the square root in the dtype of its operand; raise NumPy's error if an array's root has another dtype."""
     root, dtype = xp.sqrt(variance), xp.dtype_of(variance)
     if xp.dtype_of(root) == dtype:
         return root
@@ -200,7 +200,7 @@ def std(
 
 
 def checked_weights(xp: XP, weights: Any, a: Native, axis: Shape | None) -> Native:
-    """Return the weights in a shape that broadcasts with ``a``."""
+    """Return the weights in a shape that broadcasts with ``a``, or raise NumPy's error if their shape does not fit."""
     weights = xp.asarray(weights, like=a)
     shape, have = xp.shape_of(a), xp.shape_of(weights)
     if have == shape:

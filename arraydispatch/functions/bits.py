@@ -68,7 +68,7 @@ def unpackbits(xp: XP, a: Any, /, axis: Any = None, count: Any = None, bitorder:
 
 
 def byteswapped(xp: XP, a: Native) -> Native:
-    """Implement ``ndarray.byteswap``: reverse each element's bytes; for a complex number, those of each part."""
+    """Implement ``ndarray.byteswap``: reverse each element's bytes; for a complex element, those of its real and of its imaginary part."""
     if isinstance(a, np.ndarray):
         return a.byteswap()
     dtype = xp.dtype_of(a)

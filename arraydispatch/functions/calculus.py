@@ -96,7 +96,7 @@ def _spacing(xp: Any, f: Native, varargs: tuple[Any, ...], axes: tuple[int, ...]
 
 
 def _uniform(xp: Any, steps: Native) -> Any:
-    """Return the common step if all steps are known to be equal. NumPy then uses plain differences, which avoids 0 * inf."""
+    """Return the steps, or one scalar if all are known to be equal: NumPy then uses plain differences, which avoids 0 * inf."""
     backend = xp.backend
     if not xp.shape_of(steps)[0] or not backend.is_concrete(steps):
         return steps
@@ -136,7 +136,7 @@ def _gradient_along(xp: Any, f: Native, axis: int, dx: Any, edge_order: int, to:
         return along(xp, f, axis, i, i + 1)
 
     def step(i: int) -> Native:
-        """Return the i-th difference of coordinates, a scalar when they are equally spaced."""
+        """Return the i-th difference of coordinates: a scalar if they are equally spaced, else an array of one element."""
         return dx if uniform else xp.prim.reshape(along(xp, dx, 0, i, i + 1), (1,) * ndim)
 
     def combined(a: Any, b: Any, c: Any, x: Native, y: Native, z: Native) -> Native:
@@ -366,7 +366,7 @@ def _moving(ns: Any, step: Native, f: Native) -> Native:
 
 
 def _interp_complex(ns: Any, x: Any, xp: Any, fp: Native, left: Any, right: Any, period: Any) -> Native:
-    """Interpolate both parts separately, so that an infinity in one does not affect the other."""
+    """Interpolate the real and the imaginary parts separately, so that an infinity in one does not affect the other."""
 
     def part(y: Any, name: str) -> Any:
         return y if y is None else getattr(ns.prim, name)(_float(ns, y, dtypes.COMPLEX128, fp))

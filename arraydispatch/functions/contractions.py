@@ -39,7 +39,7 @@ def conjugate(xp: XP, a: Any) -> Any:
 
 
 def sum_in_dtype(xp: XP, a: Any, axes: int | Shape) -> Any:
-    """Sum in the array's own dtype, as products do: small integers wrap, booleans are or-ed."""
+    """Sum in the array's own dtype, as matrix products do: small integers wrap, booleans are or-ed."""
     dtype = xp.dtype_of(a)
     if dtype == dtypes.BOOL:
         return xp.logical_or.reduce(a, axis=axes)
@@ -54,9 +54,9 @@ Ops = tuple[tuple[str, Any], ...]  # (primitive or "sum", its argument)
 
 
 class _Step(NamedTuple):
-    """Contraction step: its operands, their preparation, their combination, and the operations that follow."""
+    """Contraction step: it takes operands from the list of arrays, prepares and combines them, and appends the result."""
 
-    positions: Shape
+    positions: Shape  # indices at which operands are popped from the list, one after the other
     prepare: tuple[Ops, ...]
     how: str  # "matmul", "multiply", or "" for a single operand
     finish: Ops
@@ -106,7 +106,7 @@ def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
     shapes = tuple(xp.shape_of(x) for x in arrays)
     how = _hashable(optimize)
     plan = _einsum_plan(subscripts, shapes, how)
-    # For 16-bit floats NumPy rounds each partial sum or only the last one, depending on the memory order, and a block has another order.
+    # For 16-bit floats NumPy rounds each partial sum or only the last one, depending on memory order, which a recorded block may change.
     is_half = any(xp.dtype_of(x) == np.float16 for x in arrays)
     if kwargs.get("dtype") is None and not is_half and _is_short(subscripts, shapes, how):
         made = _by_numpy(xp, arrays, lambda lent: np.einsum(*_call(subscripts, lent), optimize=optimize, **kwargs))
@@ -144,11 +144,11 @@ _SHORT = 16
 
 @lru_cache(maxsize=1024)
 def _is_short(subscripts: Terms, shapes: tuple[Shape, ...], optimize: Any) -> bool:
-    """Whether each element is a sum of few products, or there are few products at all.
+    """Whether there are at most 65,536 products, or 16 for each element of the largest array. (One operand: 65,536, and a sum.)
 
-    Such sums are often meant to cancel, as in the cross product of parallel vectors: NumPy rounds each product and
-    adds them in memory order. Matrix products of libraries round a product and a sum only once, so the result is 1e-13 instead of 0.
-    NumPy's loop is as fast.
+    Short sums are often meant to cancel, as in the cross product of parallel vectors. NumPy rounds each product and adds the products
+    in memory order, so they cancel. Matrix products of libraries round a product and a sum only once, so the result is 1e-13 instead
+    of 0. For short sums NumPy's loop is as fast.
     """
     _, output, sizes = einsum_labels(subscripts, shapes, optimize)
     products = math.prod(sizes.values())
@@ -194,7 +194,7 @@ def _call(subscripts: Terms, arrays: Sequence[Any]) -> list[Any]:
 def einsum_labels(
     subscripts: Terms, shapes: tuple[Shape, ...], optimize: Any
 ) -> tuple[list[Labels], Labels, dict[str, int]]:
-    """Return the labels of each operand and of the result, with letters for axes of an ellipsis, and their sizes; or raise NumPy's error."""
+    """Return the labels of each operand, those of the result, and the size of each label; axes of an ellipsis get letters."""
     few = [_ghost(tuple(min(n, 2) for n in shape)) for shape in shapes]
     how = _path_asked(optimize)
     np.einsum(*_call(subscripts, few), optimize=how)
@@ -214,7 +214,7 @@ _by_numpys_parser: Callable[..., Any] = np._core.einsumfunc._parse_einsum_input 
 
 
 def _path_asked(optimize: Any) -> Any:
-    """Normalize ``optimize=`` for NumPy; a path becomes a list."""
+    """Return ``optimize=`` as NumPy takes it: a path, kept as a tuple here, becomes a list."""
     return list(optimize) if isinstance(optimize, tuple) and optimize[:1] == ("einsum_path",) else optimize
 
 

@@ -48,7 +48,7 @@ def _check_depth(xp: XP, *arrays: Any) -> None:
 
 
 def _wanted(n: int, m: int, mode: Any) -> tuple[int, int]:
-    """Return the part of the full convolution of n >= m elements that the mode selects."""
+    """Return begin and end of the part that the mode selects from the full convolution of n elements with m, where n >= m."""
     number = mode if isinstance(mode, int) else {"valid": 0, "same": 1, "full": 2}.get(mode)
     if number not in (0, 1, 2):
         np.correlate([0], [0], mode)  # raises NumPy's own error
@@ -62,7 +62,7 @@ def _wanted(n: int, m: int, mode: Any) -> tuple[int, int]:
 
 
 _FEW = 1 << 14
-"""Number of products up to which fewer calls are faster than fewer operations."""
+"""Number of products up to which computing all of them in a few calls is faster than taps or blocks."""
 
 _TAPS = 8
 """Number of taps up to which shifted sums are faster than a matrix product."""
@@ -99,7 +99,7 @@ def _skewed_sum(xp: XP, a: Any, v: Any) -> Any:
 
 
 def _all_finite(xp: XP, *arrays: Any) -> bool:
-    """Whether all elements are finite, so that zeros may multiply them; False under a trace."""
+    """Whether all elements are finite, so that a product with zero is zero; False under a trace, or if their sum overflows."""
     for x in arrays:
         if xp.dtype_of(x).kind in "biu":
             continue
@@ -109,7 +109,7 @@ def _all_finite(xp: XP, *arrays: Any) -> bool:
 
 
 def _by_taps(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:
-    """Compute by one multiplication and one sum for each element of ``v``."""
+    """Compute elements ``begin`` to ``end`` by one multiplication and one addition of arrays for each element of ``v``."""
     prim, n, m, length = xp.prim, xp.shape_of(a)[0], xp.shape_of(v)[0], end - begin
     # The inputs of output `begin` start at begin - m + 1.
     before, after = m - 1 - begin, end - n
@@ -125,7 +125,7 @@ def _by_taps(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:
 
 
 def _by_blocks(xp: XP, a: Any, v: Any, begin: int, end: int) -> Any:
-    """Compute by one matrix product: overlapping blocks of ``a`` times the Toeplitz matrix of ``v`` (which contains zeros)."""
+    """Compute elements ``begin`` to ``end`` by one matrix product: blocks of ``a``, which overlap, times the Toeplitz matrix of ``v``."""
     prim, n, m, length = xp.prim, xp.shape_of(a)[0], xp.shape_of(v)[0], end - begin
     zero = xp.dtype_of(a).type(0).item()
     width = min(length, 1024, max(m, 32))

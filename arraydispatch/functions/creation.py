@@ -216,7 +216,7 @@ def meshgrid(xp: Any, *xi: Any, copy: bool = True, sparse: bool = False, indexin
 
 
 def zeros(xp: Any, shape: Any, dtype: Any = None, device: Any = None) -> Native:
-    """``np.zeros``; ``np.empty`` is the same."""
+    """Implement ``np.zeros`` and ``np.empty``."""
     return xp.prim.full(_shape(shape), 0, np.dtype(float if dtype is None else dtype), device)
 
 

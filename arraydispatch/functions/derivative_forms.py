@@ -1,8 +1,8 @@
 """Expressions for results of linear algebra that use only products: they have the same value and can always be differentiated.
 
-The derivative of a factorization divides by differences of singular values, and that of an inverse by the singular values. So they
-do not exist if two values are equal, as for an identity matrix, or if one is zero. The derivatives of a determinant and of
-a pseudo-inverse exist there.
+The derivative of a factorization divides by differences of singular values, and that of an inverse by the singular values. So these
+derivatives do not exist if two singular values are equal, as for an identity matrix, or if one is zero. The derivatives of a
+determinant and of a pseudo-inverse do.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .operands import upload
 from .registry import XP
 
 _SMALL = 1e-10
-"""If a pseudo-inverse drops singular values above this fraction of the largest one, these forms do not hold."""
+"""Largest tolerance (a fraction of the largest singular value) of a pseudo-inverse for which :func:`pseudo_inverse` holds."""
 
 _LARGEST_DETERMINANT = 32
-"""Largest size of a determinant by products alone, which takes n matrix products."""
+"""Largest number n of rows of a matrix for :func:`determinant`, which takes n matrix products."""
 
 
 def determinant(xp: XP, a: Any) -> Any | None:
     """Compute the determinant of square matrices (Bird, Information Processing Letters 111, 2011); return None for large ones.
 
-    In the basis of its singular vectors, which are constants, the matrix is the diagonal of its singular values. Their products have one
-    sign, so nothing cancels.
+    The singular vectors are taken as constants. In their basis the matrix is diagonal with its singular values, whose products have
+    one sign, so nothing cancels.
     """
     n = xp.shape_of(a)[-1]
     if n > _LARGEST_DETERMINANT:
@@ -53,7 +53,7 @@ def _all(xp: XP, a: Any) -> tuple[slice, ...]:
 def pseudo_inverse(xp: XP, a: Any, inverse: Any) -> Any:
     """Compute the pseudo-inverse of a matrix of constant rank from its pseudo-inverse ``inverse``, a constant.
 
-    It starts from a matrix between the same spaces; Newton's steps make it right up to the seventh derivative.
+    The iteration starts from a matrix with the same row and column spaces; three Newton steps make seven derivatives right.
     """
     back = adjoint(xp, inverse)
     x = xp.prim.matmul(xp.prim.matmul(back, inverse), back)
@@ -69,7 +69,7 @@ def leaves_nothing_out(rcond: Any) -> bool:
 
 
 def from_triangle(xp: XP, a: Any) -> Any:
-    """Return the Hermitian matrix whose lower triangle NumPy reads."""
+    """Return the Hermitian matrix that the lower triangle of ``a`` describes; like NumPy, read nothing above it."""
     n = xp.shape_of(a)[-1]
     kind = xp.dtype_of(a)
     low, half = (upload(xp, x.astype(kind), a) for x in (np.tril(np.ones((n, n)), -1), np.eye(n) / 2))

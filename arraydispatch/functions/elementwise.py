@@ -73,7 +73,7 @@ def clip(
     if low is None and high is None:
         return unshared(xp, xp.positive(a, **options))
     if low is not None and high is not None and type(low) is int and type(high) is int and dtype.kind != "b":
-        # Both bounds have to be representable before any is applied.
+        # Both bounds have to be representable before either is applied.
         dtypes.cast_scalar(low, dtypes.promote(dtype, int)), dtypes.cast_scalar(high, dtypes.promote(dtype, int))
     check_broadcast(xp, a, low, high)
     result = a
@@ -213,7 +213,10 @@ def _sine_by(xp: Any, x: Native) -> Native:
 
 
 def _square_near(xp: Any, x: Native) -> tuple[Native, Native]:
-    """Return the mask of numbers near zero, and their squares. (Quotients and absolute values have no second derivative at zero.)"""
+    """Return the mask of numbers near zero, and their squares (0 for the other numbers).
+
+    Quotients and absolute values have no second derivative at zero, but squares have.
+    """
     near = xp.less(xp.absolute(x), 1.0)
     x = xp.prim.where(near, x, scalar(xp, 0, xp.dtype_of(x), x))
     return near, xp.multiply(x, x)

@@ -31,7 +31,7 @@ factorization = family(min_bits=32, layout=layouts.c)
 
 
 def result_dtype(*given: DType) -> DType:
-    """Return NumPy's dtype of a linear algebra result: integers count as float64, float16 is refused."""
+    """Return NumPy's dtype of a linear algebra result: integers count as float64; raise TypeError for float16 and non-numbers."""
     for dtype in given:
         if dtypes.category(dtype) == "other" or dtype == dtypes.FLOAT16:
             raise TypeError(f"array type {dtype.name} is unsupported in linalg")
@@ -156,14 +156,14 @@ def qr(xp: XP, a: Any, mode: str = "reduced") -> Any:
 
 
 def _complete_qr(xp: XP, a: Any) -> tuple[Any, Any]:
-    """Compute the complete factors of a tall matrix; libraries have no derivative for them."""
+    """Compute the complete factors of a tall matrix so that they can be differentiated: libraries have no derivative for them."""
     q, r = xp.prim.qr(a, False)
     whole, zeros = xp.prim.qr(xp.backend.transforms.stop_gradient(a), True)
     return _completed(xp, q, whole), xp.prim.concatenate([r, _beyond(xp, zeros, -2, r)], xp.ndim_of(r) - 2)
 
 
 def _full_svd(xp: XP, a: Any) -> tuple[Any, Any, Any]:
-    """Compute the full factors of a non-square matrix; libraries have no derivative for them."""
+    """Compute the full factors of a non-square matrix so that they can be differentiated: libraries have no derivative for them."""
     u, s, vh = xp.prim.svd(a, False)
     all_u, _, all_vh = xp.prim.svd(xp.backend.transforms.stop_gradient(a), True)
     if xp.shape_of(a)[-2] > xp.shape_of(a)[-1]:
@@ -172,7 +172,7 @@ def _full_svd(xp: XP, a: Any) -> tuple[Any, Any, Any]:
 
 
 def _completed(xp: XP, q: Any, whole: Any) -> Any:
-    """Complete orthonormal columns to a basis; the derivatives are those of an orthonormal basis.
+    """Complete orthonormal columns ``q`` by the later columns of ``whole``; the derivatives are those of an orthonormal basis.
 
     The basis of the complement is arbitrary; functions that depend only on its span have unique derivatives of any order.
     """
@@ -184,7 +184,7 @@ def _completed(xp: XP, q: Any, whole: Any) -> Any:
 
 
 def _beyond(xp: XP, whole: Any, axis: int, first: Any) -> Any:
-    """Return the rows or columns of a matrix after those of its first part."""
+    """Return the rows (``axis`` -2) or columns (-1) of ``whole`` after as many as ``first`` has."""
     return along(xp, whole, xp.ndim_of(whole) + axis, xp.shape_of(first)[axis], xp.shape_of(whole)[axis])
 
 
@@ -320,7 +320,7 @@ def _finite_square(xp: XP, a: Any) -> tuple[Any, DType]:
 
 
 def _all_real(xp: XP, to: DType, w: Any) -> bool:
-    """Return real eigenvalues of a real matrix if all are real, as NumPy does."""
+    """Whether a real matrix has only real eigenvalues ``w``; NumPy then returns real arrays."""
     return to.kind != "c" and not is_true(xp, xp.logical_or.reduce(xp.prim.imag(w), axis=None))
 
 

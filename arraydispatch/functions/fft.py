@@ -25,7 +25,7 @@ fourier = family(min_bits=32, layout=layouts.spectrum, error="sum", apart=True)
 
 
 def _real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return NumPy's dtype of real results: float64 for integers, float16 stays."""
+    """Return NumPy's dtype of real results: float64 for integers, that of the real part for complex numbers; float16 stays."""
     if dtype.kind == "c":
         return dtypes.FLOAT32 if dtype.itemsize == 8 else dtypes.FLOAT64
     return dtypes.inexact(dtype)
@@ -173,7 +173,7 @@ def ihfft(xp: XP, a: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> An
 
 
 def _lengths(xp: XP, a: Any, s: Any, axes: Any, real_inverse: bool = False) -> tuple[list[Any], list[Any]]:
-    """Return number of points and axis of each transform, by NumPy's rules."""
+    """Return the numbers of points (None: the default of a 1-D transform) and the axes of the transforms, by NumPy's rules."""
     shape = xp.shape_of(a)
     shapeless = s is None
     if shapeless:
@@ -226,7 +226,7 @@ def _several(xp: XP, a: Any, s: list[Any], axes: list[Any], norm: Any, forward: 
 
 
 def _untransformed(made: Any, a: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
-    """Return NumPy's result if there is no axis to transform: the argument."""
+    """Return the argument ``a`` itself if there is no axis to transform, as NumPy does, else the result ``made``."""
     return itself(not (np.ndim(a) if axes is None and s is None else np.size(s if axes is None else axes)), made, a)
 
 
@@ -309,7 +309,7 @@ def ifftshift(xp: XP, x: Any, axes: Any = None) -> Any:
 
 
 def _rolled(xp: XP, x: Any, axes: Any, sign: int) -> Any:
-    """Roll each axis by half its length, as two slices and a concatenation."""
+    """Roll each of the axes by half its length, forward or (``sign`` -1) back, as two slices and a concatenation."""
     x = given = xp.asarray(x)
     shape = xp.shape_of(x)
     if axes is None:

@@ -1,7 +1,7 @@
 """Functions that call the caller's functions (NumPy's reference topic "Functional programming").
 
-The caller's function gets the same arguments as from NumPy. If NumPy passes a view, so do these functions, and writes reach the
-argument.
+The caller's function gets the same arguments as from NumPy. If NumPy passes a view, so do these functions, and writes to the
+view reach the argument.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
 
 
 def _kept(xp: Any, x: Any, like: Native) -> Native:
-    """Copy the result of the caller's function if later writes to it could change it."""
+    """Return the result of the caller's function as a native array that later writes to this result cannot change."""
     with views.exchange:
         value = _unwrapped(xp, x, like)
         if isinstance(x, handles.Handle):
@@ -46,7 +46,7 @@ def _kept(xp: Any, x: Any, like: Native) -> Native:
 
 
 def _cast_by_numpy(value: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """Cast a result of a dtype that the library lacks, as NumPy does when it assigns it to elements of another dtype."""
+    """Cast a result of a dtype that the library lacks, as NumPy does when it assigns the result to elements of ``dtype``."""
     cast = np.empty(shape, dtype)
     cast[...] = value
     return cast
@@ -92,7 +92,7 @@ def _host_result(xp: Any, x: Any) -> Any:
 
 
 def _fitting(xp: Any, x: Native, first: Native) -> Native:
-    """Broadcast a result to the shape of the first one, as NumPy's assignment does; raise NumPy's error if it does not fit."""
+    """Drop surplus leading axes of a result, so that it broadcasts to the shape of the first one; raise NumPy's error if it cannot."""
     shape, inner = xp.shape_of(x), xp.shape_of(first)
     if shape == inner:
         return x

@@ -64,7 +64,7 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
 
 
 def _known(xp: XP, x: Any) -> np.ndarray[Any, Any] | None:
-    """Return the values if the running trace knows them."""
+    """Return the values of ``x`` if a trace is running and they are known in it, else None."""
     if not tracing.entered():
         return None
     if xp.is_array(x):
@@ -119,7 +119,7 @@ def _fetched(xp: XP, x: Any) -> Any:
 
 
 def _difference(xp: XP, a: Any, b: Any) -> Any:
-    """Compute ``a - b`` of NumPy scalars or native arrays. For signed integers the result is unsigned, because it might not fit otherwise."""
+    """Compute ``a - b`` of NumPy scalars or native arrays. For signed integers the result is unsigned, so that it fits."""
     native = xp.is_array(a) or xp.is_array(b)
     kinds = [xp.dtype_of(x) if xp.is_array(x) else dtypes.operand_type(x) for x in (a, b)]
     to = dtypes.promote(*kinds)
@@ -189,7 +189,7 @@ def _even_edges(xp: XP, first: Any, last: Any, bins: int, dtype: Any, like: Nati
 
 
 def _given_edges(xp: XP, bins: Any, like: Native, message: str) -> Native:
-    """Check edges given by the caller."""
+    """Return the caller's edges as a native array; raise ValueError if they are known to decrease somewhere."""
     edges = xp.asarray(bins, like=like)
     n = xp.shape_of(edges)[0]
     if n > 1:
@@ -213,7 +213,7 @@ def _ndim(x: Any) -> int:
 
 
 def _kept(edges: Any, bins: Any) -> Any:
-    """Return the caller's own array of edges, as NumPy does."""
+    """Return the caller's own array of edges if ``bins`` is one, as NumPy does, else ``edges``."""
     return itself(_ndim(bins) == 1, edges, bins)
 
 
@@ -223,7 +223,7 @@ def _all_kept(edges: list[Any], bins: Any) -> list[Any]:
 
 
 def _bin_edges(xp: XP, a: Native, bins: Any, limits: Any, weights: Any) -> tuple[Native, tuple[Any, Any, int] | None]:
-    """Return the edges, and (first edge, last edge, number of bins) if all bins have the same width."""
+    """Return the edges, and (first edge, last edge, number of bins) if all bins have the same width, else None."""
     if isinstance(bins, str):
         if bins not in _ESTIMATORS:
             raise ValueError(f"{bins!r} is not a valid estimator for `bins`")
@@ -283,7 +283,7 @@ _ESTIMATORS: dict[str, Any] = np.lib._histograms_impl._hist_bin_selectors  # typ
 
 
 def _stone(xp: XP, x: Native, first: Any, last: Any) -> Any:
-    """Estimate the width as NumPy does, but with counts of one length, so that a library that compiles for each shape compiles once."""
+    """Estimate the width of bins by NumPy's rule "stone". All arrays of counts have one shape, for libraries that compile per shape."""
     n = xp.shape_of(x)[0]
     extent = _difference(xp, *(_fetched(xp, reduced(xp, ufunc, x, None)) for ufunc in (xp.maximum, xp.minimum)))
     if n <= 1 or extent == 0:
@@ -308,7 +308,7 @@ def _stone(xp: XP, x: Native, first: Any, last: Any) -> Any:
 
 
 def _even_places(xp: XP, a: Native, edges: Native, first: Any, last: Any, bins: int) -> Native:
-    """Compute the bin of each element, ``bins`` for those out of range, by arithmetic corrected by comparison."""
+    """Compute the index of each element's bin (``bins`` if it is out of range) by a division, corrected by comparison with the edges."""
     keep = xp.logical_and(xp.greater_equal(a, first), xp.less_equal(a, last))
     a = xp.prim.astype(a, xp.dtype_of(edges))
     position = xp.multiply(xp.true_divide(_difference(xp, a, first), _difference(xp, last, first)), bins)
@@ -432,7 +432,7 @@ def histogramdd(
     elif _length(xp, range) != ndim:
         raise ValueError("range argument must have one entry per dimension")
     edges = [_edges_of_dimension(xp, x, b, limits, i) for i, (x, b, limits) in enumerate(zip(columns, bins, range))]
-    shape = tuple(xp.shape_of(e)[0] + 1 for e in edges)  # with one outlier on each side
+    shape = tuple(xp.shape_of(e)[0] + 1 for e in edges)  # with a bin for outliers on each side
     places: Any = 0
     for n, e, x in zip(shape, edges, columns):
         after, at_end = _searched(xp, e, x)

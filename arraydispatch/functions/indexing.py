@@ -63,7 +63,7 @@ def _folded(xp: Any, index: Native, n: int, mode: str) -> Native:
 
 
 def _brought(xp: Any, index: Native, n: int, mode: str, what: str) -> Native:
-    """Bring positions into ``[0, n)``, by mode. ``"raise"`` checks only positions that are known."""
+    """Bring positions into ``[0, n)`` by ``mode``. For "raise", return them unchanged; raise ValueError if one is known to be outside."""
     _check_clipmode(mode)
     if mode != "raise":
         return _folded(xp, index, n, mode)
@@ -107,7 +107,7 @@ def take(xp: Any, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -
 
 
 def _along_axis_key(xp: Any, shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any, ...]:
-    """Return the advanced index that is equivalent to ``take_along_axis``."""
+    """Return the key for which ``a[key]`` equals ``take_along_axis``; raise NumPy's errors for the indices."""
     if not hasattr(indices, "dtype"):
         raise AttributeError(f"'{type(indices).__name__}' object has no attribute 'dtype'")
     if xp.dtype_of(indices).kind not in "iu":
@@ -193,7 +193,7 @@ def choose(xp: Any, a: Any, choices: Any, mode: str = "raise") -> Native:
 
 
 def _cycled(xp: Any, values: Native, n: int) -> Native:
-    """Repeat the values to a length of ``n``."""
+    """Repeat values cyclically, or cut them, to length ``n``."""
     have = xp.shape_of(values)[0]
     if have == n:
         return values
@@ -411,7 +411,8 @@ _SCATTER: dict[np.ufunc, str] = {
 def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, known: Any = None) -> Native:
     """Return the array after ``ufunc.at(a, indices, b)``: repeated indices accumulate, casts are unsafe.
 
-    ``known``: the indices as NumPy arrays, if a library traces and therefore does not know their values.
+    ``known``: the selected positions in the flattened array, an ndarray of the selection's shape. It takes the place of ``indices`` in a
+    trace, where the library does not know their values.
     """
     prim, backend = xp.prim, xp.backend
     shape, dtype = xp.shape_of(a), xp.dtype_of(a)

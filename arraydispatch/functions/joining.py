@@ -49,7 +49,7 @@ def at_least(xp: Any, a: Native, ndim: int) -> Native:
 
 
 def rows_of(xp: Any, xs: Any) -> list[Any]:
-    """Return the sequence of arrays to join; an array stands for its parts along the first axis."""
+    """Return the arrays to join as a list; one array stands for its subarrays along the first axis. Raise TypeError for anything else."""
     if not xp.is_array(xs):
         if not hasattr(xs, "__getitem__"):
             raise TypeError('arrays to stack must be passed as a "sequence" type such as list or tuple.')
@@ -227,7 +227,7 @@ def unstack(xp: Any, x: Any, /, *, axis: int = 0) -> tuple[Native, ...]:
 
 
 def _host_index(xp: Any, obj: Any) -> Any:
-    """Return positions as NumPy interprets them, on the host because they decide the shape of the result."""
+    """Return positions with native arrays fetched to the host, because positions decide the shape of the result."""
     if xp.is_array(obj):
         return to_host(xp, obj)
     if isinstance(obj, list | tuple) and first_native(xp, obj) is not None:
@@ -258,7 +258,7 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
     obj = _host_index(xp, obj)
     to = xp.dtype_of(arr)
     if first_native(xp, [values]) is None:
-        values = np.array(values, to)  # NumPy itself converts it, and warns
+        values = np.array(values, to)  # NumPy itself converts them, and warns
     values = cast_into(xp, xp.asarray(values, like=arr), to)
     its_shape = xp.shape_of(values)
     if len(its_shape) < len(shape):
@@ -290,9 +290,9 @@ def insert(xp: Any, arr: Any, obj: Any, values: Any, axis: Any = None) -> Native
 
 
 def _insertion_order(n: int, obj: Any, count: int | None) -> np.ndarray[Any, Any]:
-    """Return the source of each element of the result: below ``n`` an index into the array, from ``n`` on into the values.
+    """Return the source of each element of the result: ``i`` below ``n`` is element ``i`` of the array, ``n + j`` is value ``j``.
 
-    NumPy itself computes it on indices; ``count`` is the number of values for a single position.
+    ``np.insert`` itself computes it, on indices. ``count``: the number of values if ``obj`` is a single position, else None.
     """
     if count is not None:
         position = np.asarray(obj).reshape(-1)

@@ -1,4 +1,4 @@
-"""Memory orders of NumPy's new results, one rule per kind of function; registrations choose a rule with ``layout=``.
+"""Memory orders of NumPy's new results, one rule for each group of functions; registrations choose a rule with ``layout=``.
 
 A rule gets the result, and the call's arguments with stand-ins (:mod:`arraydispatch.memory.ghosts`) for the arrays. It returns an ndarray
 with the memory order of the result, or None for C order.
@@ -28,11 +28,11 @@ class Layout(NamedTuple):
     from_c_order: bool = False
     """Whether operands in C order may give a result in another order."""
     without_first: bool = False
-    """Whether the first argument need not be an array."""
+    """Whether the rules also apply if the first argument is no array."""
 
 
 def together(operands: Iterable[Any], order: Any = "K") -> Ghost:
-    """Return the order that NumPy's iterator allocates for operands broadcast against each other."""
+    """Return a stand-in with the memory order that NumPy's iterator allocates for operands broadcast against each other."""
     arrays = [x if isinstance(x, np.ndarray) else np.asarray(x) for x in operands if isinstance(x, np.ndarray | list)]
     try:
         return _allocated(arrays, order)
@@ -74,7 +74,7 @@ def _first(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _walked(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Return the order in which NumPy's iterator traverses the first array. (A copy of an array with repeated elements has another order.)"""
+    """Return the order in which NumPy's iterator traverses the first array. (A copy of an array with strides of 0 has another order.)"""
     return ghosts.stand_in_like(together(args[:1]), shape=made.shape)
 
 
@@ -109,9 +109,9 @@ def _triangular(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _joined(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Return the order that ``np.concatenate`` gives for small arrays whose strides are ordered like those of the parts."""
+    """Return the order that ``np.concatenate`` gives for small arrays whose strides are ordered like those of the arrays to join."""
     parts = [x for x in args[0] if isinstance(x, np.ndarray) and x.ndim == made.ndim]
-    if not parts:  # every part was given new leading axes
+    if not parts:  # every array to join gets new leading axes
         return ghosts.stand_in(made.shape, bool)
     few = tuple(1 if n == 1 else 2 for n in np.max([x.shape for x in parts], axis=0))
     axis = next((i for i, n in enumerate(made.shape) if n != parts[0].shape[i]), 0)
@@ -138,7 +138,7 @@ def _deep(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _blocks(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
-    """Return the order of ``np.block``, by calling it on small arrays; large ones are copied, to Fortran order if all parts have that."""
+    """Return the order of ``np.block``, by calling it on small arrays; large blocks are copied, to Fortran order if all of them have it."""
     blocks, depth, part = args[0], 0, args[0]
     while isinstance(part, list):
         part, depth = part[0] if part else None, depth + 1
@@ -159,7 +159,7 @@ def _columns(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost:
 
 
 def _tiled(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of ``np.tile``: a plain copy if nothing is repeated."""
+    """Return the order of ``np.tile``: that of a plain copy if nothing is repeated, else None (C order)."""
     a, reps = args[0], np.ravel(args[1] if len(args) > 1 else kwargs["reps"])
     return ghosts.stand_in_like(np.array(_small(a), ndmin=made.ndim), shape=made.shape) if (reps == 1).all() else None
 
@@ -199,7 +199,7 @@ def in_c_order(made: Any, args: list[Any], kwargs: dict[str, Any]) -> None:
 
 
 def _multiplied(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of ``np.dot`` and ``np.inner``; that of ``np.multiply`` for a number times an array without a BLAS routine."""
+    """Return the order of ``np.dot`` and ``np.inner``; for a 0-d operand and an array that of ``np.multiply``, unless BLAS computes it."""
     arrays = [x for x in args if isinstance(x, np.ndarray) and x.ndim]
     if len(arrays) != 1 or arrays[0].ndim != made.ndim or (made.ndim == 2 and made.dtype.char in "fdFD"):
         return None
@@ -207,7 +207,7 @@ def _multiplied(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | N
 
 
 def _normed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
-    """Return the order of a result of ``np.linalg.norm`` or ``vector_norm``: a reduction's if there is one axis, otherwise None (C order)."""
+    """Return the order of a result of ``np.linalg.norm`` or ``vector_norm``: a reduction's if there is one axis, else None (C order)."""
     axis = args[2] if len(args) > 2 else kwargs.get("axis")
     if axis is None or np.ndim(axis):
         return None
@@ -261,7 +261,7 @@ def _small(x: Any, lengths: dict[int, int] | None = None) -> Ghost:
 
 def _summed(made: Any, args: list[Any], kwargs: dict[str, Any]) -> Ghost | None:
     """Return the order of ``np.einsum``, by calling it on arrays of few items per axis; None if axes are given as arrays."""
-    # Otherwise each operand is followed by its axes, and the result's axes may come last.
+    # Without a string of subscripts, each operand is followed by its axes, and the result's axes may come last.
     by_word = isinstance(args[0], str)
     if not by_word and any(isinstance(x, np.ndarray) for x in (*args[1::2], *args[len(args) - len(args) % 2 :])):
         return None

@@ -163,7 +163,7 @@ def _by_singular_values(xp: XP, a: Any, rcond: Any, hermitian: bool) -> Any:
 
 
 def _per_matrix(xp: XP, tolerance: Any, like: Any) -> Any:
-    """Return a tolerance for each matrix as a column that broadcasts against its singular values."""
+    """Return tolerances, one for each matrix, as a column that broadcasts against singular values; one number as a NumPy scalar."""
     if isinstance(tolerance, int | float | np.generic):
         return np.asarray(tolerance)[()]
     tolerance = xp.asarray(tolerance, like=like)
@@ -379,7 +379,7 @@ def cond(xp: XP, x: Any, p: Any = None) -> Any:
         with np.errstate(all="ignore"):
             r = xp.multiply(norm(xp, x, p, (-2, -1)), norm(xp, _inverse_or_nan(xp, x), p, (-2, -1)))
         r = xp.prim.astype(r, real_of(to))
-    # The condition is infinite after 0/0 and for a singular matrix, and NaN only if the matrix contains NaN.
+    # The condition number is infinite after 0/0 and for a singular matrix, and NaN only if the matrix contains NaN.
     mended = xp.logical_and(xp.isnan(r), xp.logical_not(xp.logical_or.reduce(xp.isnan(x), axis=(-2, -1))))
     return xp.prim.where(mended, filled(xp, (), math.inf, xp.dtype_of(r), r), r)
 

@@ -1,4 +1,4 @@
-"""Logic functions: truth of all or any, comparison, kinds of values."""
+"""Logic functions: truth of all or any elements, comparison, and tests for real, complex and infinite elements."""
 
 from __future__ import annotations
 

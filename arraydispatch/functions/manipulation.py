@@ -53,7 +53,7 @@ def copy(xp: Any, a: Any, order: str = "K", subok: bool = False) -> Native:
 
 
 def _as_method(xp: Any, x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:
-    """Call the method of the same name; with ``copy=False`` it returns the array itself if nothing changes."""
+    """Call ``x.astype``, which with ``copy=False`` returns ``x`` itself if it has the dtype already."""
     if device not in (None, "cpu"):
         raise ValueError(f"Device not understood. Only 'cpu' is allowed, but received: {device}")
     return x.astype(dtype, copy=copy)

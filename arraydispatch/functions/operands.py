@@ -35,7 +35,7 @@ def raise_for_shapes(func: Callable[..., Any], *shapes: tuple[int, ...], **optio
 def common_shape(
     func: Callable[..., Any], left: tuple[int, ...], right: tuple[int, ...], cores: tuple[int, int]
 ) -> tuple[int, ...]:
-    """Broadcast the stacks of two operands. ``cores``: number of last axes that form one element of each."""
+    """Return the broadcast shape of the operands without their last ``cores`` axes, or raise the error of ``func`` for these shapes."""
     stacks = [shape[: len(shape) - core] for shape, core in zip((left, right), cores)]
     if stacks[0] == stacks[1]:
         return stacks[0]
@@ -60,10 +60,10 @@ look_at_cast: Callable[[Native, DType, Any], None] | None = None
 
 
 listened: Callable[[], bool] = lambda: False
-"""Whether the program turns warnings into errors or collects them; set by the dispatch."""
+"""Return whether the program turns warnings into errors or collects them; set by the dispatch."""
 
 strict: Callable[[], bool] = lambda: False
-"""Whether an error mode is more than a warning; set by the dispatch. NumPy then runs functions with NaN results again."""
+"""Return whether ``np.errstate`` asks for more than warnings; set by the dispatch. NumPy then runs functions with NaN results again."""
 
 
 def warn_of_nan(xp: Any, message: str) -> None:
@@ -83,7 +83,7 @@ def cast_into(xp: Any, value: Native, dtype: DType) -> Native:
 
 
 def fits(have: tuple[int, ...], shape: tuple[int, ...]) -> bool:
-    """Whether an array of one shape can be broadcast to the other."""
+    """Whether an array of the shape ``have`` can be broadcast to ``shape``."""
     return len(have) <= len(shape) and all(n in (1, m) for n, m in zip(have[::-1], shape[::-1]))
 
 
@@ -129,7 +129,7 @@ def counting(xp: Any, n: int, like: Native) -> Native:
 
 
 def upload(xp: Any, host: np.ndarray[Any, Any], like: Native) -> Native:
-    """Move a host array without other references to the device of another array."""
+    """Move a host array, to which nothing else refers, to the device of ``like``; the library may keep its memory."""
     return xp.backend.from_numpy(host, xp.backend.device_of(like), False)
 
 
@@ -224,7 +224,7 @@ def native_of(xp: Any, a: handles.Handle) -> Native:
 
 
 def sequence(xp: Any, xs: Any) -> list[Any]:
-    """Return a list of the items; an array stands for its parts along the first axis."""
+    """Return a list of the items; an array stands for its subarrays along the first axis."""
     if not xp.is_array(xs):
         return list(xs)
     n, *rest = xp.shape_of(xs)

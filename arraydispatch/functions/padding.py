@@ -72,7 +72,7 @@ def _widths(xp: XP, pad_width: Any, ndim: int) -> list[Pair]:
 
 
 def _pairs(x: Any, ndim: int, index: bool = False) -> Any:
-    """Return one pair for each axis, by NumPy's broadcasting rules."""
+    """Return a pair (before, after) for each axis, broadcast from ``x``. ``index``: round to integers, which must not be negative."""
     if x is None:
         return [(None, None)] * ndim
     x = np.asarray(x)

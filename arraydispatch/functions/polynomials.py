@@ -20,7 +20,7 @@ Native = Any
 
 
 def _coefficients(xp: XP, *xs: Any) -> list[Native]:
-    """Convert operands to native arrays; leave the call to NumPy if one is a ``np.poly1d``."""
+    """Convert operands to native arrays; raise :class:`Unsupported`, so that NumPy runs the call, if one is a ``np.poly1d``."""
     if any(isinstance(x, np.poly1d) for x in xs):
         raise Unsupported("a np.poly1d is an object on the host")
     return arrays(xp, *xs)
@@ -82,7 +82,7 @@ def polydiv(xp: XP, u: Any, v: Any) -> tuple[Native, Native]:
     quotient = []
     for k in range(m - n + 1):
         quotient.append(xp.multiply(scale, along(xp, u, 0, k, k + 1)))
-        # The leading coefficient cancels up to rounding, and NumPy keeps the remainder.
+        # The leading coefficient of this difference is zero up to rounding; like NumPy, keep it.
         part = xp.subtract(along(xp, u, 0, k, k + n + 1), xp.multiply(quotient[-1], v))
         u = xp.prim.concatenate([along(xp, u, 0, 0, k), part, along(xp, u, 0, k + n + 1, m + 1)], 0)
     whole = xp.prim.concatenate(quotient, 0) if quotient else filled(xp, (1,), 0, xp.dtype_of(u), u)

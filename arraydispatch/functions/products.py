@@ -221,7 +221,7 @@ def cross(xp: XP, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int =
         a0, a1, b0, b1 = (along(xp, x, -1, i, i + 1) for x in (a, b) for i in (0, 1))
         cp = xp.subtract(xp.multiply(a0, b1), xp.multiply(a1, b0))
         return xp.prim.reshape(cp, xp.shape_of(cp)[:-1])
-    # The third component that a 2-vector lacks is zero. (x1 y2 - x2 y1, x2 y0 - x0 y2, …): each factor is a rotation.
+    # A 2-vector gets a third component of zero. (x1 y2 - x2 y1, x2 y0 - x0 y2, …): each factor has the components in cyclic order.
     a, b = (_zero_third(xp, x) for x in (a, b))
     ndim = max(xp.ndim_of(a), xp.ndim_of(b))
     axisc = normalize_axis_index(axisc, ndim, "axisc")
@@ -271,7 +271,7 @@ def _loop_operands(xp: XP, ufunc: np.ufunc, a: Any, b: Any, dtype: Any) -> tuple
 def _arranged(
     xp: XP, ufunc: np.ufunc, a: Any, b: Any, cores: tuple[int, int, int], **options: Any
 ) -> tuple[Any, Any, Shape | None]:
-    """Move the core axes of the operands, given by ``axes=``, to the end; also return the positions for the core axes of the result."""
+    """Move the operands' core axes (by ``axes=``, ``axis=``) to the end; return both, and the result's core axes or None."""
     given = {name: x for name, x in options.items() if x is not None and x is not False}
     if not given:
         return a, b, None
@@ -347,7 +347,7 @@ def vecdot(
 
 
 def _with_vectors(ufunc: np.ufunc, vectors_first: bool) -> Any:
-    """Make ``np.matvec`` or ``np.vecmat``."""
+    """Return the body of ``np.matvec`` or, with ``vectors_first``, of ``np.vecmat``."""
     cores = (1, 2, 1) if vectors_first else (2, 1, 1)
 
     def product_of(

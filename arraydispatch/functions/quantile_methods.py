@@ -44,7 +44,7 @@ def _position(m: Any, n: Any, q: Any) -> Any:
 
 
 def _step(m: Any, index: Any, stays: Any) -> Any:
-    """Round an index down if ``stays``, otherwise to the next element."""
+    """Return the whole part of an index where ``stays`` is true, elsewhere the whole part plus one."""
     return m.add(m.floor(index), m.logical_not(stays))
 
 

@@ -33,8 +33,8 @@ accumulation = family(into=("accumulates",), layout=layouts.walked)
 def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
     """Whether an element of a condition is known to be true (under a trace nothing is known).
 
-    ``wait``: whether to wait for an accelerator, or for a block to run. It is worth it for an error; for a warning only while the program
-    collects warnings.
+    ``wait``: whether to wait for an accelerator or a recorded block if that is necessary. Callers that raise an error wait; those that only
+    warn pass False, and then the function waits only while the program listens to warnings.
     """
     backend = xp.backend
     if not backend.is_native(condition):
@@ -127,7 +127,7 @@ def cumprod(xp: XP, a: Any, axis: Any = None, dtype: Any = None) -> Native:
 
 
 def nans_replaced(xp: XP, a: Any, value: float) -> tuple[Native, Native | None]:
-    """Replace NaNs by another value; also return their mask, None for dtypes without NaN."""
+    """Return the array with NaNs replaced by ``value``, and the mask of the NaNs (None for dtypes without NaN)."""
     a = xp.asarray(a)
     dtype = xp.dtype_of(a)
     if not dtypes.is_floating(dtype):
@@ -194,7 +194,7 @@ def _nan_extremum(xp: XP, ufunc: Any, a: Any, axis: Any, keepdims: Any, initial:
     lost = reduced(xp, xp.logical_and, nans, axis, None, keepdims)
     if known_any(xp, lost, wait=False):
         operands.warn_of_nan(xp, "All-NaN slice encountered")
-    if xp.dtype_of(result).kind == "c" and where is NoValue:  # one part of a complex NaN may be a number
+    if xp.dtype_of(result).kind == "c" and where is NoValue:  # the real part of a NaN may be a number
         nan = reduced(xp, ufunc, given, axis, None, keepdims)
     else:
         nan = xp.prim.full((), np.nan, xp.dtype_of(result), xp.backend.device_of(a))

@@ -69,7 +69,7 @@ SCIENTIFIC: set[Any] = set()
 """SciPy's functions that :mod:`arraydispatch.scipy_support` has registered."""
 
 METHODS: set[Any] = set()
-"""SciPy methods among them; their first argument is a SciPy object."""
+"""Methods of SciPy's objects among :data:`SCIENTIFIC`; the first argument is the object."""
 
 SCIPYS = "it is SciPy's own code, for the host"
 """Reason why most of SciPy's functions run on the host."""
@@ -114,7 +114,7 @@ class Registers(Protocol):
 
 
 def family(register: Registers = implements, /, **shared: Any) -> Registers:
-    """Return an :func:`implements` for functions that share facts; a registration may override them."""
+    """Return a variant of :func:`implements` with these facts as defaults, for functions that share them."""
 
     def implements_member(*funcs: Any, **facts: Any) -> Callable[[B], B]:
         return register(*funcs, **{**shared, **facts})
@@ -123,7 +123,7 @@ def family(register: Registers = implements, /, **shared: Any) -> Registers:
 
 
 def _left(body: Any) -> bool:
-    """Whether a body comes from an import that an exception such as Ctrl-C has ended; the module will be imported again."""
+    """Whether a body comes from an import that an exception such as Ctrl-C interrupted; its module will be imported again."""
     module = sys.modules.get(body.__module__)
     return module is None or vars(module) is not body.__globals__
 
@@ -131,11 +131,11 @@ def _left(body: Any) -> bool:
 INTEGERS: frozenset[str] = frozenset(
     "N axes axis axis1 axis2 axisa axisb axisc ddof decimals destination k n num offset source".split()
 )
-"""NumPy's names of parameters that are integers, or sequences of them, and determine the shape of a result or how it is computed."""
+"""NumPy's names of parameters that are integers, or sequences of them, and determine a result's shape or the way to compute the result."""
 
 
 def position_of(func: Any, name: str) -> int | None:
-    """Return the position of a parameter among the positional ones of a NumPy function."""
+    """Return the position of a parameter among the positional ones of a NumPy function, or None."""
     try:
         return parameters_of(func).position_of(name)
     except (ValueError, TypeError):  # C functions without a text signature
@@ -161,7 +161,9 @@ _OF_C_FUNCTIONS: dict[Any, int] = {(np.concatenate, "out"): 2, (np.dot, "out"): 
 
 
 def on_host(reason: str, *funcs: Any, writes: tuple[int, ...] = (), **facts: Any) -> None:
-    """Declare functions that NumPy runs on the host, with the reason. See :class:`Facts` for the other parameters."""
+    """Declare functions that NumPy runs on the host, with the reason. ``writes``: positions of the arguments they write into;
+    ``facts``: see :class:`Facts`.
+    """
     for func in funcs:
         HOST[func] = OnHost(reason=dtypes.OnlyOnHost(reason), writes=writes, **sorted_out(OnHost, facts))
 
@@ -202,9 +204,9 @@ class Entry(NamedTuple):
     plain: bool = False
     """Whether a call may need nothing but unwrapping its arguments and wrapping its result."""
     most: int = 99
-    """Positional arguments that come before ``out``."""
+    """Number of positional arguments before ``out``."""
     typed: int = 99
-    """Position of the dtype among the positional arguments."""
+    """Position of ``dtype`` among the positional arguments."""
     left: str = ""
     """Reason why NumPy runs the function on large arrays in host memory, from ``Backend.LEFT_TO_NUMPY``."""
     integers: tuple[int, ...] = ()
@@ -220,7 +222,7 @@ class XP:
     """Resolver bound to a backend: NumPy's functions on its native arrays.
 
     ``xp.median(a)`` and ``xp.linalg.svd(a)`` follow NumPy's rules on native arrays; ``xp.add(a, 2)`` promotes as NumPy
-    does. ``xp.prim`` holds the backend's strict primitives. Attributes are plain after first use.
+    does. ``xp.prim`` holds the backend's strict primitives. An attribute is looked up on first use and then stored.
     """
 
     def __init__(self, backend: Backend, module: Any = np) -> None:
@@ -303,7 +305,7 @@ Backend.resolver = XP
 
 
 def bind(func: Any, backend: Backend) -> Body:
-    """Return a function on native arrays of this backend; raise :class:`Unsupported` if it has none."""
+    """Return a function on native arrays of this backend; if it has none, a function that raises :class:`Unsupported` when called."""
     if isinstance(func, np.ufunc):
         return Bound(func, backend) if func.signature is None else _of_cores(func, backend)
     entry = resolve(func, backend)
@@ -320,7 +322,7 @@ def bind(func: Any, backend: Backend) -> Body:
 
 
 def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
-    """Return the bodies of ``matmul`` and similar gufuncs, which are not elementwise kernels, on native arrays."""
+    """Return a function on native arrays for a generalized ufunc such as ``np.matmul``; called without any, it calls NumPy."""
     load("products")
 
     def run(*operands: Any, **options: Any) -> Any:
@@ -374,7 +376,7 @@ def _load_for(func: Any) -> None:
 
 
 def spec_of(func: Any) -> Spec | None:
-    """Return the registration of a function."""
+    """Return the registration of a function, or None."""
     _load_for(func)
     return SPECS.get(func)
 

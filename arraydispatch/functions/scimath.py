@@ -22,7 +22,7 @@ complex_domain = family(returns="scalar", pure=False)
 
 
 def _leaves(xp: XP, x: Native, outside: Native) -> bool:
-    """Whether any real element is outside the domain."""
+    """Whether any real element is outside the domain; raise :class:`Unsupported` under a trace."""
     if not is_concrete(xp, x):
         raise Unsupported("whether its result is complex depends on values")
     return bool(to_host(xp, xp.any(xp.logical_and(xp.isreal(x), outside))))

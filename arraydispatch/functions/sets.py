@@ -43,7 +43,10 @@ def _first_of_equals(xp: Any, ordered: Native, equal_nan: bool) -> Native:
 def _described(
     xp: Any, mask: Native, order: Native | None, index: bool, inverse: bool, counts: bool
 ) -> tuple[Native | None, Native | None, Native | None]:
-    """Return the first positions, the inverse and the counts for sorted elements. ``mask`` marks the first of each value."""
+    """Return index, inverse and counts as ``np.unique`` does, None for those not asked for.
+
+    ``order`` sorts the elements; ``mask`` marks the first of each run of equal elements in this order.
+    """
     n = xp.shape_of(mask)[0]
     firsts = xp.prim.nonzero(mask)[0]
     first = xp.prim.take(order, firsts, 0) if index else None

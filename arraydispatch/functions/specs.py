@@ -40,12 +40,12 @@ class Checks(NamedTuple):
         terms. ``square``, ``spread``: the largest value, squared or not. ``remainder``: the largest operand.
         ``period``: 1.
     sign : float
-        For a sum of two terms: sign of the second absolute value, which is added to the first.
+        For a sum or difference of two terms: the sign (1, -1) that the second absolute value gets, so that the call adds it to the first.
     jumps : {"unit", "exact", "operand"} or None
-        Size of discontinuities of the result: about 1 or a digit, arbitrary, or about an operand.
+        Size of the result's discontinuities. ``unit``: about 1, or one digit; ``exact``: arbitrary; ``operand``: about that of an operand.
     defined : str
-        Name of a check of a result that is not unique against its definition; ``conditioned``: the result is unique, but the problem
-        amplifies rounding errors.
+        Name of the check that tests a result by its definition, because the result is not unique; ``conditioned``: the result is unique,
+        but the problem amplifies rounding errors.
     """
 
     raw: bool = False
@@ -188,8 +188,8 @@ class Spec(Facts):
         NumPy's rules for ``out=``. ``made``: the result is computed in the dtype of ``out``, and ``casting=`` applies to each argument.
         ``accumulates``: the accumulator's dtype fits both the operand and ``out`` unless ``dtype=``, the parameter
         before ``out``, is given. ``positions``: ``out`` must have integers. ``divides``: the sum is stored in ``out`` before it is divided.
-        ``casts``: the result is written with casting="unsafe", as in the last three cases. ``fills``: the last step, a
-        ufunc or an assignment, broadcasts the result. ``exact``: ``out`` must have the dtype of the result and be in C order.
+        ``casts``: the result is written with casting="unsafe", as it is for ``accumulates``, ``positions`` and ``divides``. ``fills``: the
+        last step, a ufunc or an assignment, broadcasts the result. ``exact``: ``out`` must have the dtype of the result and be in C order.
     writer : ufunc or None
         Ufunc that NumPy uses to write ``out=``; NumPy's error for a wrong dtype names it.
     layout : Layout or None
@@ -291,7 +291,7 @@ def _records_of(cls: Any) -> tuple[str, ...]:
 
 
 def sorted_out(cls: Any, facts: dict[str, Any]) -> dict[str, Any]:
-    """Distribute the facts of a registration to the records of a class."""
+    """Return keyword arguments for ``cls``: facts, with those of a record (:class:`Checks`, …) gathered into that record."""
     left = dict(facts)
     for name in _records_of(cls):
         given = {key: left.pop(key) for key in _RECORDS[name]._fields if key in left}

@@ -76,7 +76,7 @@ def _or_nan(xp: XP, last: Native, result: Native) -> Native:
 def _of_nothing(xp: XP, a: Native, func: Any, *args: Any, **kwargs: Any) -> Native:
     """Return NumPy's result for an array without elements, or raise its error; both depend only on shape and dtype.
 
-    NumPy may warn at each call, so a call is not recorded.
+    NumPy may warn at each call, so the call must not be recorded: during abstract evaluation, return ``a``.
     """
     if tracing.looked():
         return a
@@ -156,7 +156,7 @@ def _known(xp: XP, q: Any) -> Any:
 
 
 def _check_quantiles(q: Any, message: str) -> None:
-    """Run NumPy's check of the quantiles' values; unknown values are not checked."""
+    """Raise ValueError if a quantile is outside [0, 1]; values that are not known now are not checked."""
     if not isinstance(q, np.ndarray):
         return
     if q.ndim == 1:
@@ -232,7 +232,7 @@ def _quantiles_first(xp: XP, result: Native, asked: Shape, shape: Shape) -> Nati
 
 
 def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak: bool, linear: bool) -> Native:
-    """Pick known quantiles of sorted lanes; NumPy computes the elements and their weights."""
+    """Compute quantiles ``q``, known now, of sorted lanes: NumPy computes the elements' indices and weights, the library interpolates."""
     n = xp.shape_of(lanes)[-1]
     index = method.place(np, n, q)
     last = element(xp, lanes, n - 1)
@@ -243,7 +243,7 @@ def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak
     right = left + 1
     left[index >= n - 1] = right[index >= n - 1] = n - 1
     left[index < 0] = right[index < 0] = 0
-    # NumPy replaces the index of the last element by -1, and computes the fraction from that.
+    # NumPy replaces the index of the last element by -1, and computes the fraction from -1.
     fraction = index - np.where(index >= n - 1, -1, left).astype(np.intp)
     weight = np.asarray(method.weight(np, fraction, index), index.dtype)
     below = _columns(xp, lanes, left.astype(np.intp))

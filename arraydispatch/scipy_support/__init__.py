@@ -84,7 +84,7 @@ def arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> Non
 
 
 MATRICES: dict[type, Callable[..., Any]] = {}
-"""Type of sparse arrays -> function that runs SciPy's functions on them. They take precedence over other arrays."""
+"""Type of sparse arrays -> function that runs SciPy's functions on them. Sparse arrays take precedence over other arrays."""
 
 
 def _relevant(topic: str) -> Callable[..., list[Any]]:
@@ -142,7 +142,7 @@ def stand_in(full: str) -> Any:
 
 
 class Front(StandIn):
-    """Stand-in for users. SciPy's own tables find it as SciPy's function."""
+    """Stand-in that user code gets. As a key it equals SciPy's function, so SciPy's own tables find it."""
 
     def __init__(self, made: Any, module: str, name: str) -> None:
         super().__init__(made.__wrapped__, module, name)
@@ -150,7 +150,7 @@ class Front(StandIn):
         self.follow()
 
     def follow(self) -> None:
-        """Call the dispatching function through the wrapper of the launcher, if any."""
+        """Set the target of calls: the dispatching function, within the launcher's wrapper if there is one."""
         self.target = self.made if process.around is None else process.around(self.made, self._what)
 
 
@@ -189,7 +189,7 @@ def public(module: ModuleType) -> list[str]:
 
 
 def is_function(value: Any) -> bool:
-    """Whether a function is written in Python or Cython, so that it may accept anything that converts to an ndarray."""
+    """Whether a value is a function written in Python or Cython, so that it may accept anything that converts to an ndarray."""
     return isinstance(value, FunctionType) or type(value).__name__ == "cython_function_or_method"
 
 

@@ -63,7 +63,7 @@ def restore_switch() -> None:
 
 
 def _prepare() -> bool:
-    """Whether this SciPy has the switch; versions from 1.17 on do."""
+    """Exchange SciPy's switch where modules hold it; return whether this SciPy has one (versions from 1.17 on do)."""
     try:
         modules = [imported(name) for name in _HOLDERS]
     except ModuleNotFoundError:
@@ -143,6 +143,6 @@ _is_switched = _prepare()
 
 
 def register(module: str) -> None:
-    """Register the functions of one SciPy module. (Importing all modules would take longer than most programs: ``scipy.stats`` half a second.)"""
+    """Register the functions of one SciPy module. (Importing all modules would take long: ``scipy.stats`` half a second.)"""
     for name in _NAMES.get(module, "").split() if _is_switched else ():
         _enter(f"scipy.{module}.{name}")

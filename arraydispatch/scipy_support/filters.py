@@ -186,14 +186,14 @@ def _rows(xp: XP, x: Any, axis: int) -> Any:
 
 
 def _lines(xp: XP, rows: Any, shape: tuple[int, ...], axis: int) -> Any:
-    """Return rows as lines along an axis."""
+    """Return rows as lines along an axis: the inverse of :func:`_rows` for the other axes of ``shape``."""
     rest = (*shape[:axis], *shape[axis + 1 :], xp.shape_of(rows)[1])
     return xp.moveaxis(xp.prim.reshape(rows, rest), -1, axis)
 
 
 def _signal(xp: XP, x: Any, to: np.dtype[Any]) -> Any:
-    """Return the signal in double precision; leave non-finite signals to SciPy's own loop, which decides how far they
-    spread.
+    """Return the signal in double precision; leave signals with NaN or infinity to SciPy's own loop, which decides
+    how far these spread.
     """
     x = xp.prim.astype(x, dtypes.COMPLEX128 if to.kind == "c" else dtypes.FLOAT64)
     only(not xp.backend.is_concrete(x) or every(xp, xp.isfinite(x)), "the signal is not finite")

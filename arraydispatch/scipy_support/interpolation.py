@@ -76,7 +76,7 @@ def _filtered(xp: XP, x: Any, order: int, mode: str, to: np.dtype[Any] = dtypes.
 def _of_parts(
     xp: XP, input: Any, output: Any, compute: Callable[[Any, float], Any], cval: Any = 0.0, few: bool = False
 ) -> Any:
-    """Apply a real computation to real numbers, or to real and imaginary parts; cast to the output's dtype.
+    """Apply a real computation to real numbers, or to real and imaginary parts; return the result before the cast, and its dtype after it.
 
     The numbers are converted to float64, unless only ``few`` of them are used; then they keep their dtype.
     """
@@ -261,7 +261,7 @@ def _interpolated(
 
 
 def _host_places(xp: XP, like: Any, lines: Sequence[np.ndarray[Any, Any]]) -> list[Any]:
-    """Return the coordinates along each axis as arrays that broadcast against one another."""
+    """Upload a line of coordinates for each axis, as arrays that broadcast against one another."""
     device, ndim = xp.backend.device_of(like), len(lines)
     shaped = [line.reshape([-1 if i == axis else 1 for i in range(ndim)]) for axis, line in enumerate(lines)]
     return [xp.backend.from_numpy(line.astype(np.float64), device) for line in shaped]
@@ -329,7 +329,7 @@ def zoom(
 
 
 def _matrix(xp: XP, matrix: Any, offset: Any, ndim: int, out: int) -> tuple[Any, Any]:
-    """Check an affine map as SciPy does."""
+    """Return the matrix and the offset of an affine map as ndarrays, or raise SciPy's errors."""
     matrix = np.asarray(plain(xp, matrix), dtype=np.float64)
     if matrix.ndim not in (1, 2) or matrix.shape[0] < 1:
         raise RuntimeError("no proper affine matrix provided")

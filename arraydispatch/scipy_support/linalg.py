@@ -45,7 +45,7 @@ def _norm1(xp: XP, a: Any) -> Any:
 
 
 def _warn_of_condition(xp: XP, a: Any, inverse: Any) -> None:
-    """Issue SciPy's warning for an inverse with few correct digits."""
+    """Issue SciPy's warning if an inverse, whose values are known, has few correct digits."""
     imported("scipy.linalg")
     from scipy.linalg import LinAlgWarning
 
@@ -101,7 +101,7 @@ def solve(
         x = numpys.solve(xp, a, b)
     except LinAlgError:
         raise LinAlgError(_SINGULAR) from None
-    # A^-1| is at least |x| / |b|: the inverse is computed only if this bound indicates a loss of digits.
+    # |A^-1| is at least |x| / |b|: the inverse is computed only if this bound indicates a loss of digits.
     if xp.backend.is_concrete(x):
         eps, n = np.finfo(xp.dtype_of(a)).eps, left[-1]
         size = [xp.backend.to_numpy(xp.maximum.reduce(xp.absolute(v), axis=None)) for v in (a, x, b)]

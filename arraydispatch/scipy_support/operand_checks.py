@@ -13,13 +13,13 @@ from ..runtime import dtypes
 
 
 def only(condition: bool, why: str) -> None:
-    """Leave the call to SciPy itself, for the reason ``why``, unless the condition holds."""
+    """Raise :class:`Unsupported`, which leaves the call to SciPy itself for the reason ``why``, unless the condition holds."""
     if not condition:
         raise Unsupported(f"SciPy's own code is needed: {why}")
 
 
 def array(xp: XP, a: Any, like: Any = None) -> Any:
-    """Return a native numeric array; values that only SciPy's own code accepts are left to it."""
+    """Return an argument as a native array; raise :class:`Unsupported` for values that only SciPy's own code accepts."""
     return xp.asarray(a, like=like if xp.is_array(like) else None)
 
 
@@ -37,7 +37,7 @@ def every(xp: XP, condition: Any) -> bool:
 
 
 def checked(xp: XP, a: Any, check_finite: bool = True, like: Any = None) -> Any:
-    """Return an array without NaN and infinities, as SciPy requires; values that are not known yet are not checked."""
+    """Return a native array; raise SciPy's ValueError if ``check_finite`` and it is known to contain NaN or infinity."""
     a = array(xp, a, like)
     looks = check_finite and dtypes.is_floating(xp.dtype_of(a)) and xp.backend.is_concrete(a)
     if looks and not every(xp, xp.isfinite(a)):
@@ -69,5 +69,5 @@ def _floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def number(xp: XP, value: Any) -> Any:
-    """Convert a 0-d result to a Python number, if SciPy returns one and the host has the value."""
+    """Convert a 0-d result, for which SciPy returns a Python number, to one if it is on a CPU; return others unchanged."""
     return xp.backend.to_numpy(value).item() if xp.backend.on_cpu(value) else value

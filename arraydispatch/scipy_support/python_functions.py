@@ -90,7 +90,9 @@ _OWN = ("scipy.signal.", "scipy.fft.", "scipy.special.", "scipy.ndimage.", "scip
 
 
 def _rebound(value: Any, home: str) -> Any:
-    """Return a SciPy function as rebound code of a module must see it; functions that design filters stay on the host."""
+    """Return a global of the module ``home`` for rebound code: a function's stand-in if it has an entry, the function rebound if it is
+    SciPy's own for signals or distances, all else unchanged. Functions that design filters stay on the host.
+    """
     if isinstance(value, ModuleType) and value.__name__.startswith("scipy.signal."):
         return _Module(value)
     if isinstance(value, type) or not callable(value):
@@ -122,13 +124,13 @@ class _Module(ModuleType):
 
 
 def _namespace(*arrays: Any) -> Any:
-    """Replace SciPy's look-up of its arguments' array namespace: always this package's."""
+    """Return this package's namespace for any arguments, in place of SciPy's look-up of their array-API namespace."""
     first: Any = next((x for x in arrays if isinstance(x, Handle)), None)
     return (_array(0.0) if first is None else first).__array_namespace__()
 
 
 def _entered(real: FunctionType) -> Any:
-    """Return the stand-in for a public function that has an entry."""
+    """Return the stand-in for a public function that has an entry, or None."""
     module = real.__module__.partition("._")[0]
     if not hasattr(importlib.import_module(module), real.__name__):
         return None
@@ -159,7 +161,7 @@ class _Globals(dict[str, Any]):
 
 
 def rerun(real: FunctionType) -> FunctionType:
-    """Return the function rebound to these globals; decorators, such as those that warn about arguments, stay around it."""
+    """Return the function rebound to :class:`_Globals`; decorators, such as those that warn about arguments, stay around it."""
     inner, cells = getattr(real, "__wrapped__", None), real.__closure__ or ()
     if isinstance(inner, FunctionType):
         if not any(cell.cell_contents is inner for cell in cells):

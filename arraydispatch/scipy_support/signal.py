@@ -34,7 +34,7 @@ def _pair(xp: XP, in1: Any, in2: Any) -> tuple[Any, Any]:
 
 
 def _swaps(mode: str, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
-    """Whether the second array is the larger one, as SciPy determines it."""
+    """Whether SciPy swaps the arrays, because the second one is the larger (mode "valid"); raise its error if neither is."""
     if mode != "valid" or not left:
         return False
     first, second = (all(n >= m for n, m in zip(*pair)) for pair in ((left, right), (right, left)))
@@ -212,7 +212,7 @@ def _in_plane(xp: XP, in1: Any, in2: Any, mode: Any, boundary: Any, fillvalue: A
 
 
 def _by_windows(xp: XP, a: Any, v: Any, shape: tuple[int, ...]) -> Any:
-    """Compute a sum of products for each place, row by row of the kernel.
+    """Compute a sum of products for each place, for one row of the kernel at a time.
 
     Small results next to large elements keep their digits, unlike with a Fourier transform.
     """

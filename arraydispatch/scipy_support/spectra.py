@@ -136,7 +136,7 @@ _methods(signal.CZT, __call__=None)
 
 
 def _state_space(system: Any) -> Any:
-    """Return a linear system in its state-space form; SciPy itself refuses a discrete-time system."""
+    """Return a linear system in its state-space form; a discrete-time system unchanged, for SciPy to refuse."""
     if isinstance(system, signal.dlti):
         return system
     return (system if isinstance(system, signal.lti) else signal.lti(*system)).to_ss()

@@ -45,7 +45,7 @@ def coo_array(obj: Given, shape: Shape | None = None, *, dtype: Any = None, back
     Raises
     ------
     ValueError
-        If an index is outside of the shape, or numbers do not fit.
+        If an index is outside of the shape, or lengths do not match.
     TypeError
         If ``obj`` is none of these.
     """
@@ -110,7 +110,7 @@ def _parts(matrix: Any) -> tuple[str, Shape, Any, Any, Array] | None:
 
 
 def _of(format: str, shape: Shape, row: Any, col: Any, data: Any) -> SparseArray:
-    """Create a matrix from values and their positions, in any order."""
+    """Create a matrix from values and their positions, in any order; sum values with the same position."""
     if data.ndim == 0 or data.shape[-1] != len(row):
         raise ValueError(f"data of shape {data.shape} do not fit {len(row)} places.")
     made, order, number = Structure.sorted(format, shape, row, col)
@@ -235,7 +235,7 @@ def _several(blocks: Sequence[Any]) -> list[SparseArray]:
 
 
 def _joined(blocks: Sequence[Any], format: str | None, join: Any) -> SparseArray:
-    """Join matrices with a SciPy function: apply it to matrices with the numbers of the elements."""
+    """Join matrices with a SciPy function, by applying it to matrices that hold the numbers of the elements in place of values."""
     found = _several(blocks)
     if not found:
         raise ValueError("at least one matrix is needed to join.")

@@ -41,7 +41,7 @@ def _on(places: Structure, values: Native, backend: Backend) -> Any:
 
 
 def native(places: Structure, data: Any) -> Native:
-    """Return the library's own sparse matrix."""
+    """Return the library's own sparse matrix; raise TypeError if the library has none for this one."""
     backend = library_of([data]) if not _held_by_numpy(data) else data.backend
     with backend.within():
         given = isinstance(data, Handle) and data._kind.backend.home is backend  # other code may write its values
@@ -57,7 +57,7 @@ def _held_by_numpy(data: Any) -> bool:
 
 
 def summed(data: Any, to: Any, size: int) -> Any:
-    """Return an array of length ``size`` along the last axis, with the sum of the values for each position."""
+    """Sum values that have the same index ``to``, along the last axis, to an array of length ``size``; return ``data`` if none repeats."""
     if len(to) == size and (np.diff(to) == 1).all() and (size == 0 or to[0] == 0):
         return data
     out = np.zeros_like(data, shape=(*data.shape[:-1], size))
@@ -67,7 +67,7 @@ def summed(data: Any, to: Any, size: int) -> Any:
 
 
 def matmul(places: Structure, data: Any, dense: Any) -> Any:
-    """Multiply by a dense vector, matrix or batch of matrices of the same dtype; differentiable with respect to both."""
+    """Multiply by a dense vector, matrix or batch of matrices of the same dtype; differentiable with respect to ``data`` and ``dense``."""
     if dense.ndim == 1:
         return matmul(places, data, dense[:, None])[..., 0]
     if data.ndim > 1 or dense.ndim > 2:

@@ -1,4 +1,4 @@
-"""Sparse arrays as arguments of SciPy: its functions and classes get a SciPy matrix in place of each.
+"""Sparse arrays as arguments of SciPy: its functions and classes get a SciPy matrix in place of each sparse array.
 
 If the result of a function is a matrix, it becomes a sparse array of the same library; ndarrays become arrays.
 Functions that take a linear operator call it: ``aslinearoperator`` keeps the sparse array, so that its library multiplies.
@@ -30,7 +30,7 @@ def _to_scipy(x: Any) -> Any:
 
 
 def called(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: SparseArray) -> Any:
-    """Run a function that NumPy's protocol dispatched here, because a sparse array is among its arguments."""
+    """Run a function that NumPy's protocol dispatched here for a sparse array; a SciPy matrix that it returns becomes a sparse array."""
     if func not in SCIENTIFIC:
         return func._implementation(*args, **kwargs)
     if func in METHODS:
@@ -62,7 +62,7 @@ def _making(exchange: Exchange) -> Any:
 
 
 def open_all() -> None:
-    """Make SciPy's functions dispatch on sparse arrays and, once SciPy's functions take arrays, its sparse classes accept them."""
+    """Make SciPy's functions dispatch on sparse arrays; when SciPy's functions begin to take arrays, let SciPy's sparse classes too."""
     MATRICES[SparseArray] = called
     import_notices.follow(_open_classes)
 

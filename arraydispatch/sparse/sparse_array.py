@@ -468,7 +468,7 @@ def operand(x: Any, like: Any) -> Any:
 
 
 def together(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return two arrays in their common dtype, on the backend of either."""
+    """Return two arrays in their common dtype, on one backend: an array of NumPy's is converted to the library of the other."""
     dtype = np.result_type(a, b)
     b = b if isinstance(b, Array) else public.asarray(b, backend=a.backend)
     if a.backend is not b.backend and a.backend.native_is_ndarray:

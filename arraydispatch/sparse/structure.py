@@ -31,8 +31,8 @@ class Structure:
     def sorted(
         cls, format: str, shape: tuple[int, int], row: Any, col: Any
     ) -> tuple[Structure, Index | None, Index | None]:
-        """Return the structure, the order of the elements (None if unchanged), and, if positions repeat, the index of
-        each element's position.
+        """Return the structure, the order that sorts the elements (None if they are sorted), and for each element, in
+        this order, the index of its position (None if no position repeats).
 
         Raises
         ------
@@ -73,7 +73,7 @@ class Structure:
 
     @lazy
     def indptr(self) -> Index:
-        """Index of the beginning of each row, or column."""
+        """Index of the first element of each row, or for ``"csc"`` column, then the number of elements."""
         along, size = (self.col, self.shape[1]) if self.format == "csc" else (self.row, self.shape[0])
         return np.searchsorted(along, np.arange(size + 1))
 
@@ -116,7 +116,7 @@ class Structure:
 
 
 def union(format: str, *several: Structure) -> tuple[Structure, Index]:
-    """Return the union of positions, and the index at which each element of the first structure, then of the others, goes."""
+    """Return the union of positions, and the index in it of each element of the first structure, then of the others."""
     row, col = (np.concatenate([getattr(each, name) for each in several]) for name in ("row", "col"))
     made, order, number = Structure.sorted(format, several[0].shape, row, col)
     count = len(row)
@@ -128,7 +128,7 @@ def union(format: str, *several: Structure) -> tuple[Structure, Index]:
 
 
 def common(a: Structure, b: Structure) -> tuple[Structure, Index, Index]:
-    """Return the common positions, and the indices of their elements in each."""
+    """Return the common positions, and the indices of their elements in ``a`` and in ``b``."""
     one, other = (x.row * x.shape[1] + x.col for x in (a, b))
     _, first, second = np.intersect1d(one, other, assume_unique=True, return_indices=True)
     made, order, _ = Structure.sorted(a.format, a.shape, a.row[first], a.col[first])

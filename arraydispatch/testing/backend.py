@@ -23,7 +23,7 @@ _DTYPES = [
     np.dtype(name) for name in "bool int8 int16 int32 int64 uint8 uint32 float32 float64 complex64 complex128".split()
 ]
 _ULPS = 64
-"""Error of a floating result that is accepted, in units in the last place of the largest expected value."""
+"""Largest accepted error of a floating result, in units in the last place of the largest expected value."""
 
 
 class Result(NamedTuple):
@@ -54,7 +54,7 @@ def _array(*shape: int, dtype: Any = float) -> np.ndarray[Any, Any]:
 
 
 def _primitives() -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """Return names and arguments of calls of primitives. Ndarrays among the arguments stand for native arrays."""
+    """Yield names and arguments of calls of primitives. Ndarrays among the arguments stand for native arrays."""
     x, v, i = _array(3, 4), _array(5), np.array([2, 0, 1, 2])
     sound = x[:3, :3] @ x[:3, :3].T + 9 * np.eye(3)
     yield "full", ((2, 3), 1.5, np.dtype(float), None)
@@ -217,7 +217,7 @@ def _is_copied(backend: Backend) -> bool:
 
 
 def check(backend: Backend) -> Iterator[Result]:
-    """Check a backend, one result after the other."""
+    """Yield the result of each check of a backend: its identity, primitives, ufuncs, and NumPy calls on its arrays."""
     yield from _identity(backend)
     oracle = loader.load("numpy")
     for name, args in _primitives():
@@ -253,7 +253,7 @@ def check(backend: Backend) -> Iterator[Result]:
 
 
 def _loop(ufunc: Any, dtype: np.dtype[Any]) -> Any:
-    """Return NumPy's result, if the ufunc has a loop for operands of this dtype itself."""
+    """Return NumPy's result if the ufunc has a loop for operands of this dtype itself, else None."""
     if ufunc.nin > 2:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Fast path for repeated calls of a ``jit`` function with only arrays of its library and numbers as arguments.
+"""Fast path for repeated calls of a ``jit`` function with only arrays of its library and Python floats as arguments.
 
 The module is compiled by Cython, because its time is added to each call of a program.
 """
@@ -26,7 +26,7 @@ _rules_here = context_rules.get
 
 
 def again(met: dict[Any, Met], args: tuple[Any, ...]) -> tuple[Any] | None:
-    """Run a call if its kind is in ``met``, and return the result in a tuple; return None for other calls."""
+    """Run a call if its key is in ``met``, and return the result in a tuple; return None for other calls."""
     natives: list[Any] = []
     key = kind_of_call(args, natives)
     if key is None:
@@ -36,8 +36,9 @@ def again(met: dict[Any, Met], args: tuple[Any, ...]) -> tuple[Any] | None:
 
 
 def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] | None:
-    """Return the key of a call with only arrays of the library and numbers, and append their values to ``natives``;
-    return None for other calls.
+    """Return the key of a call with only arrays of the library and Python floats, and append their values to ``natives``.
+
+    Return None for other calls, also if two arguments share a native array.
     """
     parts: list[Any] = [_rules_here() or process.rules]
     arrays = 0
@@ -72,7 +73,7 @@ def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] |
 
 
 class Met:
-    """Program for calls of one kind."""
+    """Program for calls with one key of :func:`kind_of_call`."""
 
     __slots__ = ("backend", "body", "dtype", "kind", "numbers", "program", "simple")
 
@@ -87,7 +88,7 @@ class Met:
         """Whether the result is a single array and nothing was written."""
 
     def run(self, natives: list[Any], args: tuple[Any, ...]) -> Any:
-        """Run the program on these values."""
+        """Run the program on these values; return the result, wrapped, after writes to the arguments ``args``."""
         for i in self.numbers:
             natives[i] = self.backend.transforms.number(np.asarray(natives[i], self.dtype), self._upload)
         scope = self.backend.scope

@@ -1,4 +1,4 @@
-"""``jit``: compilation of a function by the library that holds its arguments, once for each kind of call."""
+"""``jit``: compilation of a function by the library that holds its arguments, once for each combination of shapes and dtypes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,9 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
 ) -> Callable[..., Any]:
-    """Compile a function by the library that holds its arguments: trace it once for each kind of call, then run it as one program.
+    """Compile a function by the library that holds its arguments: trace it once for each combination of shapes, dtypes and static values.
+
+    Later calls with such arguments run the traced program.
 
     Parameters
     ----------
@@ -135,7 +137,7 @@ class _Jitted:
     def _run(
         self, leaves: list[Any], structure: Structure, backend: Backend, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Any, tuple[Body, Any] | None]:
-        """Return the function's result, and its program if that ran."""
+        """Return the function's result, and (body, program) if the program ran, else None."""
         key, natives, same = self._key(leaves, structure, backend)
         found = self.programs.get(key)
         if found is None:
@@ -239,7 +241,7 @@ def _said(leaves: list[Any]) -> str:
 def _static(
     fun: Callable[..., Any], static_argnums: int | Sequence[int], static_argnames: str | Sequence[str]
 ) -> tuple[frozenset[int], frozenset[str]]:
-    """Return positions and names of the static parameters. A parameter given in either way is in both."""
+    """Return positions and names of the static parameters; one given in either way is in both. Raise ValueError for unknown ones."""
     places = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
     names = {static_argnames} if isinstance(static_argnames, str) else set(static_argnames)
     if not places and not names:
@@ -303,7 +305,7 @@ def _unary(word: str) -> Callable[..., Any]:
 
 
 def _weak(x: Any) -> Any:
-    """Return a scalar as a Python number, if Python has such a type."""
+    """Return a device scalar of a float, complex or signed integer dtype as a :class:`Weak`; other objects unchanged."""
     if type(x) is Scalar and x._kind.dtype.kind in _PYTHON:
         return Weak._holding(views.native(x), x._kind)
     return x
@@ -361,7 +363,7 @@ def _plain(x: Any) -> Any:
 
 
 def _loop(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
-    """Return the dtype of each operand in the loop that NumPy chooses."""
+    """Return the dtype of each operand in the loop that NumPy chooses; None where it is not known."""
     types = [_type_of(x) for x in inputs]
     try:
         return list(ufunc.resolve_dtypes((*types, *(None,) * ufunc.nout))[: ufunc.nin])
@@ -371,7 +373,7 @@ def _loop(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
 
 
 def _among(found: list[np.dtype[Any]], x: Any) -> np.dtype[Any] | None:
-    """Return the dtype of a Python number among arrays of these dtypes."""
+    """Return the dtype of a traced Python number among arrays of these dtypes; None for other operands, or if NumPy has none."""
     if not found or not isinstance(x, Weak):
         return None
     if any(map(dtypes.is_bfloat16, found)):
@@ -383,5 +385,5 @@ def _among(found: list[np.dtype[Any]], x: Any) -> np.dtype[Any] | None:
 
 
 def weak(value: Native, kind: Kind) -> Any:
-    """Wrap a traced Python number."""
+    """Wrap the native value of a traced Python number."""
     return Weak._holding(value, kind)

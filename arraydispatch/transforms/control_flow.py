@@ -255,7 +255,7 @@ def host_call(fun: Callable[..., Any], like: Any, *args: Any) -> Any:
 
 
 def _as_told(x: Any, spec: tuple[tuple[int, ...], np.dtype[Any]], lead: int, fun: Any) -> np.ndarray[Any, Any]:
-    """Check that a result has the declared shape and dtype, after this many leading batch axes."""
+    """Return a result in the declared dtype; raise TypeError unless it has the declared shape after ``lead`` batch axes and can be cast."""
     made, (shape, dtype) = np.asarray(x), spec
     if made.shape[lead:] != shape or made.ndim != lead + len(shape) or not np.can_cast(made.dtype, dtype, "same_kind"):
         raise TypeError(

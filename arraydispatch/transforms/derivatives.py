@@ -190,7 +190,7 @@ def _places(argnums: Argnums) -> tuple[int, ...]:
 
 
 def _like(fun: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Give a transformed function the name and the documentation of the function."""
+    """Return a decorator that gives a transformed function the name and the documentation of ``fun``."""
     return functools.wraps(fun, assigned=("__module__", "__name__", "__qualname__", "__doc__"), updated=())
 
 
@@ -206,7 +206,7 @@ class _Asked:
         self.parts = 1 + has_aux
         self.holomorphic = holomorphic
         self.known: dict[Any, _Arguments] = {}
-        """Facts derived from each kind of call so far."""
+        """Facts about the calls so far: structure of the arguments, with types and kinds of their leaves -> :class:`_Arguments`."""
 
 
 class _Arguments(NamedTuple):
@@ -225,7 +225,7 @@ class _Arguments(NamedTuple):
 
 
 _MANY = 256
-"""Maximum number of kinds of calls kept for one function."""
+"""Maximum number of :class:`_Arguments` kept for one function."""
 
 
 class _Derivative:
@@ -287,7 +287,7 @@ class _Derivative:
         )
 
     def _lasting(self, known: _Arguments) -> bool:
-        """Whether facts derived for these kinds of arrays hold for all such calls: neither a default backend nor a value decided them."""
+        """Whether facts hold for all calls with arrays of these kinds, because neither a default backend nor a value decided them."""
         return all(
             self.leaves[i]._kind.backend.home is known.backend
             if isinstance(self.leaves[i], Handle)
@@ -336,7 +336,7 @@ class _Derivative:
         return self.backend.transforms.differentiate(run, self.primals, once)
 
     def results(self, outs: Sequence[Native], extra: Sequence[Native], main: bool = True) -> tuple[Any, ...]:
-        """Return the function's result, with None for its ``main`` part if not wanted; copy its writes into the caller's arguments."""
+        """Return the parts of the function's result (None for the main one unless wanted); copy its writes to the caller's arguments."""
         made: list[Any] = [self.body.rebuilt(0, iter(outs), self.leaves) if main else None]
         rest = iter(extra)
         if self.body.parts > 1:
@@ -346,7 +346,7 @@ class _Derivative:
         return tuple(made)
 
     def zeros(self) -> list[Native]:
-        """Return the gradients of a constant."""
+        """Return the gradients of a constant result: zeros."""
         prim, backend = self.backend.prim, self.backend
         return [prim.full(backend.shape_of(x), 0, backend.dtype_of(x), backend.device_of(x)) for x in self.primals]
 
@@ -377,7 +377,7 @@ def _dtype_of(leaf: Any) -> np.dtype[Any]:
 
 
 def _value_and_grad(run: _Derivative, wanted: bool) -> tuple[Any, Any]:
-    """Return the value (None if not wanted) and the gradient."""
+    """Return the value (None if not wanted; with ``has_aux`` the pair of value and auxiliary data) and the gradient."""
     with (run.backend.scope or nullcontext)():
         outs, extra, pull = run.forward(True)
         _check_one_number(run, outs)
@@ -499,7 +499,7 @@ def _cotangents(
 
 
 def _between(backend: Backend, rows: Native, start: int, stop: int) -> Native:
-    """Return some of the rows."""
+    """Return the rows from ``start`` to ``stop``."""
     count, *shape = backend.shape_of(rows)
     if stop - start == count:
         return rows
@@ -507,7 +507,7 @@ def _between(backend: Backend, rows: Native, start: int, stop: int) -> Native:
 
 
 def _no_rows(run: _Derivative, shape: tuple[int, ...]) -> list[Native]:
-    """Return the derivatives of a constant."""
+    """Return the derivatives of a constant result of this shape: zeros for each differentiated leaf."""
     backend = run.backend
     return [
         backend.prim.full(shape + backend.shape_of(x), 0, backend.dtype_of(x), backend.device_of(x))

@@ -82,7 +82,7 @@ def parameters(module: Any) -> dict[str, Any]:
 
 
 def _owner(module: Any) -> Backend | None:
-    """Return the backend of a module's library. The library has been imported if the module exists."""
+    """Return the backend of a module's library, or None. (The library has been imported if the module exists.)"""
     for name, row in loader.KNOWN.items():
         if row.library in sys.modules:
             backend = loader.load(name)

@@ -1,4 +1,4 @@
-"""Context in which a user's function is traced. It marks the arrays created in it, and checks that no other is written with a traced value.
+"""Context in which a user's function is traced. It marks the arrays created in it, and no other array may be written with a traced value.
 
 While a trace runs, every new array is marked with the epoch of the trace (in ``_seen``, which otherwise only views use), and
 writes are checked here. Without a trace neither costs anything.
@@ -54,7 +54,7 @@ def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
 
 
 def _told(made: Handle) -> None:
-    """Register a new scalar."""
+    """Register a new scalar with the innermost trace."""
     traces = _entered()
     if traces:
         born = traces[-1].born
@@ -93,7 +93,7 @@ def _traced(kind: Kind) -> Kind:
 
 
 def _watch(root: Handle, value: Native) -> None:
-    """Refuse to write a traced value to an array that the innermost trace has not made."""
+    """Raise if a traced value is written to an array that the innermost trace has not made."""
     trace = tracing.current()
     if trace is None or born_in(root, trace):
         return
@@ -153,7 +153,7 @@ def _is_traced(values: Any, backend: Backend) -> bool:
 
 
 def _taken_along(root: Handle, trace: Trace) -> None:
-    """Move a host array and its views to the library that traces, because a traced value is written to it."""
+    """Move a host array and its views to the library that traces, because a traced value is written to it; raise for older arrays."""
     if not born_in(root, trace):
         raise tracing.leak()
     derived, memory, backend = views_of(root), root._v, trace.backend
@@ -174,7 +174,7 @@ def _taken_along(root: Handle, trace: Trace) -> None:
 class Inside:
     """Context in which the user's function runs: it begins a trace, keeps scalars on the device, and translates the library's errors.
 
-    While any trace runs, new arrays are marked and writes are checked. ``ends``: whether the values cannot be read once it has ended.
+    While any trace runs, new arrays are marked and writes are checked. ``ends``: whether traced values cannot be read afterwards.
     """
 
     __slots__ = ("backend", "ends", "inner", "rules", "trace")

@@ -36,7 +36,7 @@ def modf(xp: Any, x: Any) -> Any:
 
 
 def _in_single(body: Callable[..., Any]) -> Callable[..., Any]:
-    """Compute 16-bit floats in float32 and round once, as NumPy's half loops do."""
+    """Wrap a body so that it computes 16-bit floats in float32 and rounds once, as NumPy's half loops do."""
 
     @functools.wraps(body)
     def widened(xp: Any, *operands: Any) -> Any:
@@ -157,7 +157,8 @@ def _of_equal(xp: Any, a: Any, b: Any, equal: Any, unit: float) -> Any:
     """Replace ``a``, where it equals ``b``, by an equal expression with the correct derivatives: the mean of both plus
     a term in their difference.
 
-    The logarithm of ``2 * cosh(d / 2)`` is ``log(2) + d**2 / 8 - d**4 / 192``, and so on; ``unit`` is that of the base.
+    The logarithm of ``2 * cosh(d / 2)`` is ``log(2) + d**2 / 8 - d**4 / 192``, and so on. ``unit``: the natural logarithm
+    of the base, 1 for ``logaddexp``.
     """
     if not is_followed(xp, a, b):
         return a
@@ -223,7 +224,7 @@ def log10(xp: Any, x: Any) -> Any:
 
 
 def _scaled(xp: Any, x: Any, factor: float) -> Any:
-    """Multiply by a real number, complex numbers part by part, so that infinities stay."""
+    """Multiply by a real number; for complex numbers, the real and the imaginary part separately, so that infinities stay."""
     if xp.dtype_of(x).kind != "c":
         return xp.multiply(x, factor)
     return xp.prim.complex(xp.multiply(xp.prim.real(x), factor), xp.multiply(xp.prim.imag(x), factor))
@@ -338,7 +339,7 @@ COMPOSED: dict[np.ufunc, Callable[..., Any]] = {
 
 
 def _complex_sign(xp: Any, z: Any) -> Any:
-    """Compute z/|z|, its limit where one part is infinite, NaN where both are."""
+    """Compute z/|z|; its limit where the real or the imaginary part is infinite, NaN where both are."""
     where, parts = xp.prim.where, (xp.prim.real(z), xp.prim.imag(z))
     zero, nan = _like(xp, parts[0], 0.0), _like(xp, parts[0], math.nan)
     far = [xp.isinf(x) for x in parts]
@@ -375,18 +376,18 @@ def _integer_reciprocal(xp: Any, a: Any) -> Any:
 
 
 def _same(xp: Any, a: Any) -> Any:
-    """Round integers and booleans, or return absolute values of those without a sign: a copy, in the same memory order."""
+    """Return a copy in the same memory order: of integers and booleans rounded, or of the absolute values of unsigned ones."""
     return xp.bitwise_or(a, a)
 
 
 def _everywhere(value: bool) -> Callable[..., Any]:
-    """Answer a question about floats for integers and booleans, in the memory order of the operand."""
+    """Return a body that answers ``value`` for every integer or boolean, for ``isnan`` and the like, in the operand's memory order."""
     ufunc = np.equal if value else np.not_equal
     return lambda xp, a: xp.call(ufunc, a, a)
 
 
 def _of_parts(ufunc: np.ufunc, join: np.ufunc) -> Callable[..., Any]:
-    """Answer a question about complex numbers by the answers for their parts."""
+    """Return a body that combines, with ``join``, the answers of ``ufunc`` for the real and the imaginary parts of complex numbers."""
     return lambda xp, z: xp.call(join, *(xp.call(ufunc, part) for part in (xp.prim.real(z), xp.prim.imag(z))))
 
 
@@ -395,7 +396,7 @@ def _rounded_parts(xp: Any, z: Any) -> Any:
 
 
 def _ordered(strict: np.ufunc, last: np.ufunc) -> Callable[..., Any]:
-    """Compare complex numbers as NumPy's ``CLT`` and related macros: by real part, then by imaginary part; NaN is unordered."""
+    """Return a body that compares complex numbers like NumPy's ``CLT``: by real part, then by imaginary part; NaN is unordered."""
 
     def compare(xp: Any, a: Any, b: Any) -> Any:
         (ar, ai), (br, bi) = ((xp.prim.real(z), xp.prim.imag(z)) for z in (a, b))
@@ -407,7 +408,7 @@ def _ordered(strict: np.ufunc, last: np.ufunc) -> Callable[..., Any]:
 
 
 def _chosen(at_least: np.ufunc, skips_nan: bool) -> Callable[..., Any]:
-    """Choose one of two complex numbers; if both are NaN, the first."""
+    """Return a body that chooses one of two complex numbers; if both are NaN, the first."""
 
     def choose(xp: Any, a: Any, b: Any) -> Any:
         return xp.prim.where(xp.logical_or(xp.isnan(b if skips_nan else a), xp.call(at_least, a, b)), a, b)

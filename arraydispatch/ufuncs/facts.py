@@ -21,27 +21,28 @@ class UfuncFacts(NamedTuple):
     instruction: str = ""
     """The name in :mod:`arraydispatch.engine.host_blocks.kernel_source`, if the ufunc is one or two processor instructions.
 
-    Then each element's bits are determined. Empty for ufuncs whose loops round more than once, or choose either of two zeros
-    (see :func:`_extreme`).
+    Then
+    every loop gives an element the same bits. Empty for ufuncs whose loops round more than once, or return either of two zeros that
+    differ in sign (see :func:`_extreme`).
     """
     neutral: float | None = None
     """The second operand that leaves every first operand unchanged."""
     heavy: bool = False
     """Whether the ufunc takes several times as long as a sum."""
     by_inverse: bool = False
-    """Whether integer loops multiply by the inverse if the second operand is a single number, so that the ufunc is not heavy."""
+    """Whether integer loops multiply by the inverse if the second operand is a single number, so that they are not heavy."""
     reports: Literal["never", "seldom", "methods", "often", "divisors"] = "seldom"
-    """When the ufunc reports floating-point errors.
+    """Calls that may report floating-point errors for ordinary arguments.
 
-    ``never``: no ordinary loop does. ``methods``: all methods but ``outer`` do. ``often``: calls with ordinary arguments do too, and
-    take longer than a check of the result. ``divisors``: as ``often``, and integer loops report a zero divisor.
+    ``never``: none, and none for other arguments either. ``seldom``: none. ``methods``: methods, except ``outer``. ``often``: all, and a
+    call takes longer than a check of its result. ``divisors``: as ``often``, and integer loops report a zero divisor.
     """
     values_decide: bool = False
-    """Whether the ufunc may refuse an integer operand for its value, or has a separate dtype for it."""
+    """Whether an integer operand may be refused for its value (a negative power), or keeps a dtype of its own (exponents of ``ldexp``)."""
     last_differ: bool = False
-    """Whether the vector code chooses another of two zeros than the code for the last elements."""
+    """Whether, of 0.0 and -0.0, NumPy's vector code may return the other one than its code for the last elements."""
     by_parts: bool = False
-    """Whether the complex loops only add or compare parts."""
+    """Whether the complex loops only add or compare real parts, and imaginary parts."""
     no_minus_zero: bool = False
     """Whether the result is never a negative zero."""
     comparison: bool = False
@@ -49,7 +50,7 @@ class UfuncFacts(NamedTuple):
     associative: bool = False
     """Whether a reduction may regroup its operands."""
     one_axis: bool = False
-    """Whether NumPy reduces only along one axis, although the ufunc is associative."""
+    """Whether NumPy reduces along one axis only, although the ufunc is associative."""
     error: Error | None = None
     sign: float = 0.0
     jumps: Jumps | None = None
@@ -66,6 +67,7 @@ CLIP: Any = _umath.clip  # type: ignore[attr-defined]
 """The ufunc that ``np.clip`` calls."""
 
 ORDINARY = UfuncFacts()
+"""The row of a ufunc for which every fact has its default."""
 
 _ENDS = 37
 """Number of elements that fill vectors of every width and leave a remainder."""
@@ -95,8 +97,6 @@ def _extreme(ufunc: np.ufunc, instruction: str) -> UfuncFacts:
         return UfuncFacts(instruction=instruction, reports="never", associative=True)
     return UfuncFacts(last_differ=True, associative=True)
 
-
-"""The row of a ufunc for which every fact has its default."""
 
 FACTS: dict[Any, UfuncFacts] = {
     # Arithmetic

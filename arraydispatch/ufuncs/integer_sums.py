@@ -1,8 +1,8 @@
 """Sums and means of booleans and of small integers, without the conversion of each element.
 
-NumPy converts the elements to the eight bytes of the result, 8,192 at a time: a sum of a million booleans takes 0.28 ms, and 0.04 without the
-conversion. Sums of integers are not rounded, and neither are sums in float64 if every partial sum is an integer that float64 holds. So
-the order of the additions does not matter.
+NumPy converts the elements to the eight bytes of the result, 8,192 at a time: a sum of a million booleans takes 0.28 ms, and 0.04
+without the conversion. Sums of integers are not rounded, and neither are sums in float64 if every partial sum is an integer that
+float64 holds. So the order of the additions does not matter.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ ndarray = np.ndarray
 DTYPES = frozenset(map(np.dtype, "?bBhHiI"))
 """The dtypes that this module adds."""
 _HELD = 53
-"""Number of bits of the integers that float64 holds."""
+"""Number of bits of the integers that float64 holds exactly."""
 _SHORT = 16
-"""Length of a row below which summing row by row takes longer than column by column."""
+"""Length of rows below which sums along the rows are left to the caller, because adding column by column takes less time."""
 _FOLD = 512
 """Length of a row made of many short ones."""
 
@@ -69,7 +69,7 @@ def of_axes(name: str, x: ndarray[Any, Any], axis: Any, keepdims: bool) -> Any:
 
 
 def _add_rows(matrix: ndarray[Any, Any], out: ndarray[Any, Any]) -> bool:
-    """Add the rows of a matrix, short rows many at once; return whether it was done."""
+    """Sum a matrix along its first axis into ``out``, many short rows at once; return False if NumPy has to do it."""
     n = matrix.shape[1]
     times = _FOLD // n
     whole = len(matrix) - len(matrix) % times if times > 1 else 0
@@ -94,7 +94,7 @@ def _as_row(x: ndarray[Any, Any]) -> ndarray[Any, Any] | None:
 
 
 def run_of(axis: Any, ndim: int) -> tuple[int, int] | None:
-    """Return the first axis, and the last plus one, if ``axis`` is consecutive axes in order; None for other axes or invalid ones."""
+    """Return the first axis, and the last one plus 1, if ``axis`` means consecutive axes in order; None for other or invalid axes."""
     if axis is None:
         return 0, ndim
     axes = (axis,) if type(axis) is int else axis

@@ -1,8 +1,8 @@
 """Reductions along a short last axis, or along all axes except a short last one, column by column, with NumPy's bits.
 
-NumPy starts a loop for each lane, which takes 15 ns for a sum and 35 for an extreme even if the lane has few elements, as points in space,
-colours and small vectors do. Column by column the loops are long: a sum of 300,000 points of three coordinates takes 0.4 ms instead of 4.6, their
-maximum 0.5 instead of 10.7.
+NumPy starts a loop for each lane (the elements along the last axis), which takes 15 ns for a sum and 35 for an extreme even if a
+lane has few elements, as points in space, colours and small vectors have. Column by column the loops are long: a sum of 300,000
+points of three coordinates takes 0.4 ms instead of 4.6, their maximum 0.5 instead of 10.7.
 
 The order of the additions is that of NumPy's pairwise sum: fewer than eight elements one after the other, more in eight partial sums. If
 there may be a floating-point error, NumPy reduces, because it reports the error by the name of the reduction.
@@ -57,7 +57,7 @@ def add(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
 
 
 def _added(parts: list[Any], out: ndarray[Any, Any]) -> None:
-    """Add columns as NumPy adds the elements of a lane."""
+    """Add columns into ``out`` in the order in which NumPy adds the elements of a lane."""
     if len(parts) < _EIGHT:
         np.add(parts[0], 0, out=out)  # NumPy's sum of negative zeros is 0, not -0
         rest = parts[1:]
@@ -95,7 +95,9 @@ def _of(ufunc: np.ufunc) -> Callable[[Any, Any], None]:
 
 
 def extreme(ufunc: np.ufunc) -> Callable[[Any, Any], None]:
-    """Return a function for ``ufunc.reduce(x, axis=-1, out=out)`` of maximum or minimum. NumPy recomputes zeros and NaNs, to choose which."""
+    """Return a function for ``ufunc.reduce(x, axis=-1, out=out)`` of maximum or minimum. NumPy
+    recomputes results that are zero or NaN, to choose one of two that differ in sign or in bits.
+    """
     reduce = _of(ufunc)
 
     def reduced_columns(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
@@ -138,7 +140,7 @@ _WAYS: dict[str, _Way] = {
 
 
 def columns(ufunc: np.ufunc, dtype: np.dtype[Any], n: int) -> Callable[[Any, Any], None] | None:
-    """Return ``reduce(x, out)`` for a last axis of ``n`` real numbers, or of ``n`` parts of complex ones; None if NumPy takes less time."""
+    """Return ``reduce(x, out)`` for a last axis of ``n`` real numbers, or of ``n / 2`` complex ones; None if NumPy takes less time."""
     if dtype.kind == "c":
         return add if ufunc is np.add and n < _EIGHT else None
     way = _WAYS.get(name_of(ufunc.reduce))
@@ -205,7 +207,7 @@ def _unless_error(compute: Callable[..., Any], *args: Any) -> Any:
 def _compute(
     name: str, way: _Way, lanes: ndarray[Any, Any], results: ndarray[Any, Any], along: bool, divisor: Any
 ) -> bool:
-    """Write all results to ``results``; return whether it was done."""
+    """Reduce into ``results``, and divide and take roots if ``way`` does; return False if NumPy has to do it."""
     if along:
         _by_pieces(way.reduce, lanes, results)
     elif not _by_rows(name, lanes, results):
@@ -241,7 +243,7 @@ def _by_pieces(reduce: Callable[[Any, Any], None], lanes: ndarray[Any, Any], res
 
 
 def _by_rows(name: str, x: ndarray[Any, Any], out: ndarray[Any, Any]) -> bool:
-    """Reduce the rows of a matrix of few columns; return whether it was done. (NumPy calls its loop for each row.)
+    """Reduce a matrix of few columns along its first axis; return whether ``out`` is right. (NumPy calls its loop for each row.)
 
     Return False if a result is zero, NaN or infinite where its bits may differ from NumPy's or it may come from an error.
     """
@@ -264,7 +266,7 @@ def _by_rows(name: str, x: ndarray[Any, Any], out: ndarray[Any, Any]) -> bool:
 
 
 def _rows_added(x: ndarray[Any, Any], axis: Any, keepdims: bool) -> ndarray[Any, Any] | None:
-    """Add the rows along all axes before the last one, or all but the first few of these; None for other axes, or if there may be an error."""
+    """Sum along all axes but the last, or but the last and the first few; return None for other axes, or if there may be an error."""
     run = integer_sums.run_of(axis, x.ndim)
     if run is None or run[1] != x.ndim - 1:
         return None
@@ -285,7 +287,7 @@ def _shared_out(sums: ndarray[Any, Any], count: int) -> ndarray[Any, Any]:
 
 
 def _folded(ufunc: np.ufunc, x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
-    """Reduce the rows of a matrix: join many to a long row, reduce the long rows, then their parts, in the dtype of the result."""
+    """Reduce a matrix along its first axis: join many rows to a long one, reduce the long rows, then the pieces of the result."""
     count, n = x.shape
     times = _FOLD // n
     whole = count - count % times
@@ -300,7 +302,7 @@ _FOLD = 512
 def called(
     name: str, x: ndarray[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any], otherwise: int | None = None
 ) -> Any:
-    """Compute a method with these arguments; return None if :func:`reduced` does, or for arguments that it does not take.
+    """Compute a method with these arguments; return None if :func:`reduced` returns None or does not take the arguments.
 
     ``otherwise``: default of ``axis``.
     """

@@ -59,9 +59,10 @@ class Plan:
     reported : bool
         Whether the result is checked for floating-point errors if these are warnings.
     one_float : bool
-        Whether there is a single result, with 32 or 64 bits for each part, so that a quick check can rule out errors.
+        Whether the only result is float32, float64, complex64 or complex128, so that a quick check of it can rule out errors.
     infinities : bool
-        Whether infinite operands cause no floating-point error, even if NumPy reports one.
+        Whether elements with an infinite operand are left out of the check for floating-point errors, although NumPy may report one there
+        (formulas of the array-API standard).
     laid_out : bool
         Whether the library's arrays have no memory order of their own, so that this package chooses the result's.
     keeps_order : callable or None
@@ -189,7 +190,7 @@ def _build(
             computed = tuple(backend.compute_dtype(ufunc, t) for t in ins)
         except Unsupported as unsupported:
             return _host(unsupported.args[0])
-        if scipys:  # its half-precision loops are those for single precision
+        if scipys:  # SciPy's half-precision loops are those for single precision
             computed = tuple(map(dtypes.widen_half, computed))
         kernel = backend.kernel(ufunc, computed[0], any(not isinstance(key, Kind) for key in keys))
     else:
@@ -287,7 +288,7 @@ def _real(x: Any, have: np.dtype[Any], loop: np.dtype[Any], prim: Any) -> Any:
 
 
 def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...]) -> Run:
-    """Return a run that checks the kernel's result dtypes once, then leaves the leanest possible code in ``plan.run``."""
+    """Return the ``run`` of a plan's first call: it checks the dtypes of the results, and sets ``plan.run`` to code without this check."""
     any_int = (
         ufunc_facts(ufunc).comparison and int in keys and all(k.dtype.kind in "iu" for k in keys if isinstance(k, Kind))
     )
@@ -343,7 +344,7 @@ def _casting(run: Run, backend: Backend, kinds: tuple[Kind, ...], nout: int) -> 
 
 
 def _compare_with_any_int(run: Run, backend: Backend, ufunc: np.ufunc, keys: tuple[Key, ...]) -> Run:
-    """Compare integer arrays with Python ints of any size; out of range, all elements compare alike, as in NumPy."""
+    """Wrap ``run`` to compare integer arrays with Python ints of any size; with one out of range all elements give the same result."""
     side = keys.index(int)
 
     def compare(*operands: Any) -> Any:
@@ -369,7 +370,7 @@ class WholePlan(NamedTuple):
     """Kernel, with the cast to the dtype it accumulates in; returns None if there is more to decide."""
     out: Kind
     finite: Callable[[Any], bool] | None
-    """Whether NumPy's scalar shows that there may have been a floating-point error; None if there cannot be one."""
+    """Return whether a result is finite; if it is not, there may have been a floating-point error. None if there cannot be one."""
 
 
 def whole_plan(ufunc: np.ufunc, kind: Kind) -> WholePlan | None:

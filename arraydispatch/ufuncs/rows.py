@@ -27,8 +27,8 @@ __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see 
 LEAST = 1 << 15
 """Number of elements of a result from which the check of :func:`lie_in_rows` is worthwhile."""
 _LENGTH = 512
-"""Buffer size in elements; 64 to 512 perform alike for rows of hundreds, and for rows of three or four a longer one is
-better.
+"""Buffer size in elements; sizes of 64 to 512 perform alike for rows of hundreds of elements, and for rows of three or four a
+longer buffer is better.
 """
 _USUAL = 8192
 """NumPy's default buffer size."""
@@ -45,11 +45,11 @@ except ImportError:  # np.setbufsize does the same, but costs more than a small 
     _context = None
 
 _last: tuple[Any, Any] = (None, None)
-"""Buffer and error-handling settings, and the same with short buffers; None if the user has set them."""
+"""The thread's settings of buffers and error handling when last seen, and the same with short buffers (None: the user has set a size)."""
 
 
 def lie_in_rows(x: Any, y: Any) -> bool:
-    """Whether NumPy would gather these operands (ndarrays or numbers) in buffers. ``size``: number of elements of the result."""
+    """Whether NumPy would gather these operands (ndarrays or numbers) in buffers, and the result is so large that :func:`call` pays."""
     if type(y) is not np.ndarray:
         x, y = y, x
     if type(x) is not np.ndarray:
@@ -79,7 +79,7 @@ def called(func: Any) -> Any:
 
 
 def call(func: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return ``func(*args, **kwargs)``, for operands that are contiguous only in each row, or broadcast along short lanes."""
+    """Return ``func(*args, **kwargs)``: with short buffers, for operands that are contiguous only in each row, or lane by lane if short."""
     global _last
     two = len(args) > 1 and func in INSTRUCTIONS and func.nin == 2 and type(args[0]) is type(args[1]) is np.ndarray
     if two and (len(args) == 2 or func in _OF_OPERATORS):
@@ -142,7 +142,7 @@ def _by_lanes(func: Any, x: Any, y: Any, out: Any) -> Any:
 
 
 def _made(func: Any, whole: Any, other: Any, is_row: bool, first: bool, wanted: Any) -> Any:
-    """Return the result; None if its dtype is not ``wanted``."""
+    """Compute as :func:`_by_lanes` into a new array; return None if its dtype is not ``wanted``."""
     n = whole.shape[-1]
     dtype = func(whole[tuple([slice(1)] * whole.ndim)], other.reshape(-1)[:1]).dtype
     if wanted is not None and wanted is not dtype:
@@ -157,7 +157,7 @@ def _made(func: Any, whole: Any, other: Any, is_row: bool, first: bool, wanted: 
 
 
 def _with_row(func: Any, lanes: Any, row: Any, results: Any, first: bool) -> None:
-    """Repeat the row, and compute with long rows of as many elements."""
+    """Compute ``results`` with one row for all lanes: repeat the row, and join as many lanes to a long row."""
     count, n = lanes.shape
     times = _STRETCH // n
     whole = count - count % times
@@ -171,7 +171,7 @@ def _with_row(func: Any, lanes: Any, row: Any, results: Any, first: bool) -> Non
 
 
 def _with_column(func: Any, lanes: Any, column: Any, results: Any, first: bool) -> None:
-    """Compute column by column."""
+    """Compute ``results`` with one number for each lane, column by column."""
     count, n = lanes.shape
     step = PIECE // n
     for begin in range(0, count, step):

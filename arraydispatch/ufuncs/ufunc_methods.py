@@ -25,7 +25,7 @@ _FEW_STEPS = 64
 """Number of steps up to which the library computes element by element, if it has no function for the whole."""
 _EXTREMA = frozenset({np.maximum, np.minimum})
 _ROUNDING = frozenset({np.add, np.multiply, np.lcm})
-"""Associative ufuncs whose results depend on the grouping, by rounding or overflow; so do those of ``heavy`` ones."""
+"""Associative ufuncs whose results depend on the grouping, by rounding or overflow; so do the results of ``heavy`` ufuncs."""
 
 NoValue = np._NoValue
 
@@ -54,7 +54,7 @@ class Bound:
         self._plans = PLANS.setdefault(ufunc, {})
 
     def __call__(self, *operands: Any, where: Any = True, dtype: Any = None, casting: str = "same_kind") -> Any:
-        """Run the ufunc; NumPy itself runs it if no operand is an array."""
+        """Run the ufunc; NumPy itself runs it if no operand is an array. Results are zero where ``where`` is false."""
         backend, ufunc = self.backend, self.ufunc
         kind_of, is_native = backend.kind_of, backend.is_native
         keys: list[Any] = []
@@ -235,7 +235,7 @@ class Bound:
             raise LeftToNumPy(f"each step needs the result of the one before: {count} calls of the library")
 
     def _apart(self, a: Any) -> Any:
-        """Copy a result that was not computed: NumPy's reductions never return views."""
+        """Copy a result that may be a view of the operand, on backends with mutable arrays: NumPy's reductions never return views."""
         return self.backend.prim.copy(a) if self.backend.mutable else a
 
     # -- accumulate, reduceat, outer ---------------------------------------------------------------------------
@@ -288,8 +288,8 @@ class Bound:
         return made
 
     def _first_equal(self, a: Any, extrema: Any, axis: int) -> Any:
-        """Return running extrema as elements of ``a``, the first of equal ones: the derivative belongs to it; libraries give it to the
-        last, or divide it.
+        """Return running extrema as elements of ``a``, the first of equal ones: it gets the derivative, which libraries give to the last
+        one, or divide.
         """
         backend, prim, xp = self.backend, self.backend.prim, self.backend.xp
         shape = backend.shape_of(a)
@@ -344,7 +344,7 @@ class Bound:
         return prim.concatenate(parts, axis)
 
     def _reduced_on_host(self, a: Any, where: Any, axis: int, to: np.dtype[Any]) -> Any:
-        """Let NumPy reduce the slices of values in host memory: a library calls a function for each."""
+        """Let NumPy reduce many slices of values in host memory, where a library would make a call for each; return None for others."""
         backend = self.backend
         values = backend.awaited(a) if where.size > _FEW_SLICES else None
         if values is None or dtypes.category(values.dtype) == "other" or dtypes.is_bfloat16(values.dtype):
@@ -365,7 +365,7 @@ class Bound:
         return self(*self.spread(a, b), **kwargs)
 
     def spread(self, a: Any, b: Any) -> tuple[Any, Any]:
-        """Reshape the operands of :meth:`outer` so that the ufunc itself can be called: append an axis to the first for each axis of the second."""
+        """Return the operands of :meth:`outer` for a call of the ufunc: the first with an axis appended for each axis of the second."""
         backend = self.backend
         shape, ones = backend.shape_of(a), (1,) * len(backend.shape_of(b))
         if (ndim := len(shape) + len(ones)) > 64:

@@ -2,7 +2,7 @@
 
 The function runs on :class:`Affine` arrays. Each element is a row of a sparse matrix (coefficients of the
 elements of the arguments) and a number. NumPy itself moves elements (slices, ``reshape``, ``roll``, ``concatenate``,
-``pad``, …), on arrays with the positions of the elements. So none of its rules is repeated here, and views share
+``pad``, …), on arrays with the positions of the elements. So none of NumPy's rules is repeated here, and views share
 memory as NumPy's do.
 """
 
@@ -36,11 +36,11 @@ class Run:
     def __init__(self, f: Any, columns: int, real: bool) -> None:
         self.name, self.columns = name_of(f), columns
         self.real = real
-        """Whether all arguments are real, so that complex parts and conjugates are linear in them."""
+        """Whether all arguments are real, so that real and imaginary parts and conjugates are linear in them."""
         self.held: Backend | None = None
 
     def constant(self, x: Any) -> np.ndarray[Any, Any]:
-        """Return coefficients as an ndarray."""
+        """Return coefficients as an ndarray; if they are a library's array, set ``held`` to the library."""
         if isinstance(x, Handle):
             backend = x._kind.backend
             if not backend.home.native_is_ndarray:
@@ -246,7 +246,7 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
         return self._refuse("formatting") if spec else repr(self)
 
     def astype(self, dtype: Any, **_: Any) -> Affine:
-        """Cast: real numbers may become complex or change precision."""
+        """Cast: real numbers may become complex or change precision; other casts raise TraceError."""
         if np.dtype(dtype).kind not in ("c" if self.dtype.kind == "c" else "fc"):
             raise self.store.run.refuse(f"a cast to {np.dtype(dtype)}")
         store = Store(self.rows().astype(dtype), self.bias().astype(dtype), self.store.run)

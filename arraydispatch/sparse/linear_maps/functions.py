@@ -19,8 +19,8 @@ from .affine import Affine, Run, affine, follows, holds_affine, made_of
 
 
 def _moving(func: Any, data: Sequence[int] = (0,), many: bool = False) -> Callable[..., Any]:
-    """Make the rule for a function that moves elements, by running it on their positions. ``data``: names of arguments with
-    elements.
+    """Make the rule for a function that moves elements, by running it on their positions. ``data``: positions of the
+    arguments with elements (``many``: all are).
     """
 
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -80,7 +80,7 @@ class _Pool:
 
 
 def _writing(func: Any, at: int) -> Callable[..., None]:
-    """Make the rule for a NumPy function that writes elements into its first argument, by running it on positions."""
+    """Make the rule for a NumPy function that writes its argument ``at`` into its first argument, by running it on positions."""
 
     def run(target: Any, *args: Any, **kwargs: Any) -> None:
         if not isinstance(target, Affine):
@@ -109,7 +109,7 @@ def _viewing(func: Any) -> Callable[..., Any]:
 
 
 def _grouped(a: Affine, to: np.ndarray[Any, Any], shape: tuple[int, ...], factors: Any = None) -> Affine:
-    """Sum elements in groups. ``to``: for each element, the number of its result."""
+    """Sum elements, times their ``factors``, in groups. ``to``: for each element, the index of its result."""
     flat, run = to.ravel(), a.store.run
     ones = np.ones(flat.size) if factors is None else factors
     sums = sp.csr_array((ones, (flat, np.arange(flat.size))), shape=(math.prod(shape), flat.size))

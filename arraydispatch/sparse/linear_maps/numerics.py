@@ -1,4 +1,4 @@
-"""Rules of ``matrix_from_function`` for interpolation, further products, complex parts, counts, systems of equations, and loops over an axis."""
+"""Rules of ``matrix_from_function`` for interpolation, products, real and imaginary parts, counts, equations and loops over an axis."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ for _name in ("conj", "conjugate"):
 
 
 def _part(a: Affine, take: Callable[..., Any], what: str) -> Affine:
-    """Take a part of complex numbers, or their conjugates; these are linear in real arguments."""
+    """Return real parts, imaginary parts or conjugates (``take``); refuse complex arguments, in which these are not linear."""
     run = a.store.run
     if not run.real:
         raise run.refuse(f"{what} of complex arguments")

@@ -23,7 +23,7 @@ RESTART = 30
 
 
 def dot(a: Any, b: Any) -> Any:
-    """Return the inner product of each row."""
+    """Return the inner product of each row of ``a`` with that of ``b``."""
     return np.sum((np.conj(a) if a.dtype.kind == "c" else a) * b, axis=-1)
 
 
@@ -57,7 +57,7 @@ def _scaled(k: Any, v: Any) -> Any:
 
 
 class Method:
-    """Method applied to one system; base class with the common parts.
+    """Method applied to the systems of one call, which are rows; base class with the common code.
 
     ``apply`` and ``precondition`` apply the matrix, and an approximation of its inverse, to rows; right-hand sides are rows too. Each row
     has a tolerance for the norm of its residual; there are at most ``most`` steps.
@@ -89,11 +89,11 @@ class Method:
         return state | {"live": good & (length > self.tolerance) & (state["k"] < self.most)}
 
     def going(self, state: State) -> Any:
-        """Whether each row continues."""
+        """Whether any row continues."""
         return np.any(state["live"])
 
     def advance(self, state: State) -> State:
-        """Take a step of the rows that continue."""
+        """Return the state after a step of the rows that continue."""
         live = state["live"]
         new = state | self.step(state)
         new["k"] = state["k"] + self.each
@@ -200,7 +200,7 @@ class Stabilised(Method):
         }  # fmt: skip
 
     def _least(self, r: list[Any], u: list[Any], done: Any) -> tuple[tuple[Any, Any], Any, Any]:
-        """Minimize the residual over its powers; return residual and direction, the last factor, and the update of ``y``."""
+        """Minimize the residual over ``r[1:]``; return (residual, direction), the last factor, and the update of ``y``."""
         order = self.order
         tau: dict[tuple[int, int], Any] = {}
         sizes: dict[int, Any] = {}
@@ -247,7 +247,7 @@ class Residual(Method):
                 h = dot(v, w)
                 w = w - _scaled(h, v)
                 column.append(h)
-            for i, v in enumerate(basis):  # repeated to remove rounding errors
+            for i, v in enumerate(basis):  # orthogonalize again, to remove rounding errors
                 h = dot(v, w)
                 w = w - _scaled(h, v)
                 column[i] = column[i] + h

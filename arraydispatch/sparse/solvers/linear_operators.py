@@ -95,7 +95,7 @@ class System:
     # -- operator ----------------------------------------------------------------------------------------------------
 
     def rows(self, x: Any) -> Any:
-        """Reshape an array of the shape of the result to rows of unknowns."""
+        """Broadcast an array to the shape of the result and reshape it to rows of unknowns; raise ValueError if it does not fit."""
         given, shape = self.array(x), self.lead + self.unknowns
         try:
             whole = np.broadcast_to(given, shape)
@@ -227,7 +227,7 @@ class Preconditioner:
         return made
 
     def of(self, params: Any, own: Any, adjoint: bool = False) -> Callable[[Any], Any]:
-        """Return the function of rows. ``params``: parameters of the system; ``own``: those of the preconditioner."""
+        """Return the function that applies the preconditioner to rows. ``params``, ``own``: the system's parameters and its own."""
         if self.kind is None:
             return lambda r: r
         if own is not None:
@@ -247,7 +247,7 @@ class Preconditioner:
         return np.where(diagonal == 0, 1, np.conj(diagonal) if adjoint else diagonal)
 
     def _solved(self, way: str, r: Any) -> Any:
-        """Solve with the factors, on the host."""
+        """Solve with the incomplete factors, on the host."""
         if len(self.factors) == 1:
             return np.ascontiguousarray(self.factors[0].solve(np.array(r.T), way).T)
         return np.stack([lu.solve(np.array(line), way) for lu, line in zip(self.factors, r)])

@@ -175,7 +175,7 @@ def linear_solve(
 
 
 def _report(result: SolveResult, on_failure: str, system: System) -> None:
-    """Report unsolved systems, if they are known; with finite numbers, only a singular matrix has no direct solution."""
+    """Warn or raise if a system is known to be unsolved; LinAlgError if a direct method failed on finite numbers (a singular matrix)."""
     if is_traced((result.converged, result.residual)) or _staged(result.solution.backend):
         return
     if np.all(public.to_numpy(result.converged)):
@@ -193,12 +193,12 @@ def _staged(backend: Backend) -> bool:
 
 
 Run = Callable[..., Any]
-"""Function of (parameters of the matrix and of the preconditioner, b, x0, rtol, atol, adjoint) that returns x and facts about convergence,
-in rows."""
+"""Function of (parameters of the matrix and of the preconditioner, b, x0, rtol, atol, adjoint) that returns x and the convergence
+information of :func:`_told`. ``b``, ``x0`` and x have a row for each system."""
 
 
 def _differentiable(run: Run, system: System, adjoint: bool = False) -> Callable[..., Any]:
-    """Attach the derivative by the implicit rule: for ``A x = b`` it is ``A dx = db - dA x``."""
+    """Return ``run`` with a derivative, by the implicit rule: for ``A x = b`` it is ``A dx = db - dA x``."""
 
     def solve(params: Any, own: Any, b: Any, x0: Any, rtol: Any, atol: Any) -> Any:
         return run(params, own, b, x0, rtol, atol, adjoint)
@@ -209,7 +209,7 @@ def _differentiable(run: Run, system: System, adjoint: bool = False) -> Callable
         start = np.zeros_like(b)
         if system.function is None:
             left, told = _differentiable(run, system, not adjoint)(params, own, b, start, rtol, atol)
-        else:  # its adjoint is a derivative itself
+        else:  # the adjoint of a function is a derivative itself
             left, told = run(params, own, b, start, rtol, atol, not adjoint)
         if not (is_traced(told) or _staged(system.backend)) and not np.all(public.to_numpy(told)[2]):
             warn("ad.linear_solve has not solved the system of a derivative.", ConvergenceWarning)
@@ -245,7 +245,7 @@ def _told(b: Any, ax: Any, tolerance: Any, steps: Any, solved: Any, broken: Any)
 
 
 class _Iterative:
-    """Solver by a method of :mod:`arraydispatch.solvers.krylov`."""
+    """Solver by a method of :mod:`arraydispatch.sparse.solvers.krylov`."""
 
     def __init__(
         self, make: Callable[..., krylov.Method], system: System, pre: Preconditioner, most: int, hermitian: bool
@@ -275,7 +275,7 @@ class _Iterative:
             return system.apply(params, x, turned)
 
         by = stop_gradient(krylov.scale(b))[:, None]
-        # an empty system has an empty solution, as in SciPy
+        # if b is zero, so is the solution, as in SciPy
         x0 = np.where(np.any(b != 0, axis=-1)[:, None], x0 / by, 0)
         b = b / by
         tolerance = np.maximum(rtol * krylov.norm(b), atol / by[:, 0])
@@ -335,7 +335,7 @@ class _Direct:
 
 
 class _Host:
-    """Solver by a function of ``scipy.sparse.linalg``, row by row."""
+    """Solver by a function of ``scipy.sparse.linalg``, one right-hand side (a row of b) at a time."""
 
     def __init__(self, method: str, system: System, pre: Preconditioner, most: int) -> None:
         imported("scipy.sparse.linalg")

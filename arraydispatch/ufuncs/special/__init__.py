@@ -92,12 +92,12 @@ def reason_of(ufunc: np.ufunc) -> str | None:
 
 
 def _of_complex(loop: tuple[np.dtype[Any], ...]) -> bool:
-    """Whether a loop takes or returns complex numbers; the order of a Bessel function may be real."""
+    """Whether an operand or a result of a loop is complex. (Not all need be: the order of a Bessel function is real.)"""
     return any(t.kind == "c" for t in loop)
 
 
 def kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> Callable[..., Any]:
-    """Return the formula of a SciPy ufunc as a kernel of a backend."""
+    """Return the formula of a SciPy ufunc as a kernel of a backend; it may raise :class:`LeftToNumPy`, where SciPy is faster."""
     made = backend.fused(COMPOSED[ufunc])
     reason = backend.LEFT_TO_NUMPY.get(f"scipy.special.{NAMES[ufunc]}")
     return partial(_unless_left, made, dtypes.FasterOnHost(reason), backend) if reason else made
@@ -113,7 +113,7 @@ def _unless_left(made: Callable[..., Any], reason: str, backend: Backend, *opera
 
 
 def is_composed(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> bool:
-    """Whether a SciPy ufunc runs by a formula in this loop."""
+    """Whether the library has no kernel for this loop of a SciPy ufunc, so that a formula runs, or :func:`refusal` gives a reason."""
     return ufunc not in backend.UFUNCS or (_of_complex(loop) and not backend.native_is_ndarray)
 
 

@@ -21,7 +21,7 @@ def _without_zeros(x: Real, table: expansions.Series, zeros: tuple[tuple[float, 
 
 
 def _hankel(x: Real, p: expansions.Series, q: expansions.Series) -> tuple[Real, Real, Real, Real, Real]:
-    """Return amplitude, phase, sum and difference of sine and cosine, and the factor."""
+    """Return the terms of Hankel's expansion: amplitude, phase, sin x + cos x, sin x - cos x, and 1 / sqrt(pi x)."""
     w = 5.0 / x
     u = w * w
     c, s = cos(x), sin(x)

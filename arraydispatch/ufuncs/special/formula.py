@@ -53,20 +53,20 @@ class Real(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def constant(like: Real, value: float) -> Real:
-    """Return a number as an operand for an array."""
+    """Return a number as a 0-d :class:`Real` on the device of ``like``."""
     xp = like.xp
     return Real(xp, xp.prim.full((), value, dtypes.FLOAT64, xp.backend.device_of(like.v)))
 
 
 def where(condition: Real, x: Any, y: Any) -> Real:
-    """Choose elementwise; one of the two may be a number."""
+    """Choose ``x`` where the condition holds, else ``y``, elementwise; both may be numbers."""
     a, b = (z if isinstance(z, Real) else constant(condition, z) for z in (x, y))
     xp = condition.xp
     return Real(xp, xp.prim.where(condition.v, a.v, b.v))
 
 
 def choose(otherwise: Any, *cases: tuple[Real, Any]) -> Real:
-    """Return the value of the first case that holds, elementwise; else the result."""
+    """Return, elementwise, the value of the first case (condition, value) whose condition holds, else ``otherwise``."""
     for condition, value in reversed(cases):
         otherwise = where(condition, value, otherwise)
     made: Real = otherwise
@@ -175,7 +175,10 @@ _LOOK_EVERY = 8
 def repeat(
     step: Callable[..., tuple[Real, ...]], going: Callable[..., Real], state: tuple[Real, ...], most: int
 ) -> tuple[Real, ...]:
-    """Repeat ``step`` while ``going`` holds anywhere, at most ``most`` times; the state's shapes do not change."""
+    """Repeat ``step`` at most ``most`` times, until ``going`` holds nowhere (known values are checked after every eighth step).
+
+    The shapes of the state do not change.
+    """
     xp = state[0].xp
     state = broadcast(*state)
     if all(is_known(x) for x in state):

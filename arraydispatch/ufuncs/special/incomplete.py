@@ -139,7 +139,7 @@ def _log_gamma1p(a: Real, up: Real) -> Real:
 
 
 def _asymptotic(sign: float) -> Callable[[Real, Real], Real]:
-    """Evaluate DLMF 8.12.3 and 8.12.4, uniform in x near a large a."""
+    """Return the expansion of Q (``sign`` 1, DLMF 8.12.4) or P (-1, 8.12.3), which is uniform in x near a large a."""
 
     def formula_(a: Real, x: Real) -> Real:
         mu = (x - a) / a
@@ -211,7 +211,7 @@ def _log_complement(x: Real, y: Real) -> Real:
 
 
 def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """Evaluate the continued fraction of Didonato and Morris, a factor of the prefix."""
+    """Evaluate the continued fraction of Didonato and Morris, which the prefix is multiplied by."""
 
     def step(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real, v: Real) -> tuple[Real, ...]:
         m = m + 1.0
@@ -231,8 +231,8 @@ def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
 
 
 def _beta_integral(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """Compute the same for two large parameters, where the continued fraction needs many terms: integrate a bell or its tail by Gauss's
-    rule.
+    """Compute the value of :func:`_beta_fraction` for two large parameters, where the fraction needs many terms: integrate a bell or its
+    tail by Gauss's rule.
 
     The integrand decreases from 1 at x to a negligible value; its logarithm is a line plus :func:`log1pmx`.
     """
@@ -248,12 +248,12 @@ def _beta_integral(a: Real, b: Real, x: Real, y: Real) -> Real:
 
 
 def _beta_series(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """Evaluate the power series, for small b x, over beta(a, b) x**-a."""
+    """Compute I_x(a, b) divided by x**a / beta(a, b), by the power series, for small b x."""
     return _beta_sum(a, b, x, 1.0 / a)
 
 
 def _beta_sum(a: Real, b: Real, x: Real, first: Real) -> Real:
-    """Evaluate the same series with another first term."""
+    """Evaluate the power series of :func:`_beta_series` with the first term ``first``."""
 
     def step(n: Real, t: Real, total: Real, p: Real, q: Real, u: Real) -> tuple[Real, ...]:
         n = n + 1.0
@@ -293,7 +293,7 @@ def _slope(z: Real) -> Real:
 
 
 def _beta_rest(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """Compute one minus the power series, for a <= 0.5; it tends to 0 as a does."""
+    """Compute 1 - I_x(a, b) by the power series, for a <= 0.5; the value tends to 0 as a does."""
     total = _beta_sum(a, b, x, a * 0.0)
     scale = _log_gamma1p(a, a + 1.0) / a - _rise(a, b)
     return -expm1(a * (log(x) - scale) + log1p(a * total))
