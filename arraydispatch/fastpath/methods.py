@@ -518,10 +518,19 @@ def view_property(name: str, general: Any) -> Any:
 
 
 def view(general: Any) -> Any:
-    """Make the thin form of ``x.view(dtype)``; the general form runs for a class of arrays, or while the thin path is not in force."""
+    """Make the thin form of ``x.view()`` and ``x.view(dtype)``.
+
+    The general form runs if the argument is a class of arrays (``x.view(np.matrix)``), or while the thin path is off.
+    """
 
     def method(self: Handle, *args: Any, **kwargs: Any) -> Any:
         return general(self, *args, **kwargs)
+
+    def without(self: Handle) -> Any:
+        if path.least and type(self) is path.array_class and type(self._v) is ndarray:
+            x: ndarray = self._v
+            return view_of(self, x.view())
+        return general(self)
 
     def with_one(self: Handle, given: Any) -> Any:
         if (
@@ -540,7 +549,7 @@ def view(general: Any) -> Any:
         return general(self, given)
 
     method.__doc__ = general.__doc__
-    return handles.shortened(method, None, with_one)
+    return handles.shortened(method, without, with_one)
 
 
 _NUMBERS = (int, float, complex, np.generic)
