@@ -20,6 +20,7 @@ from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..backends.kinds import Kind
 from ..common.errors import check_broadcast
+from ..common.process_state import process
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from ..runtime.settings import Precision
@@ -126,8 +127,26 @@ def plan_for(
     return plan
 
 
-def drop_eager() -> None:
-    """Drop the plans for the libraries' own arrays, as when recording begins: a call that finds such a plan would not be recorded."""
+_records = _is_following = False
+"""Whether calls are recorded, under compiled execution while no library traces; whether that has been followed so far."""
+
+
+@process.follows("execution")
+def _begin() -> None:
+    """Follow the state from the first compiled execution on: before, transformations need not tell this module of their traces."""
+    global _is_following
+    if process.execution == "compiled" and not _is_following:
+        _is_following = True
+        process.follows("execution", "traces")(_follow)
+        _follow()
+
+
+def _follow() -> None:
+    """Drop the plans for the libraries' own arrays when recording begins: a call that finds such a plan is not recorded."""
+    global _records
+    before, _records = _records, process.execution == "compiled" and not process.traces
+    if before or not _records:
+        return
     for backend in loader.loaded():
         for kind in backend.kinds():
             kind.whole.clear()
@@ -137,6 +156,9 @@ def drop_eager() -> None:
                 if isinstance(key, Kind) and not (key.backend.hosted or key.backend.defers):
                     plans.pop(keys, None)
                     break
+
+
+_begin()
 
 
 def _operand(key: Key, precision: Precision) -> Any:

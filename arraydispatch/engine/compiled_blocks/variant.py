@@ -26,7 +26,6 @@ from ...common.pytrees import mapped
 from ...functions.registry import Entry, resolve
 from ...memory.view_programs import Slices
 from ...runtime import conversion, settings
-from ...ufuncs import plans
 from .tapes import MOST_BYTES, mine, settled
 from .units import Form, Unit, Unkeyable, Window
 from .values import Deferred, aval_of, known, number, read_by
@@ -52,9 +51,7 @@ _records = False
 @process.follows("execution", "traces")
 def _follow() -> None:
     global _records
-    before, _records = _records, process.execution == "compiled" and not process.traces
-    if _records and not before:
-        plans.drop_eager()
+    _records = process.execution == "compiled" and not process.traces
 
 
 _follow()
