@@ -77,7 +77,8 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
 
 
 def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
-    """Wrap a new ndarray in an `Array`, in the host state where the policy keeps it there. Return it unchanged if no backend has its dtype.
+    """Wrap a new ndarray in an `Array`: in the host state if the policy keeps it on the host, else uploaded. Return the ndarray unchanged
+    if the backend does not hold its dtype.
 
     ``held``: the backend of the call's operands.
     """
@@ -93,7 +94,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
             return views.wrapper(host, kind, True)
     comes_again = held is not None and held.hosted
     wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
-    known = dtypes.category(wanted) != "other"  # no library has the others, so none is imported to ask
+    known = dtypes.category(wanted) != "other"  # no library has other dtypes, so none is imported to ask
     if known and (held is None or not held.hosted or not settings.begins_on_host(held.name)):
         held = conversion.beginning(host.shape, wanted)
     if not known or held is None or not held.holds(wanted):
@@ -102,7 +103,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
     host = host.astype(wanted, copy=False)
     if held.native_is_ndarray:
         return views.wrapper(host, held.kind(wanted), True)
-    if comes_again:  # the operands are on the host; if little comes of this upload, such results stay there
+    if comes_again:  # the operands are on the host; if little is computed with this upload, results of the shape stay
         shapes.taken(host.shape, host.nbytes)
     value = conversion.upload(held, host, None, "a result computed on the host", copy=host.base is not None)
     return views.keep_order(views.wrapper(value, held.kind(wanted), True), host)

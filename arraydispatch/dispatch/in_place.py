@@ -30,7 +30,7 @@ ndarray = np.ndarray
 
 _NUMBERS = (float, int, np.float64)
 FRESH = 1 << 24
-"""Bytes from which a result gets NumPy's memory: for PyTorch's own, the system zeroes new pages, which takes half of the call's time."""
+"""Size in bytes from which a result gets memory of NumPy: in PyTorch's memory, zeroing new pages takes half of the call's time."""
 
 
 def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backend) -> bool:

@@ -1,7 +1,7 @@
 """SciPy's functions and methods on the host: they get ndarrays, and results go back to the backend of the arrays.
 
-SciPy's compiled code requires writable memory, and writes into ``out=`` and ``output=``: it gets copies. Those that it fills, or that it
-may overwrite (``overwrite_a=True``), are written back. Callbacks get ndarrays.
+SciPy's compiled code requires writable memory, and writes into ``out=`` and ``output=``: arrays whose memory NumPy may not write are
+copied. Copies that it fills, or that it may overwrite (``overwrite_a=True``), are written back. Callbacks get ndarrays.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def kept(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tupl
 
 
 def _back(result: Any, hand: Handover, backend: Backend, device: Any) -> Any:
-    """Convert a result: arrays in place of ndarrays."""
+    """Convert one leaf of a result: an ndarray becomes an `Array`; other values stay, except that a precision policy applies to floats."""
     array = hand.target(result)
     if array is not None:
         return array
@@ -111,7 +111,7 @@ def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backe
 
 
 def known_as(func: Any, args: tuple[Any, ...]) -> Any:
-    """Return the name under which a call is reported: a function, or a method by the name of its object."""
+    """Return what names a call in reports: a function itself, or for a method a string with its object's package, name and method name."""
     if func not in METHODS:
         return func
     owner, cls = args[0], type(args[0])

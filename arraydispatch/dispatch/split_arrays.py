@@ -27,7 +27,7 @@ _Parts = list[tuple[Box, np.ndarray[Any, Any]]]
 
 
 def is_possible() -> bool:
-    """Whether new arrays may be split: looked at by each call."""
+    """Whether new arrays may be split, because a device in force is a mesh."""
     devices = settings.default.devices
     return bool(devices) and any(device.mesh for device in devices.values() if device is not None)
 

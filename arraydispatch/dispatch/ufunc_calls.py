@@ -81,7 +81,7 @@ def elementwise(
     ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any], where: Any, outs: tuple[Any, ...],
     backend: Backend, precision: settings.Precision,
 ) -> tuple[Any, str]:  # fmt: skip
-    """Run an elementwise call; return the result and the class of the call."""
+    """Run an elementwise call; return the native result and the class of the entry, such as ``"native"``."""
     natives, keys = operands_of(inputs, backend)
     casting = options.pop("casting", "same_kind")
     signature = _signature(ufunc, options)
@@ -122,7 +122,7 @@ def elementwise(
 
 
 def _converted(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Return an operand; convert a number that the loop's dtype cannot hold, because NumPy's warning for that has another name."""
+    """Return an operand. A number that the loop's dtype cannot hold is converted first, because NumPy's warning then names the cast."""
     if type(x) not in (int, float) or dtype.char not in "ef" or fits(x, dtype):
         return x
     return reporting(lambda: np.asarray(float(x)).astype(dtype), "cast")
@@ -135,7 +135,9 @@ def _other_shapes(outs: tuple[Any, ...], where: Any) -> list[tuple[int, ...]]:
 
 
 def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | None:
-    """Return ``dtype=`` or ``signature=`` as a dtype or None for each input and output; raise NumPy's errors."""
+    """Remove ``dtype=`` and ``signature=`` from the options. Return them as a tuple with a dtype or None for each input and output; None
+    if neither is given. Raise NumPy's errors.
+    """
     dtype, signature = options.pop("dtype", None), options.pop("signature", options.pop("sig", None))
     nin, nout = ufunc.nin, ufunc.nout
     if dtype is not None:
@@ -164,7 +166,7 @@ def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | No
 def generalized(
     ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any], backend: Backend, precision: settings.Precision
 ) -> tuple[Any, str]:
-    """Run a call on stacks of vectors and matrices, such as ``np.matmul``."""
+    """Run a call on stacks of vectors and matrices, such as ``np.matmul``; return the native result and the class of the entry."""
     load("products")
 
     body = GUFUNCS.get(ufunc)
@@ -214,7 +216,7 @@ def of_method(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any], where: Any, outs: tuple[Any, ...],
     backend: Backend, precision: settings.Precision,
 ) -> tuple[Any, str]:  # fmt: skip
-    """Run ``reduce``, ``accumulate``, ``reduceat`` or ``at``."""
+    """Run ``reduce``, ``accumulate``, ``reduceat`` or ``at``; return the native result and the class of the entry."""
     bound = Bound(ufunc, backend)
     kind = "native" if ufunc in backend.REDUCE else "composed"
     if describe(ufunc, backend)[0] == "host" and ufunc not in backend.REDUCE:
