@@ -41,7 +41,7 @@ class Run(NamedTuple):
     why : str
         Reason for the choice of this backend, if the user did not name it.
     plain, process : float, optional
-        Seconds of the whole process by plain Python, and of this one.
+        Seconds that the whole process took under plain Python, and that this process took.
     programs : list of dict, optional
         Programs that ran on a mesh of devices, with their collectives.
     """

@@ -103,7 +103,7 @@ def _colors(data: dict[str, Any]) -> dict[str, str]:
 
 
 def _share(data: dict[str, Any]) -> str:
-    """Format the share of working calls that ran on the backend."""
+    """Format the share of the calls (without views) that ran on the backend; "none" if there are no calls."""
     working = sum(count for kind, count in data["calls_by_class"].items() if kind != "view")
     return f"{data['calls_on_backend'] / working:.1%}" if working else "none"
 

@@ -36,7 +36,8 @@ _RAW_METHODS = ("view", "byteswap")
 
 
 def scale_for(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[..., Any], wide: bool) -> Any:
-    """Return the scale of the errors of this call, besides the result itself.
+    """Return the scale of the errors of this call: a number, an array, ``"largest"`` (the result's largest element), or None (each element
+    of the result itself).
 
     ``wide``: whether the function acts on the whole array, not elementwise.
     """
@@ -226,7 +227,7 @@ def _roots(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: 
 
 
 def _zeros(p: Any, z: Any, dtype: np.dtype[Any]) -> Finding:
-    """Whether a polynomial is zero at each of these points, up to the rounding of its terms."""
+    """Return a finding with the largest value of a polynomial at these points, relative to its terms: zero up to rounding at a root."""
     size = np.maximum(np.polyval(np.abs(p), np.abs(z)), np.finfo(np.float64).tiny)
     return residual("the polynomial at a root", np.polyval(p, z) / size, np.zeros_like(z), len(p), dtype)
 
@@ -280,7 +281,9 @@ def check_for(func: Any) -> Check | None:
 _TIMES = 3
 """Number of changes of the arguments that are tried."""
 _AMPLE = 10.0
-"""Factor by which an error may exceed the largest of their effects; for a matrix its size if that is larger, because errors add up."""
+"""Factor by which an error may exceed the largest effect of these changes; for a matrix its number of rows or columns if that is larger,
+because errors add up.
+"""
 _NO_DIGITS = 0.1
 """Relative effect of rounding from which a result is meaningless."""
 
@@ -290,6 +293,9 @@ def amplified(
     findings: list[Finding],
 ) -> list[Finding]:  # fmt: skip
     """Return the findings about a result of an ill-conditioned problem, each relative to the effect of rounding of the arguments.
+
+    Findings about other functions, or within the tolerance, are returned unchanged. Return no findings if matrices differ in rank, or if
+    NumPy raises for an argument changed by rounding.
 
     Parameters
     ----------
