@@ -36,7 +36,7 @@ _OF_MATRICES = frozenset(
 """Methods of sparse matrices that accept arrays. (Constructors copy an array to the host, where the matrix is.)"""
 _LEFT = frozenset({"rvs", "interval", "test"})
 _OF_ANY = frozenset({"MultiUFunc", "NDInterpolatorBase"})
-"""Classes with objects that are called with any number of arrays."""
+"""Classes whose objects can be called with any number of arrays (``*args``)."""
 
 
 def open_module(module: ModuleType) -> None:
