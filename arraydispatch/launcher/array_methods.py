@@ -46,7 +46,7 @@ def is_copy(seen: Any) -> bool:
 
 
 def for_c_code(users: UserFiles, exchanges: Exchanges, twins: dict[Any, Any]) -> None:
-    """Replace these methods in classes that are made in user files.
+    """Replace the methods that NumPy's C code calls in classes that class statements in user files make from now on.
 
     ``twins``: NumPy's function -> the one that user files have under its name.
     """
@@ -115,7 +115,7 @@ def _made(users: UserFiles, twins: dict[Any, Any], made: Any, inherited: list[An
 
 
 def _seen(value: Any) -> Any:
-    """Replace ndarrays among arguments from NumPy by arrays on their memory."""
+    """Replace ndarrays among arguments from NumPy by arrays on their memory, and the class ``np.ndarray`` by the class of these."""
     kind = type(value)
     if kind is np.ndarray:
         shared = host_values.sharing(value)
@@ -130,8 +130,8 @@ def _itself(value: Any) -> Any:
 
 
 def _beside_ndarrays(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method of a subclass of ndarray so that it declines arrays, as ndarray's own would. NumPy then asks the arrays, which pass
-    ndarrays.
+    """Wrap a method of a subclass of ndarray so that it returns NotImplemented for arrays, as ndarray's own would. NumPy then calls the
+    arrays' methods, which pass ndarrays.
     """
 
     def answer(self: Any, func: Any, *more: Any, **kwargs: Any) -> Any:

@@ -49,7 +49,7 @@ OF_DATES: frozenset[str] = frozenset({"busday_count", "is_busday"})
 
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
-    """Return the stand-in for a function; None if user files get the function itself."""
+    """Return the class of the stand-in for a function; None if user files get the function itself."""
     facts, spec = facts_of(real), spec_of(real)
     mode = None if spec is None else spec.mode
     if facts.makes:
@@ -125,7 +125,7 @@ def _names(facade: ModuleType) -> dict[str, Any]:
 
 
 def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
-    """Make an attribute that a facade does not hold yet; also return whether the facade may keep it."""
+    """Return the value of an attribute that a facade does not hold yet, and whether the facade may keep the value."""
     own = _names(facade)
     real: ModuleType = own["_real_module"]
     value = getattr(real, name)  # raises NumPy's own error for a missing attribute
@@ -154,7 +154,7 @@ def _home(value: Any, module: ModuleType, name: str) -> tuple[str, str]:
 
 
 def _made(facade: ModuleType, name: str) -> Any:
-    """Make an attribute of a facade that it does not hold yet."""
+    """Return the value of an attribute that a facade does not hold yet; store the value in the facade if it may keep it."""
     value, stays = _stand(facade, name)
     if stays:
         _names(facade)[name] = value

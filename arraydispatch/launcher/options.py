@@ -92,7 +92,7 @@ class Choices(NamedTuple):
 
     @classmethod
     def of(cls, options: Any) -> Choices:
-        """Take the options of a parsed command line; the policy decides execution and sizes that are not given."""
+        """Return the options of a parsed command line; the policy decides execution and sizes that are not given."""
         made = cls(**{name: getattr(options, name) for name in cls._fields if hasattr(options, name)})
         calls = any((made.precision, made.device, getattr(options, "verify", False)))
         name = made.backend or default_backend(made.device).backend

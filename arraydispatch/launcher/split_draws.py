@@ -65,7 +65,7 @@ def call(generator: Any, owner: Any, name: str, args: tuple[Any, ...], kwargs: d
 
 
 class _Stream:
-    """Values that a generator draws in pieces. If interrupted, it has drawn none."""
+    """Values that a generator draws in pieces. After an interruption the generator has its state from before the first piece."""
 
     def __init__(self, generator: Any, draw: Callable[[int], Any]) -> None:
         self._generator, self._draw = generator, draw
@@ -86,7 +86,7 @@ class _Stream:
         self._bits.state = {**self._bits.state, **{key: before[key] for key in ("has_uint32", "uinteger")}}
 
     def around(self, work: Callable[[], None]) -> None:
-        """Run the drawing function where no signal handler runs: a handler that draws from this generator waits for it."""
+        """Run ``work`` under the generator's lock, and where no signal handler runs: one that draws from this generator would wait forever."""
 
         def locked() -> None:
             with self._bits.lock:

@@ -166,7 +166,7 @@ def _open_numpy(exchanges: Exchanges) -> None:
 
 
 def _open_autograd(_: Exchanges) -> None:
-    """Register the classes of arrays with autograd, which chooses by a value's class how to follow it."""
+    """Register the classes of arrays with autograd, which chooses by a value's class how to differentiate."""
     from autograd.extend import VSpace
     from autograd.numpy.numpy_boxes import ArrayBox
 

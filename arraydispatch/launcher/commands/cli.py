@@ -80,7 +80,9 @@ def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
 
 
 def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | None:
-    """Return the file that an option names, after checking that it is writable."""
+    """Return the absolute path of the file that an option names; None if there is none. Raise UsageError if it has another suffix, or
+    cannot be written.
+    """
     if not value:
         return None
     suffix = os.path.splitext(value)[1]
@@ -279,7 +281,7 @@ def _run_module(name: str, arguments: list[str], users: Any, cancel: Callable[[]
 
 
 def _asks_for_json(argv: list[str], command: str, description: str) -> bool:
-    """Parse the arguments of a command whose only option is ``--json``."""
+    """Parse the arguments of a command whose only option is ``--json``; return whether it is given."""
     from .parsers import Parser
 
     parser = Parser(prog=f"arraydispatch {command}", allow_abbrev=False, description=description)

@@ -205,7 +205,7 @@ def _options(line: str) -> Any:
 
 
 def _run(shell: Any, cell: str) -> Any:
-    """Run a cell and return its result; its error is shown once, by the code that raises it."""
+    """Run a cell and return IPython's result. An error of the cell is not shown here, but when :func:`_raise` raises it."""
     with ExitStack() as stack:
         exchanges = stack.enter_context(Exchanges())
         for name in ("showtraceback", "showsyntaxerror"):
@@ -223,7 +223,7 @@ def _silent(_: Exchange) -> Any:
 
 
 def _running(shell: Any) -> int:
-    """Return the number of the cell that calls a magic: IPython 9 increments its counter before it runs one."""
+    """Return the number of the cell that calls a magic: IPython 9 increments its counter before it runs a cell."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         if (number := _number(shell, frame.f_code.co_filename)) is not None:
