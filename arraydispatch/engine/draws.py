@@ -2,10 +2,10 @@
 
 A NumPy generator (PCG64, which ``default_rng`` makes, or PCG64DXSM) can be set to any place in its outputs, but the number of
 outputs per value varies: a normal number mostly takes one, sometimes two or more. So a thread begins at a place where some
-value *may* begin, and continues beyond the place where the next part began. There it also draws from that place, as the next part
-did, until both have reached the same place: from there on they agree, and the next part's values are NumPy's. The number of values
-before it is then known, and the parts are joined in order. If two draws do not meet, and at the end, the missing values are
-drawn in one thread.
+value *may* begin, and continues beyond the place where the next part began. From that place it draws a second time, as the next part
+did, until both draws have reached the same place: from there on they agree, and the next part's values are NumPy's. The number of
+values before the next part is then known, and the parts are joined in order. If two draws do not meet, and at the end, the missing
+values are drawn in one thread.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MULTIPLIERS: dict[type, int] = {
     np.random.PCG64: 0x2360ED051FC65DA44385DF649FCCF645,
     np.random.PCG64DXSM: 0xDA942042E4DD58B5,
 }
-"""Multiplier of the bit generators whose next state is a multiple of the last one plus a constant."""
+"""Class of bit generators whose next state is a multiple of the last one plus a constant -> the multiplier."""
 METHODS: dict[str, int] = {
     **dict.fromkeys(("random", "standard_cauchy", "standard_exponential", "standard_normal"), 0),
     **dict.fromkeys(("chisquare", "exponential", "geometric", "pareto", "poisson", "power", "rayleigh"), 1),
@@ -99,7 +99,7 @@ def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, An
         drawn()
         return result
     try:
-        briefly(drawn)  # a handler that draws from this generator waits for it
+        briefly(drawn)  # a handler that draws from this generator would wait for its lock
     except BaseException:  # raised by a signal handler: nothing has been drawn
         is_wanted = False
         raise

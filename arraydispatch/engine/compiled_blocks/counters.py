@@ -17,7 +17,7 @@ class Counters:
     calls : int
         Recorded calls.
     blocks, interpreted : int
-        Blocks that have run, and those of them that ran call by call.
+        Number of blocks that have run, and of those that ran call by call.
     programs : int
         Programs compiled.
     refused : int

@@ -2,8 +2,8 @@
 
 For the dispatch it is a backend like any other, with immutable arrays that are not on the host. So the code for arrays on an accelerator
 (views as programs, memory orders, ``out=``, scalars on the device) applies unchanged. Only entries, kernels and primitives differ: they
-record. If a call cannot be recorded as a whole, its parts are; a part that
-cannot be recorded runs at once, on the values of its operands.
+record. If a call cannot be recorded as a whole, the kernels and primitives that its body calls are recorded; one that cannot be recorded
+runs at once, on the values of its operands.
 """
 
 from __future__ import annotations
@@ -375,7 +375,7 @@ _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(Elli
 
 
 class _Primitives:
-    """The primitives, recording. Those that move nothing make no call."""
+    """Primitives that record their calls. A copy of a deferred value, or a cast to its own dtype, records nothing."""
 
     def __init__(self, variant: Deferring) -> None:
         self._variant = variant
@@ -442,7 +442,7 @@ class _Primitives:
         return self._update_at(a, self._operands(a, window), tuple([part[2] for part in window]), value)
 
     def _moves(self, a: Any, window: Window) -> bool:
-        """Whether slices of this shape have begun at many positions, so that their starts are operands."""
+        """Note where a slice begins. Return whether slices of its shape have begun at so many positions that starts are operands."""
         if type(a) is not Deferred or not _records:
             return False
         known = a.aval, window
@@ -475,7 +475,7 @@ class _Primitives:
 
     @staticmethod
     def _operands(a: Deferred, window: Window) -> tuple[Deferred, ...]:
-        """Return the starts as deferred numbers on the host."""
+        """Return the starts of a slice as deferred numbers on the host."""
         aval = aval_of((), _INT64, a.aval.device)
         return tuple([number(np.int64(start), aval) for start, _, _ in window])
 

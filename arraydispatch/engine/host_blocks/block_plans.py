@@ -34,7 +34,7 @@ fit better, but with 128 KiB a fourth of the time of a sum went into calling it,
 LONGEST = 1 << 17
 """Number of elements in a piece of a single node, which does not profit from the cache."""
 LEAST_SUMMED = 128
-"""Count of numbers that NumPy's pairwise sum does not divide."""
+"""Largest count of numbers that NumPy's pairwise sum adds without dividing them into halves."""
 BRIEF = 1 << 18
 """Average work of a call on a piece from which another thread saves time: threads take turns to begin calls, and a thread that waits
 for its turn sleeps."""
@@ -65,7 +65,7 @@ class Stretch:
     places : list of int
         Bytes of an element at each place of scratch memory.
     looked_full, looked_same : list of tuple
-        The rows of ``full`` and ``same`` that NumPy's own loops use.
+        The entries of ``full`` and ``same`` that NumPy's own loops use.
     """
 
     def __init__(self, shape: tuple[int, ...], fortran: bool, row: bool) -> None:
@@ -144,7 +144,7 @@ class Stretch:
         return longest // row * row
 
     def look(self, arrays: list[Any], values: list[Any], begin: int, end: int, registers: set[int]) -> None:
-        """Set these registers to a piece of their arrays."""
+        """Set these registers to a piece of their arrays, or to the whole array if it is the same for each piece."""
         for register, slot, how in self.full:
             if register in registers:
                 values[register] = viewed(arrays[slot], how)[begin:end]
@@ -319,7 +319,9 @@ def _overwritten(
     nodes: list[Node], reads: list[Reads], stretch_of: list[int], when: list[int], last: list[int],
     registers: _Registers,
 ) -> dict[int, int]:  # fmt: skip
-    """Map each node whose value is overwritten in part to form another node's value to the last node of such a chain."""
+    """Return a dict from each node whose value a write changes in place to the last node of that chain of writes. The memory of these nodes
+    then holds the last node's value.
+    """
     kept, targets = registers.kept, registers.targets
     shifted = {
         k for i, node in enumerate(nodes) if isinstance(node.form.func, Shift) for what, k in reads[i] if what == "node"

@@ -287,7 +287,9 @@ def _dtype(x: Any) -> np.dtype[Any]:
 
 
 def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group | int] | None:
-    """Return a group of these nodes if it is worth a kernel, else the nodes; None if those that read at other places should be left out."""
+    """Return a list with a group of these nodes if it is worth a kernel, else with the nodes, and count their work in ``of.cold``. Return
+    None if nodes that read at other places should be left out.
+    """
     if len(numbers) < 2 and not any(ops[i] == "select" for i in numbers):
         return list(numbers)
     nodes, slots = of.nodes, of.arrays

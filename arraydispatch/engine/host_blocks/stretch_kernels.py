@@ -95,7 +95,7 @@ class Fused(Bound):
     def settle(
         self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, longest: int, told: list[Any], arrays: list[Any]
     ) -> None:  # fmt: skip
-        """Choose the kernel when the contents of the registers are known.
+        """Choose the kernel, as the contents of the registers are known now. ``kernel`` stays None if it is not compiled yet or is refused.
 
         ``shape``: shape of the stretch; ``longest``: elements of its longest piece; ``told``: modes of ``np.errstate`` for each
         node of the block; ``arrays``: arrays in the slots.
@@ -269,7 +269,7 @@ class Fused(Bound):
     def _call_by_call(
         self, block: Any, values: list[Any], now: list[int], at: _At | None, saved: dict[int, int]
     ) -> None:
-        """Run NumPy's own calls on a piece, or on a part of it, to identify an error and its node."""
+        """Run NumPy's own calls on a piece, or on a part of it. ``now[0]`` is the number of the node that runs, to which errors belong."""
         made: list[Any] = []
         if at is None:
             shape = np.broadcast_shapes(*[values[register].shape for register in (*self.ins, *self.outs.values())])
@@ -390,7 +390,9 @@ def _strides(part: Part, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _merged(
     shape: tuple[int, ...], strides: list[tuple[int, ...]]
 ) -> tuple[tuple[int, ...], list[tuple[int, ...]], int]:
-    """Merge the axes that are one axis for every array; also return the elements of a row along the first axis."""
+    """Merge the axes that are one axis for every array. Return the lengths of the axes that are left, the strides of each array along them,
+    and how many elements of the first of them belong to one index of ``shape``'s first axis.
+    """
     lengths, axes, factor = [shape[-1]], [len(shape) - 1], 1
     for axis in range(len(shape) - 2, -1, -1):
         if shape[axis] == 1 and axis:

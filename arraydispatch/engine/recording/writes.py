@@ -72,7 +72,7 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
 
 
 def _ends(node: Node, other: Any) -> Any:
-    """Return the tape that must run before a call on a pending array and another operand is recorded; None if there is none."""
+    """Return the pending value whose tape must run before a call on a pending array and another operand is recorded; else None."""
     if node.tape is not mine():
         return node
     return other._v if isinstance(other, Handle) and type(other._v) is PendingView else None
@@ -201,7 +201,7 @@ def _to_the_end(call: Any, *args: Any) -> None:
 
 
 def _compute(own: Tape, node: Node, place: Any, row: bool, again: Any = None, given: Any = None) -> None:
-    """Compute a node directly into its place, and replace the value of its array by another node, which reads the place.
+    """Compute a node directly into its place. With ``again``, a node that reads the place, make that the value of the array ``given``.
 
     Do nothing if a signal handler has run the node before.
     """
