@@ -605,7 +605,7 @@ def _from_data(name: str) -> Callable[..., Any]:
 
 
 def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
-    """Implement ``np.from_dlpack``: return a view of an ``Array``, an array on another object's memory, or an ndarray if it is read-only."""
+    """Implement ``np.from_dlpack``: return a view of an ``Array``, an array on another object's memory, or a read-only ndarray."""
     if isinstance(x, ad.Array) and not kwargs:
         return x.view()
     made = np.from_dlpack(x, **kwargs)

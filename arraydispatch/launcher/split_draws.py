@@ -86,7 +86,7 @@ class _Stream:
         self._bits.state = {**self._bits.state, **{key: before[key] for key in ("has_uint32", "uinteger")}}
 
     def around(self, work: Callable[[], None]) -> None:
-        """Run ``work`` under the generator's lock, and where no signal handler runs: one that draws from this generator would wait forever."""
+        """Run ``work`` under the generator's lock, where no signal handler runs: one that draws from this generator would hang."""
 
         def locked() -> None:
             with self._bits.lock:

@@ -45,7 +45,7 @@ def _modules_in(module: ModuleType) -> list[ModuleType]:
 
 
 def _could_be_held(dtype: np.dtype[Any]) -> bool:
-    """Whether the backend can hold a dtype. No library is imported for the answer: TensorFlow's import at Python's end kills the process."""
+    """Whether the backend can hold a dtype. No library is imported for that: TensorFlow's import at Python's end kills the process."""
     name = settings.current_name()
     backend = loader.loaded_one(name) or loader.hosted(name)
     return dtypes.category(dtype) != "other" and backend.holds(dtype.newbyteorder("="))

@@ -295,7 +295,7 @@ class Profile(events.Listener):
             self._outer.transfer(direction, nbytes, why, host)
 
     def met(self, x: np.ndarray[Any, Any]) -> bool:
-        """Whether an ndarray or its base has been moved to or from the backend, or adopted; True for small ones, which are not remembered."""
+        """Whether an ndarray or its base has been moved to or from the backend, or adopted; True for small ones, which are not noted."""
         return x.nbytes < _SMALL or any(
             part in known for known in (self._up, self._down, self._taken) for part in (x, x.base) if part is not None
         )

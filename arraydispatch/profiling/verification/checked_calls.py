@@ -243,7 +243,7 @@ class Verification:
         return door
 
     def _output_at(self, func: Any) -> int:
-        """Return the number of positional arguments that a function takes before ``out``; ``sys.maxsize`` if ``out`` is keyword-only or absent."""
+        """Return the number of positional arguments that a function takes before ``out``; ``sys.maxsize`` if it takes none."""
         at = self._output.get(func)
         if at is None:
             try:
