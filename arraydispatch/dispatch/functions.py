@@ -116,7 +116,10 @@ def _listed(x: Any) -> Any:
 
 
 def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run a dispatched NumPy function: choose the backend, look up its entry, call it in the entry's mode, report the call."""
+    """Run a dispatched NumPy function: choose the backend, look up its entry, call it in the entry's mode, report the call.
+
+    Return DECLINED for a creation function with ``like=``. Raise HostFallbackError if the entry refuses the call.
+    """
     shortcuts.bring((*args, *kwargs.values()) if kwargs else args)
     backend = shortcuts.backend_of(args, kwargs)
     if backend is None:
@@ -367,8 +370,8 @@ def _as_out(spec: Spec, kwargs: dict[str, Any], out: Any) -> dict[str, Any]:
 
 
 def _promoted_with_out(spec: Spec, args: Any, kwargs: dict[str, Any], out: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the arguments with the dtype in which NumPy accumulates because of ``out=``; unchanged if a dtype is given or NumPy chooses
-    one itself.
+    """Return ``args`` and ``kwargs`` with the dtype in which NumPy accumulates because of ``out=``; unchanged if a dtype is given or NumPy
+    chooses one itself.
     """
     a, at = args[0] if args else kwargs["a"], len(args) if spec.out is None else spec.out - 1
     if spec.func is np.mean and _takes_results(a) and (a.dtype.kind not in "fc" or a.dtype.itemsize == 2):
@@ -485,7 +488,9 @@ def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: 
 
 
 def ghosts(x: Any, found: list[Handle]) -> Any:
-    """Replace each `Array` in an argument by its ghost, and each native array by a stand-in. ``found`` collects the `Array` objects."""
+    """Return an argument with the ghost in place of each `Array`, and a stand-in in place of each native array. ``found`` collects the
+    `Array` objects.
+    """
 
     def ghost(a: Handle) -> Any:
         found.append(a)
@@ -502,7 +507,7 @@ def ghosts(x: Any, found: list[Handle]) -> Any:
 
 
 def _looked_at(x: Any) -> Any:
-    """Replace each `Array` in an argument such as an axis or a shape by a copy of its values."""
+    """Return an argument, such as an axis or a shape, with a copy of the values in place of each `Array`."""
     return handed(x, _copied_values)
 
 
@@ -639,7 +644,7 @@ def _attribute(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _output(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """Run a SciPy function. If ``output=`` is an array, the result gets its dtype and is written to it, and the array is returned."""
+    """Run a SciPy function. If ``output=`` is an array, write the result to it, with that array's dtype, and return the array."""
     at, _ = scipy_calls.filled_by(spec.func)
     place = min(at, default=len(args))
     positional = len(args) > place

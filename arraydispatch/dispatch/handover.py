@@ -41,8 +41,8 @@ from . import host_results, wrapping
 
 
 def handed(x: Any, array: Callable[[Any], Any], other: Callable[[Any], Any] | None = None, dicts: bool = True) -> Any:
-    """Replace each array ``a`` within an argument by ``array(a)``, and every other leaf ``x`` by ``other(x)``. With ``dicts=False``, dicts
-    are leaves too, as for NumPy.
+    """Return an argument with ``array(a)`` in place of each array ``a`` within it, and ``other(x)`` in place of every other leaf ``x``.
+    With ``dicts=False``, dicts are leaves too, as for NumPy.
     """
     cls = type(x)
     if issubclass(cls, Handle):
@@ -89,7 +89,7 @@ class Handover:
 
     @staticmethod
     def _copied(a: Any, host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Copy values in the memory order that the array shows, for code that writes only to memory in Fortran order."""
+        """Return a copy of values in the memory order that the array shows, for code that writes only to memory in Fortran order."""
         return host.copy("F" if host.ndim > 1 and a.flags.fnc else "K")
 
     def read(self, a: Any) -> np.ndarray[Any, Any]:

@@ -108,7 +108,10 @@ def overwrites_read_only(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Implement ``__array_ufunc__`` for numba's ufuncs: they are not ``np.ufunc`` and compile loops when they are called."""
+    """Implement ``__array_ufunc__`` for numba's ufuncs: they are not ``np.ufunc`` and compile loops when they are called.
+
+    Return NotImplemented if another operand has the protocol; raise TypeError for any other object in place of the ufunc.
+    """
     if not (callable(ufunc) and isinstance(getattr(ufunc, "ufunc", None), np.ufunc)):
         raise TypeError(f"argument 1 must be numpy.ufunc, not {type(ufunc).__name__}")
     for x in (*inputs, *kwargs.values()):

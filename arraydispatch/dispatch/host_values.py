@@ -67,7 +67,7 @@ def large(values: Any) -> bool:
 
 
 def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
-    """Whether a call broadcasts small arrays to a large result, as ``x[:, None] - x`` and ``outer`` do, or to one split over a mesh.
+    """Whether a call broadcasts small arrays to a large result, as ``x[:, None] - x`` and ``outer`` do, or to a result split over a mesh.
 
     The library runs such a call, as others with large results: under compiled execution the result may never be stored.
     """
@@ -139,7 +139,7 @@ _NARROW_FROM = 3 << 20
 
 
 def _multiplies_from(backend: Backend) -> int:
-    """Return the size from which a backend's matrices are not left to NumPy, if they are deferred or in the host state; 0 for others."""
+    """Return the size from which a backend's matrices are not left to NumPy, if they are deferred or in the host state; else 0."""
     if backend.hosted:
         return backend.home.MULTIPLIES_FROM
     return backend.MULTIPLIES_FROM if backend.defers else 0
@@ -335,7 +335,7 @@ def _given(x: Any, why: str = _WRITTEN) -> Any:
 
 
 def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
-    """Wrap a user's function that NumPy calls, so that it gets arrays, not ndarrays."""
+    """Wrap a user's function that NumPy calls, so that the function gets arrays, not ndarrays."""
 
     @wraps(func)
     def called(*args: Any, **kwargs: Any) -> Any:

@@ -58,7 +58,7 @@ def _stand_in(x: Any) -> Any:
 
 
 def slowest_first(g: Ghost) -> Ghost:
-    """Transpose an array so that its axes are in the order in which NumPy traverses its memory (``order="K"``)."""
+    """Return a ghost, transposed so that its axes are in the order in which NumPy traverses its memory (``order="K"``)."""
     return g.transpose(axes_by_stride(together([g]).strides))
 
 

@@ -15,7 +15,7 @@ from . import wrapping
 
 
 def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
-    """Return ``out=`` as a tuple; empty if there is none, or for ``out=...``, which requests an array in place of a scalar."""
+    """Return ``out=`` as a tuple; empty without one, or for ``out=...``, which requests an array, not a scalar. Raise NumPy's errors."""
     if out is None or out is Ellipsis:
         return ()
     nout = ufunc.nout if method == "__call__" else 1
@@ -35,7 +35,7 @@ def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
 def into(
     ufunc: np.ufunc, outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision
 ) -> Any:
-    """Write each result into its array of ``outs``, or wrap it if that is None. Return the array, or a tuple of several."""
+    """Write each result into its array of ``outs``, or wrap it where there is None instead. Return the array, or a tuple of several."""
     results = result if isinstance(result, tuple) else (result,)
     made = [
         wrapping.wrap_result(r, backend, "scalar", precision)

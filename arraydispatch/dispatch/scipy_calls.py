@@ -56,7 +56,7 @@ def may_overwrite(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> b
 
 
 def kept(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of a call without permissions to overwrite."""
+    """Return the positional and the keyword arguments of a call without permissions to overwrite."""
     at = {i for i, _ in _permissions(func)}
     names = {name for _, name in _permissions(func)}
     positional = tuple(False if i in at else x for i, x in enumerate(args))
@@ -79,7 +79,7 @@ def call(
     compute: Callable[..., Any], known: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend,
     reason: str, overwrites: bool = False,
 ) -> Any:  # fmt: skip
-    """Run a SciPy callable on the host. ``known``: name in the report. ``overwrites``: whether it may overwrite its arguments."""
+    """Run a SciPy callable on the host. ``known``: name in the report. ``overwrites``: whether the callable may overwrite its arguments."""
     if not backend.hosted:
         host_results.allow(known, backend, reason)
     start = perf_counter()
@@ -111,7 +111,7 @@ def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backe
 
 
 def known_as(func: Any, args: tuple[Any, ...]) -> Any:
-    """Return what names a call in reports: a function itself, or for a method a string with its object's package, name and method name."""
+    """Return a call's name in reports: a function itself, or for a method a string with its object's package, name and method name."""
     if func not in METHODS:
         return func
     owner, cls = args[0], type(args[0])

@@ -167,7 +167,7 @@ def _at_home(operands: Any) -> list[Any] | None:
 
 
 def on_memory(args: tuple[Any, ...], backend: Any) -> tuple[Any, ...]:
-    """Replace arrays in the host state by arrays of the library on their memory, where the library can read it in place."""
+    """Return the arguments with arrays of the library in place of arrays in the host state whose memory the library can read in place."""
     made: list[Any] = []
     for x in args:
         if isinstance(x, Handle):
@@ -185,7 +185,7 @@ def operator(
 ) -> Callable[[Any, Any], Any]:
     """Make the short path of a ufunc of two operands; ``slow`` handles calls without a plan.
 
-    ``ordered``: whether the result gets NumPy's memory order, which it does not need if it is written to another array.
+    ``ordered``: whether the result gets NumPy's memory order, which the result does not need if it is written to another array.
     """
     plans = PLANS.setdefault(ufunc, {})
     find = plans.get

@@ -144,7 +144,9 @@ def target(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Backend, Any] 
 
 
 def _pieces(box: Box, together: int = 1) -> Iterator[Box]:
-    """Divide a box (a slice per axis) into small boxes, in C order. ``together``: number of adjacent indices of the first axis to keep in one box."""
+    """Yield the small boxes into which a box (a slice per axis) is divided, in C order. ``together``: number of adjacent indices of the
+    first axis to keep in one box.
+    """
     lengths = [each.stop - each.start for each in box]
     size, axis = 1, len(box)  # of the last axes that fit into a piece
     while axis and (size * lengths[axis - 1] <= PIECE or (together > 1 < axis)):

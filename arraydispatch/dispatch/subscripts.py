@@ -44,7 +44,7 @@ def _has_native_view(a: Handle, key: Any) -> bool:
 
 
 def _simplify(key: Any) -> Any:
-    """Replace 0-d integer arrays, whose values are read, and objects with ``__index__`` in a key by integers."""
+    """Return a key with integers in place of 0-d integer arrays, whose values are read, and of objects with ``__index__``."""
     if isinstance(key, tuple):  # a named one too
         return tuple(_simplify(k) for k in key)
     if isinstance(key, Handle) and key._kind.dtype.kind in "iu" and not ghost(key).shape:
@@ -436,7 +436,8 @@ def _apart(key: Any, x: Any, backend: Backend) -> Any:
 
 
 def stand_in(value: Any) -> Any:
-    """Return the ndarray of an `Array` that is assigned to one element; if it has not one element, its ghost, for which NumPy raises.
+    """Return the ndarray of an `Array` that is assigned to one element; if it does not have exactly one element, its ghost, for which
+    NumPy raises.
 
     Other values are returned unchanged.
     """

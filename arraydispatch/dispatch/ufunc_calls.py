@@ -28,7 +28,9 @@ __warningregistry__ = None  # NumPy warns here, for a line of the user's: see ar
 
 
 def operands_of(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], list[Any]]:
-    """Return native operands and plan keys; ndarrays and sequences move to the device of the others."""
+    """Return native operands and plan keys; ndarrays and sequences move to the device of the others. Raise Unsupported for an operand that
+    only NumPy can compute with.
+    """
     device = wrapping.device_among(inputs, backend)
     natives: list[Any] = []
     keys: list[Any] = []
@@ -203,7 +205,7 @@ def precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: i
 
 
 def spread(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
-    """Reshape the operands of ``ufunc.outer`` for the ufunc: append as many axes to the first as the second has."""
+    """Return the operands of ``ufunc.outer`` as the ufunc takes them: with as many axes appended to the first as the second has."""
     if len(inputs) != 2 or ufunc.nin != 2:
         raise TypeError(f"outer() takes exactly 2 positional arguments ({len(inputs)} given)")
     natives, keys = operands_of(inputs, backend)

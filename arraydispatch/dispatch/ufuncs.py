@@ -133,7 +133,7 @@ def _speaks(other: Any) -> bool:
 
 
 def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    """Make ``__iadd__`` for a ufunc: it writes into the array's own memory, so that every view sees the change."""
+    """Make ``__iadd__`` for a ufunc: the method writes into the array's own memory, so that every view sees the change."""
     plans = PLANS.setdefault(ufunc, {})
     update = shortcuts.updater(ufunc)
 

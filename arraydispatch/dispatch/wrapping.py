@@ -163,7 +163,7 @@ _PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array_wrap__")
 
 
 def asked(x: Any) -> Any:
-    """Replace objects in an argument, or a tuple of arguments, by the arrays to which NumPy converts them (``__array__`` and the like).
+    """Return an argument, or a tuple of arguments, with arrays in place of objects that NumPy converts (by ``__array__`` and the like).
 
     Use it before the arrays of the call are read, as NumPy does: the objects' code may write to the arrays.
     """
@@ -275,7 +275,10 @@ def made_of(value: Native, backend: Backend) -> Any:
 
 
 def _is_the_hosts(shape: tuple[int, ...], least: int, backend: Backend) -> bool:
-    """Whether a library's result should move to the host: it is small, or its shape does not recur."""
+    """Whether a library's result should move to the host: it is small, or of a backend that defers calls and its shape does not recur.
+
+    Unless the result is small, this counts as a question about the shape.
+    """
     return math.prod(shape) < least or (backend.defers and not shapes.recurs(shape))
 
 
@@ -330,7 +333,7 @@ def zero_d(scalar: Handle) -> Any:
 
 
 def numbers(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Replace scalars on a device by NumPy's in a value to write, if the dtype might not hold them.
+    """Return a value to write with NumPy's scalars in place of scalars on a device, if the dtype might not hold them.
 
     For a scalar NumPy checks the value (a NaN is not an integer), for an array the dtype.
     """

@@ -135,7 +135,7 @@ def _halves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 class _NoSeed(ISeedSequence):
-    """Seed for a bit generator that gets its state right away: with it, creating one takes half a microsecond, not twenty."""
+    """Seed for a bit generator whose state is set right away: with this seed, creating one takes half a microsecond, not twenty."""
 
     _words = np.zeros(8, np.uint64)
 
@@ -225,7 +225,7 @@ class _Draw(Parts):
         return result
 
     def _count(self, halves: int, of: int = 0) -> int:
-        """Estimate how many values, at least one, take at most ``halves`` half outputs. ``of``: the total, if they are its last values."""
+        """Estimate how many values, at least one, take at most ``halves`` half outputs. ``of``: size of the draw, if these end it."""
         count = halves / self._each
         return max(1, int(count - (sqrt(count) + max(count, of) * self._error if self._error else 0)))
 
@@ -240,8 +240,8 @@ class _Draw(Parts):
             self._filled, self.end = to, mine.bit_generator.state
 
     def _meeting(self, i: int) -> tuple[list[Any], int | None, dict[str, Any]]:
-        """Draw a part up to where it meets the next one. Return its values, the number of the next part's values to skip (None if they do not
-        meet), and the state after them.
+        """Draw a part up to where it meets the next one. Return the part's values, the number of the next part's values to skip (None if
+        the two do not meet), and the generator's state after the part.
         """
         stream, draw, begins = self._stream, self._draw, self._origin + i * self._length
         mine = stream.generator(outputs=begins) if i else stream.generator(self.end)

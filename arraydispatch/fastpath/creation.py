@@ -265,7 +265,8 @@ def wrapped(value: Any) -> Any:
 def wrapped_all(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a NumPy function with numbers and ndarrays, and wrap its result; return :data:`DECLINED` if the general function must call it.
 
-    It must if a result is or views an argument. A call that computed is not repeated, because it may warn or call ``np.seterrcall``'s function.
+    The general function must call it if a result is an argument or a view of one. A call that has computed is not repeated, because it
+    may warn or call ``np.seterrcall``'s function.
     """
     if _float_kind is None:
         return DECLINED

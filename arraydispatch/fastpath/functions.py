@@ -347,7 +347,7 @@ def _are_read(found: list[Any]) -> bool:
 
 
 def _beside_tables(args: Any, found: list[Any], tables: Any, large: bool) -> list[Any] | None:
-    """Do the same as :func:`values_of`, where the arrays at the positions ``tables`` may be large; all may if ``large``."""
+    """Return what :func:`values_of` returns, but let the arrays at the positions ``tables`` be large; all arrays if ``large``."""
     hosts: list[Any] = []
     for i, x in enumerate(args):
         inside = values_of((x,), found, DEEPEST, large or i in tables)

@@ -68,7 +68,7 @@ def _showing(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def inline_variable_array_repr(var: Any, max_width: int) -> Any:
-        """Show the first and the last numbers of an array in memory, in one line."""
+        """Return a line with the first and the last numbers of an array that is in memory."""
         held = getattr(var, "_data", None)
         return flat(var, max_width) if isinstance(held, Handle) else real(var, max_width)
 

@@ -162,7 +162,7 @@ def is_window(x: np.ndarray[Any, Any]) -> bool:
 
 
 def move(result: Any, what: str) -> Any:
-    """Move new ndarrays, also inside tuples, lists and named tuples, to the backend. ``what``: their name in reports."""
+    """Return a result with its new ndarrays, also in tuples, lists and named tuples, moved to the backend. ``what``: name in reports."""
     kind = type(result)
     if kind is _ndarray:
         if process.visited is not None and traced():
@@ -174,7 +174,7 @@ def move(result: Any, what: str) -> Any:
 
 
 def received(made: Sequence[Any], what: str, given: tuple[Any, ...] = (), others: bool = False) -> list[Any]:
-    """Replace ndarrays in the results of a function by arrays. ``what``: the function's name in reports; ``given``: its arguments.
+    """Return a function's results with arrays in place of ndarrays. ``what``: the function's name in reports; ``given``: its arguments.
 
     An ndarray that only ``made`` refers to is moved like any new result; one that other code holds too becomes an array on its memory.
     The caller must hold only the container ``made``, so that references can be counted. ``others``: whether other code holds the container.
@@ -249,7 +249,8 @@ def _of_others(x: np.ndarray[Any, Any], what: str, given: tuple[Any, ...]) -> An
 
 
 def to_host(value: Any, why: str = "") -> Any:
-    """Replace every ``Array`` by an ndarray, also inside lists, tuples and dicts, and the class of arrays by ``np.ndarray``.
+    """Return a value with an ndarray in place of every ``Array``, also inside lists, tuples and dicts, and ``np.ndarray`` in place of the
+    class of arrays.
 
     ``why``: reason in the report.
     """
@@ -350,7 +351,7 @@ class Stand(StandIn):
 def _asked_for_out(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
     """Warn about ``where=`` without ``out=`` as NumPy does, then set ``out=None`` in ``kwargs``. Return the other arguments.
 
-    An explicit ``out=None`` suppresses NumPy's warning, but NumPy removes it before it calls an array's protocol.
+    An explicit ``out=None`` suppresses NumPy's warning, but NumPy removes the keyword before it calls an array's protocol.
     """
     if kwargs.get("where", True) is True or "out" in kwargs or any(x is not None for x in args[ufunc.nin :]):
         return args
@@ -412,7 +413,7 @@ class Function(Stand):
         return self._moved(result, args, kwargs) if made and asked_by_user(2) else result
 
     def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Move NumPy's result to the backend, unless it is a view of a buffer or of a guest among the arguments."""
+        """Return NumPy's result moved to the backend; unchanged if it is a view of a writable buffer or an ndarray among the arguments."""
         if type(result) is _ndarray and result.base is not None and _is_view(result, (*args, *kwargs.values())):
             events.left(self._what, "it is a window on other memory")
             return result

@@ -102,7 +102,9 @@ def _of_numpy(bases: tuple[Any, ...], metaclass: Any) -> tuple[tuple[Any, ...], 
 
 
 def _made(users: UserFiles, twins: dict[Any, Any], made: Any, inherited: list[Any], frame: FrameType) -> None:
-    """Notify stand-ins of a new class that inherits from NumPy's own, and replace its methods. ``frame``: frame of the class statement."""
+    """Notify the stand-ins ``inherited`` of a new class that has NumPy's own classes as bases in their place, and replace the new class's
+    protocol methods. ``frame``: frame of the class statement.
+    """
     for stand_in in inherited:
         type(stand_in).inherited(stand_in, made)
     if not isinstance(made, type):
@@ -115,7 +117,7 @@ def _made(users: UserFiles, twins: dict[Any, Any], made: Any, inherited: list[An
 
 
 def _seen(value: Any) -> Any:
-    """Replace ndarrays among arguments from NumPy by arrays on their memory, and the class ``np.ndarray`` by the class of these."""
+    """Return an argument from NumPy with arrays that share memory in place of ndarrays, and arrays' class in place of ``np.ndarray``."""
     kind = type(value)
     if kind is np.ndarray:
         shared = host_values.sharing(value)

@@ -117,7 +117,10 @@ def uninstall() -> None:
 
 
 def _choices(backend: Any, device: Any, precision: Any, execution: Any, min_size: Any, fallback: Any) -> Choices | None:
-    """Return the options of a call, checked as far as possible without the library; None if the call gives none, while a run is set up."""
+    """Return the options of a call, checked as far as possible without the library; None if the call gives none, while a run is set up.
+
+    Raise the errors of :func:`install` for wrong options.
+    """
     if backend is not None:
         backend = str(backend)
         loader.check(backend)

@@ -33,7 +33,7 @@ class Chosen(NamedTuple):
 
 
 def default_backend(device: str | None = None) -> Chosen:
-    """Choose the backend of a run that names none: the one in use, that of the environment variable, or the best one installed.
+    """Return the backend of a run that names none: the one in use, that of the environment variable, or the best one installed.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ _looked_at = TypeTable(ad.Array, list, tuple, dict, type, ModuleType)
 
 
 def _hosted(value: Any, deep: bool = True) -> Any:
-    """Replace each ``Array`` in a value by an ndarray; unless ``deep``, lists are not searched."""
+    """Return a value with an ndarray in place of each ``Array`` in it; unless ``deep``, lists are not searched."""
     kind = type(value)
     if not _looked_at[kind] or (kind is list and not deep):
         return value

@@ -188,7 +188,7 @@ def survive_forks() -> None:
 
 @contextmanager
 def survived() -> Iterator[None]:
-    """Make forks of this process work, and remove its warnings filter at the end of the block."""
+    """Make forks of this process work; at the end of the block, remove the warnings filters that this added."""
     import warnings
 
     filters: Any = warnings.filters

@@ -261,7 +261,7 @@ class Files:
 
 
 class FirstRankFiles(Files):
-    """Files of rank 0: the real ones. It makes a change after the other ranks have come to the same change."""
+    """Files of rank 0: the real ones. Rank 0 makes a change after the other ranks have come to the same change."""
 
     def keep(self) -> None:
         """Exchange the functions of Python that change files, for the rest of the process; do nothing if the ranks share no folder."""

@@ -237,7 +237,7 @@ def seeded(*seeds: object) -> None:
 
 
 class _Watch:
-    """Writer of this rank's state, its line, and the programs that it has begun, to files for the command."""
+    """Writer of this rank's state, the source line that it runs, and the programs that it has begun, to files for the command."""
 
     def __init__(self) -> None:
         self.begun: Begun | None = None

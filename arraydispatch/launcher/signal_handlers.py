@@ -119,7 +119,7 @@ def _programs(handler: Any) -> Any:
 
 
 def _give_back() -> None:
-    """Restore the program's own handlers at the end of a run."""
+    """Restore the program's own handlers at the end of a run; do nothing in another thread than the main one, which cannot set handlers."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in signal.valid_signals():

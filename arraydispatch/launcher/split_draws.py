@@ -74,7 +74,7 @@ class _Stream:
         self.can_advance = isinstance(generator, np.random.Generator) and type(self._bits) in draws.MULTIPLIERS
 
     def draw(self, count: int) -> Any:
-        """Return the next values."""
+        """Return the next values; raise InterruptedError if an interruption has ended the draw."""
         if not self._is_wanted:
             raise InterruptedError
         return self._draw(count)

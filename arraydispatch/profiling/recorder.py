@@ -700,7 +700,7 @@ class Known:
         return found is not None and found() is x
 
     def add(self, x: Any) -> _Seen:
-        """Record an ndarray."""
+        """Record an ndarray, unless it is recorded already, and return its record."""
         key = id(x)
         found = self._found.get(key)
         if found is None or found() is not x:

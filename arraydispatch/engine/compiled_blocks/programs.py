@@ -26,12 +26,13 @@ from .values import Aval, Deferred
 __all__ = ["MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block_of", "forget", "programs"]
 
 MOST_OF_A_PLACE = 8
-"""Maximum number of programs for blocks that differ only in shapes, dtypes and static arguments: these may change each time."""
+"""Maximum number of programs for blocks that differ only in shapes, dtypes and static arguments, which may change each time."""
 MOST_PROGRAMS = 512
 _DEAD_FOR = 10
 """Minimum number of runs before a program is compiled again to overwrite operands that were dead in each run."""
 _REPAYS = 1 << 29
-"""Minimum bytes of these operands in all runs together: for a short loop the compiler takes longer than all iterations."""
+"""Minimum bytes of operands that were dead in each run, in all runs together: for a short loop the compiler takes longer than all
+iterations."""
 _WORTH_DONATING = 1 << 19
 """Minimum bytes of an operand for which a program that overwrites it is compiled."""
 _WORD = 8
@@ -40,7 +41,7 @@ _MOST_BLOCKS = 2048
 
 _blocks: dict[Any, Block] = {}
 _of_tape: dict[Any, tuple[Any, list[int]]] = {}
-"""Contents of a tape and its wanted results -> their block, and the positions of the block's inputs among the tape's."""
+"""Contents of a tape and its wanted results -> their block, and the positions of the block's inputs among the tape's inputs."""
 _of_place: dict[Any, int] = {}
 _lock = threading.RLock()
 
@@ -274,7 +275,7 @@ class Block:
         return made if not donated or made.bytes() <= self.program.bytes() else None  # type: ignore[union-attr]
 
     def _all(self, natives: list[Any]) -> list[Any]:
-        """Run all calls on native arrays: the block as one function, for the compiler."""
+        """Run all calls on native arrays and return the wanted results: the block as one function, for the compiler."""
         values = {-1 - i: x for i, x in enumerate(natives)}
         made = 0
         for form, ref in zip(self.forms, self.refs):
@@ -400,7 +401,9 @@ def block_of(
     inputs: list[Deferred],
     backend: Backend,
 ) -> tuple[Block | None, list[Deferred], list[Deferred]]:
-    """Return the block of a tape's wanted results, its inputs, and these results. The block is None if none are wanted."""
+    """Return the block of a tape's wanted results, the block's inputs, and the deferred values of the results. The block is None if
+    none are wanted.
+    """
     if not wanted:
         return None, [], []
     tape = (
@@ -424,7 +427,9 @@ def block_of(
 def _found(
     forms: list[Form], refs: list[tuple[int, ...]], wanted: list[int], inputs: list[Deferred], backend: Backend
 ) -> tuple[Block, list[int]]:
-    """Find or make the block of the calls that the wanted results depend on; also return the positions of its inputs among the tape's."""
+    """Find or make the block of the calls that the wanted results depend on. Return it, and the positions of its inputs among the tape's
+    inputs.
+    """
     firsts: list[int] = []
     total = 0
     for form in forms:

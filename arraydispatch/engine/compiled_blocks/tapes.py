@@ -151,7 +151,7 @@ class Tape:
         return made[0] if form.structure is None else rebuilt(form.structure, made)
 
     def _added(self, form: Form, operands: Any, backend: Any) -> list[Deferred]:
-        """Record a call; return its results."""
+        """Record a call; return its results. Raise the error of an operand that could not be computed."""
         x: Deferred
         if self._run is not None:
             self.run()  # an exception had interrupted it
@@ -324,7 +324,7 @@ class Tape:
         return min(_ends(units), default=most)
 
     def _rest(self, count: int) -> _Rest:
-        """Return the tape without its first ``count`` calls; results of these that the others read become inputs."""
+        """Return the tape without its first ``count`` calls; results of the first calls that later calls read become inputs."""
         before, left = self.calls[:count], self.calls[count:]
         first = before[-1].end
         if not left:
@@ -429,7 +429,8 @@ def run_all() -> None:
 
 
 def settled(x: Deferred, why: str = "") -> Any:
-    """Return the library's array of a deferred value. ``why``: reason for which a synchronisation is counted, if any.
+    """Return the library's array of a deferred value, or raise the error that prevented it. ``why``: reason for which a synchronisation is
+    counted, if any.
 
     The caller may keep that array, or share its memory, so no program overwrites it from now on.
     """

@@ -131,7 +131,7 @@ class Deferring(Backend):
         return call
 
     def _deferred(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments with a deferred value in place of each library array."""
+        """Return the positional and the keyword arguments with a deferred value in place of each library array."""
         for x in args:
             if type(x) is not Deferred and type(x) not in _PLAIN:
                 args = tuple([self._one(x) for x in args])
@@ -172,7 +172,7 @@ class Deferring(Backend):
         return aval_of(tuple(inner.shape_of(x)), inner.dtype_of(x), inner.device_of(x))
 
     def at_once(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a function of native arrays immediately, on the values of the operands."""
+        """Call a function of native arrays immediately, on the values of the operands, and return its result."""
         given = tuple([self._settled_in(x) for x in args])
         named = {name: self._settled_in(x) for name, x in kwargs.items()}
         with self.inner.within():
@@ -278,7 +278,7 @@ class Deferring(Backend):
         return self.inner.lent(self._value(a, "NumPy computes with it"))
 
     def rests(self, a: Any) -> bool:
-        """Whether a value is small, known and in host memory, while this thread has no recorded calls to run it with."""
+        """Whether a value is small, known and in host memory, and this thread has no recorded calls whose block a call could join."""
         if type(a) is not Deferred:
             return False
         x: Deferred = a

@@ -29,8 +29,8 @@ from .stretches import Reads, Shifted, Written, divided
 __all__ = ["Plan", "Stretch", "halves", "joined", "plan"]
 
 PIECE = 1 << 19
-"""Bytes of one array in a piece, in a stretch of several nodes: two or three such pieces fit into the cache of a core. Smaller ones
-fit better, but with 128 KiB a fourth of the time of a sum went into calling it, and threads waited for each other's calls."""
+"""Bytes of one array in a piece, in a stretch of several nodes: two or three such pieces fit into the cache of a core. Smaller pieces
+fit better, but with 128 KiB a fourth of the time of a sum went into the calls, and threads waited for each other's calls."""
 LONGEST = 1 << 17
 """Number of elements in a piece of a single node, which does not profit from the cache."""
 LEAST_SUMMED = 128
@@ -132,8 +132,8 @@ class Stretch:
             ]
 
     def _in_whole_rows(self, longest: int) -> int:
-        """Round a piece's length down to whole rows, so that a write to parts of rows is a rectangle in it. Return the length unchanged if
-        that is not needed, or if a call depends on where pieces end.
+        """Round a piece's length down to whole rows, so that a write to parts of rows is a rectangle in the piece. Return the length
+        unchanged if that is not needed, or if a call depends on where pieces end.
         """
         row = math.prod(self.shape[1:])
         funcs = [func for func, _, _, _ in self.steps]
@@ -416,7 +416,7 @@ class _Registers:
         return self._whole(self.held[k]) if k in self.held else self._registers[k, "scratch"]
 
     def _memory(self, i: int, first: int) -> int:
-        """Return the slot for a result: that of its target, of dead memory, or a new one. ``first``: the first node that writes to it."""
+        """Return the slot for a result: its target's, one of dead memory, or a new one. ``first``: the first node that writes to it."""
         form = self.forms[i]
         target = self.targets.get(i)
         if target is not None and not (self.again and self._is_read(target)):

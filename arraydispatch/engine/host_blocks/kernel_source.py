@@ -170,7 +170,7 @@ def _compared(name: str) -> _Emit:
 
 
 def _extreme(name: str, of_bools: str) -> _Emit:
-    """Choose the first operand if it is beyond the second or NaN, else the second; of two zeros, the second."""
+    """Make a maximum or minimum: the first operand if it is beyond the second or NaN, else the second; of two zeros, the second."""
 
     def emit(body: _Body, x: list[str], dtype: str) -> str:
         if dtype[0] == "b":
@@ -185,7 +185,7 @@ def _extreme(name: str, of_bools: str) -> _Emit:
 
 
 def _clipped(body: _Body, x: list[str], dtype: str) -> str:
-    """Replace an operand beyond a bound by the bound; NaN stays, and a NaN bound is the result."""
+    """Emit ``clip``: an operand beyond a bound becomes the bound; NaN stays, and a NaN bound is the result."""
     t, made = _llvm(dtype), x[0]
     for bound, beyond in ((x[1], "lt"), (x[2], "gt")):
         replaced = _compared(beyond)(body, [made, bound], dtype)

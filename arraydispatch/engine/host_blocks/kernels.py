@@ -41,7 +41,7 @@ NEW = 4
 KNOWN = 32
 """Divisor of :data:`HOT` for a chain whose code an earlier process has left on disk."""
 BESIDE = True
-"""Whether NumPy's loops compute while a kernel is compiled; tests wait for it."""
+"""Whether NumPy's loops compute while a kernel is compiled; tests set False, to wait for the kernel."""
 MOST = 512
 """Maximum number of kernels of a process."""
 LONGEST = 40
@@ -114,7 +114,8 @@ class Group(NamedTuple):
     numbers: list[int]
     chain: Chain
     arrays: list[tuple[str, int, Elsewhere | None]]
-    """Arrays that the group reads: a ``node`` outside it, or an array in a ``slot``; and the call that reads it at other places, or None."""
+    """For each array that the group reads: ``node`` (outside the group) or ``slot``, its number, and the call that reads the array at
+    other places, or None."""
     operands: list[list[tuple[str, int]]]
     """Operands of each node: another ``call`` of the group, one of the arrays (``pointer``), or the position of a ``scalar`` operand."""
     cells: Cells | None

@@ -214,7 +214,7 @@ class Fused(Bound):
                 self._call_by_call(block, values, now, part, saved)
 
     def _cut(self, begin: int, end: int) -> _Piece:
-        """Divide a piece into parts for the kernel and parts for NumPy."""
+        """Divide a piece into parts for the kernel and parts for NumPy; store and return the resulting :class:`_Piece`."""
         usual: list[_At | None] = []
         others: list[_At] = []
         boxes_of_all: list[int] = []
@@ -297,7 +297,9 @@ class Fused(Bound):
                 self._piece(values[register], at)[...] = made[n]
 
     def _elsewhere(self, func: Any, at: _At, ins: list[Any]) -> Any:
-        """Return the function to call for an :class:`Elsewhere`, and remove operands it does not take; None if the result is ``ins[0]``."""
+        """Return the function to call for an :class:`Elsewhere`; None if the result is ``ins[0]``. Remove operands that the function
+        does not take from ``ins``.
+        """
         if not isinstance(func, Update) or func.distance(at.cell) is None:
             return None
         if func.func is None:
@@ -306,7 +308,7 @@ class Fused(Bound):
         return func.func
 
     def _operand(self, block: Any, values: list[Any], k: int, at: _At | None, saved: dict[int, int]) -> Any:
-        """Return an array that the group reads, or the part of it for ``at``."""
+        """Return an array that the group reads, or the part of it for ``at``; None if the call does not read it there."""
         register = self.ins[k]
         if at is None:
             return values[saved.get(register, register)]

@@ -17,7 +17,7 @@ from ..nodes import Bound, Form, Node, Shift, Update, elsewhere, far
 __all__ = ["Reads", "Shifted", "Written", "divided"]
 
 Reads = list[tuple[str, int]]
-"""Operands of a node: another ``node``, an array in a ``slot``, or the position of a ``scalar``."""
+"""Operands of a node, each a pair: ``node`` and its number, ``slot`` of an array and its number, or ``scalar`` and its position."""
 
 
 def divided(nodes: list[Node], reads: list[Reads], held: list[bool], piece: int) -> list[int]:

@@ -40,7 +40,7 @@ class _Look:
 
 @lru_cache(4096)
 def _result(func: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    """Return the result dtype of a reduction, if its bits do not depend on how it is divided into parts; else None."""
+    """Return the result dtype of a reduction, if the result's bits do not depend on how it is divided into parts; else None."""
     if func is np.add:
         if dtype.char in "fdFD":
             return dtype

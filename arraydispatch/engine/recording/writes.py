@@ -37,7 +37,7 @@ _ALONE = _references()
 def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
     """Compute ``a += other``; return None if the general path has to do it.
 
-    If no other code can see the array's memory, the call is recorded and gets new memory. Otherwise it is computed into the array's
+    If no other code can see the array's memory, the call is recorded and gets new memory. Otherwise the result is computed into the array's
     memory immediately.
     """
     v: Any = a._v

@@ -23,7 +23,7 @@ _VALUED = frozenset(
 
 
 def _is_report_file(value: str, after: list[str]) -> bool:
-    """Whether the word after ``--report`` is its file, not the script."""
+    """Whether the word after ``--report`` is the report's file, not the script."""
     if value.startswith("-"):
         return False
     suffix = os.path.splitext(value)[1]
@@ -34,7 +34,7 @@ def _is_report_file(value: str, after: list[str]) -> bool:
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Split the arguments into the launcher's, and the script (nothing after ``-m MODULE``) with its arguments."""
+    """Return the launcher's arguments, and the script (nothing after ``-m MODULE``) with its arguments."""
     ours: list[str] = []
     at = 0
     while at < len(argv):

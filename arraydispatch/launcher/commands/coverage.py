@@ -219,7 +219,7 @@ def rows(names: Iterable[str] | None = None) -> list[Row]:
 
 
 def counts(table: list[Row]) -> dict[str, dict[str, dict[str, int]]]:
-    """Count the rows: kind -> backend -> class -> number."""
+    """Return the numbers of rows: kind -> backend -> class -> number."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for row in table:
         for backend, (cls, _) in row.answers.items():

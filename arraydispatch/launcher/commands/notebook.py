@@ -189,7 +189,9 @@ class _Later:
 
 
 def _options(line: str) -> Any:
-    """Parse the words after the magic; if they ask for help, print it and return None."""
+    """Return the options in the words after the magic; if these ask for help, print the help and return None. Raise the command's
+    UsageError for wrong options.
+    """
     parser = cell_parser()
     try:
         words = shlex.split(line)
@@ -256,7 +258,7 @@ def _run_beside(cell: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _raise(result: Any) -> None:
-    """Raise the error that ended a cell, so that its traceback shows only frames of the cell."""
+    """Raise the error that ended a cell, if there is one, so that its traceback shows only frames of the cell."""
     error = result.error_before_exec or result.error_in_exec
     if error is not None:
         _came_through[id(error)] = error.__traceback__

@@ -227,7 +227,7 @@ def _signal(number: int) -> str:
 
 
 def _parted(children: list[_Child]) -> list[str] | None:
-    """Return a text for each of two ranks that have begun different programs: its number and line. Return None if there are none."""
+    """Return a text for each of two ranks that have begun different programs: the rank's number and line; None if there are none."""
     begun = [child.begun() for child in children]
     for number, own in enumerate(begun[1:], 1):
         for at in sorted(begun[0].keys() & own.keys()):

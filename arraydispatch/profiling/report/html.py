@@ -181,7 +181,7 @@ def _by_class(data: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _time_line(profile: Profile, seconds: float) -> dict[str, Any] | None:
-    """Plot the share of each time slice of the run that was spent in calls, by class."""
+    """Return the plot of the share of each time slice of the run that was spent in calls, by class; None if no calls were kept."""
     events = profile.events()
     if not events or seconds <= 0:
         return None
@@ -233,7 +233,9 @@ def _by_bytes(data: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _by_device(data: dict[str, Any]) -> dict[str, Any] | None:
-    """Plot the bytes that each device of a mesh receives from the others, one lane for each device, by program."""
+    """Return the plot of the bytes that each device of a mesh receives from the others, one lane for each device, by program; None if there
+    are none.
+    """
     count = prod(map(int, re.findall(r"\d+", str(data["device"]).partition(":")[2])))
     rows = sorted(filter(_received, data["programs_on_mesh"]), key=_received)[-_PROGRAMS:]
     if not rows:
@@ -324,7 +326,7 @@ def _source_row(n: int, code: str, row: dict[str, Any], notes: list[dict[str, st
 
 
 def _notes(data: dict[str, Any]) -> dict[tuple[str, int], list[dict[str, str]]]:
-    """Collect the notes under each source line."""
+    """Return the notes under each source line: (file, line) -> notes."""
     found: dict[tuple[str, int], list[dict[str, str]]] = defaultdict(list)
 
     def say(row: dict[str, Any], kind: str, text: str) -> None:

@@ -120,7 +120,7 @@ class Verification:
         self.stop()
 
     def start(self) -> None:
-        """Replace the entry points."""
+        """Replace the entry points; raise RuntimeError if this verification is in force already."""
         with _changing:
             if self in _in_force:
                 raise RuntimeError("this verification is already in force.")
@@ -496,7 +496,7 @@ def _holds_none(owner: Any) -> bool:
 
 
 def _plain(x: Any) -> Any:
-    """Replace arrays within a result by ndarrays."""
+    """Return a result with ndarrays in place of the arrays and native arrays within it."""
     return handed(x, to_host, _plain_native)
 
 

@@ -129,7 +129,10 @@ def _given(args: tuple[Any, ...], kwargs: dict[str, Any], name: str, at: int = 0
 
 
 def _basis(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
-    """Check vectors that span a space, such as the range or the null space of a matrix: any other basis is as good."""
+    """Return the findings about vectors that span a space, such as the range or the null space of a matrix: any other basis is as good.
+
+    Return None if the numbers of vectors differ.
+    """
     if np.shape(ours) != np.shape(reference):
         return None
     a, b, dtype = wide(ours), wide(reference), np.asarray(ours).dtype
@@ -233,7 +236,10 @@ def _zeros(p: Any, z: Any, dtype: np.dtype[Any]) -> Finding:
 
 
 def _eigvals(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
-    """Check eigenvalues that differ from NumPy's: each must make the matrix singular, and their sum must be its trace."""
+    """Return the findings about eigenvalues that differ from NumPy's: each must make the matrix singular, and their sum must be its trace.
+
+    Return None for stacks of matrices.
+    """
     a, w = wide(args[0]), wide(ours)
     if a.ndim != 2 or w.shape != np.shape(reference):
         return None
@@ -342,7 +348,7 @@ def _relative(finding: Finding, pair: tuple[Any, Any], effect: float, factor: fl
 
 
 def _shaken(x: Any, size: float, rng: np.random.Generator) -> Any:
-    """Change the elements of arrays by random relative errors of this size."""
+    """Return an argument with the elements of arrays changed by random relative errors of this size."""
     if isinstance(x, list | tuple):
         return mapped(lambda each: _shaken(each, size, rng), x)
     return wide(x) * (1.0 + size * rng.uniform(-1.0, 1.0, x.shape)) if isinstance(x, np.ndarray) and x.ndim else x
