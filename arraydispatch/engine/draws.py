@@ -184,7 +184,7 @@ class _Draw(Parts):
     """Draw in parts that begin at equal distances in the outputs."""
 
     one_each: Any = None
-    """Method that takes one output for each value, so that the positions of a part's values are known."""
+    """Method that takes one output for each value, so that the positions of a part's values are known; None for other methods."""
 
     def __init__(
         self, state: dict[str, Any], kind: Any, draw: Callable[[Any, int], Any], total: int, threads: int

@@ -480,7 +480,7 @@ _LOOKED_FOR = LIBRARIES.union(
 """Modules that are patched after they have been imported."""
 
 _made: dict[tuple[ModuleType, Any], list[Exchange]] = {}
-"""The doors of a module; they are made once, because a notebook opens them for each cell."""
+"""Module and function that yields its doors -> exchanges for these; made once, because a notebook opens the doors for each cell."""
 _visited: set[str] = set()
 """Libraries of backends that user files have imported in this process."""
 

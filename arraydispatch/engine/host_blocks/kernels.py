@@ -69,7 +69,7 @@ _MOST_CHAINS = 1 << 12
 _kernels: dict[Any, Any] = {}
 """Kernels and functions; None for those that LLVM rejects."""
 _on_disk: set[str] | None = None
-"""Names of chains that another process has compiled, once they have been read."""
+"""Names of chains that another process has compiled; None until they have been read."""
 _worked = 0
 """Work (elements times calls) of all chains without a kernel."""
 _jobs: dict[Any, Callable[[], None]] = {}

@@ -78,7 +78,7 @@ class Window:
 
 
 _windows: dict[Any, Window | None] = {}
-"""Shape of the array and index -> part."""
+"""Shape of an array and index -> result of :func:`_new_window`."""
 _MOST_WINDOWS = 1 << 12
 
 

@@ -41,7 +41,7 @@ from .parsers import cell_parser
 @magics_class
 class _ArrayDispatch(Magics):  # type: ignore[misc]
     later: _Later | None = None
-    """Mode of later cells."""
+    """Mode of later cells, set by ``%arraydispatch``; None if there is none."""
 
     @line_cell_magic  # type: ignore[untyped-decorator]
     def arraydispatch(self, line: str, cell: str | None = None) -> None:
@@ -266,7 +266,7 @@ def _raise(result: Any) -> None:
 
 
 _came_through: dict[int, Any] = {}
-"""id of an error -> the frames of its own cell in its traceback."""
+"""id of an error that ended a cell -> its traceback, with the frames of the cell only."""
 
 
 _of_the_shell = Exchanges()

@@ -33,7 +33,7 @@ class Run(NamedTuple):
     rng : str
         Source of random numbers: ``"numpy"`` or ``"device"``.
     program : str
-        Name of the program, for people.
+        Name of the program, as reports show it.
     complete : bool
         False in a report of a program that was still running, or that was interrupted: by Ctrl-C, by ``SIGTERM``.
     verification : dict, optional

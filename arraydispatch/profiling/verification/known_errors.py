@@ -274,7 +274,7 @@ _CHECKS: dict[str, Check] = {
     "basis": _basis, "SciPy's eigh": _eigh_of_scipy, "SciPy's eig": _eig_of_scipy, "SciPy's qr": _qr_of_scipy, "roots": _roots,
     "eigenvalues": _eigvals, "logarithm of a determinant": _slogdet,
 }  # fmt: skip
-"""Definition of a result -> check."""
+"""Name of a definition that several results meet (``checks.defined`` in a function's facts) -> check."""
 
 
 def check_for(func: Any) -> Check | None:
