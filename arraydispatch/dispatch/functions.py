@@ -477,7 +477,7 @@ def _known(x: Any) -> Any:
 
 
 def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: int) -> Any:
-    """Convert floating arrays, also in sequences, to the dtype in which the precision policy computes."""
+    """Return a value with its floating arrays, also in sequences and dicts, in the dtype in which the precision policy computes."""
     if type(x) in PLAIN:
         return x
     if isinstance(x, list | tuple | dict):

@@ -21,7 +21,8 @@ from . import wrapping
 
 
 def allow(func: Any, backend: Backend, reason: str, inside: Callable[[str], bool] = callers.is_core) -> None:
-    """Warn about a call that has to run on the host, or raise HostFallbackError, by the fallback policy. Do nothing if no device could.
+    """Warn about a call that has to run on the host, or raise HostFallbackError, by the fallback policy. Do nothing if no device can run
+    it.
 
     The warning names the first line in a file that is not ``inside``.
     """

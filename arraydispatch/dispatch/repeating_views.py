@@ -1,4 +1,4 @@
-"""Functions of views with many more elements than their root: sliding windows, and broadcast arrays.
+"""Calls on views with many more elements than their root: sliding windows, and broadcast arrays.
 
 A library would store all of these elements, perhaps gigabytes, before it computes; NumPy reads the root's own memory. So NumPy
 computes, as a host kernel.
@@ -22,7 +22,7 @@ from . import host_fallback, host_results
 from .handover import Handover, handed
 
 _LARGE = 1 << 24
-"""Size in bytes from which such a view is not copied for the library."""
+"""Size in bytes from which a view that repeats elements is not copied for the library."""
 
 
 def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:

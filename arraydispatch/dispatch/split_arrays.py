@@ -1,7 +1,7 @@
 """Large new arrays of a mesh that the host makes part by part: each process makes the parts that its devices hold, none makes the whole.
 
 Values come from a source in which each part can be read by itself (a file), or from a stream of all values in order (draws of random
-numbers); then a process keeps only its own parts.
+numbers); of these a process keeps only its own parts.
 """
 
 from __future__ import annotations

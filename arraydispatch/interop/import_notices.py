@@ -30,7 +30,7 @@ _changing = threading.RLock()
 _noticed: dict[str, ModuleType] = {}
 """Modules whose functions were exchanged, under their names."""
 _followers: list[Callable[[], None]] = []
-"""Functions to call when a request begins, for parts of this package such as sparse arrays."""
+"""Functions to call when a request begins (:func:`begin`), for parts of this package such as sparse arrays."""
 
 
 class _Finder:

@@ -175,7 +175,7 @@ def _of_program() -> list[str]:
 
 
 def _modules_of(users: UserFiles) -> list[dict[str, Any]]:
-    """Return the globals of the modules that are user code and have been imported."""
+    """Return the globals of user code: of imported modules, and of namespaces without a module."""
     spaces = [*(vars(module) for module in list(sys.modules.values()) if type(module) is ModuleType), *users.namespaces]
     return [names for names in {id(names): names for names in spaces}.values() if users._says(names)]
 

@@ -46,7 +46,8 @@ PLACES = (
 )  # fmt: skip
 
 _SECONDS = 60
-"""Seconds that rank 0 waits for a change. After that, rank 0 takes it that the ranks make different changes, and waits no more."""
+"""Seconds that rank 0 waits for a change. After that, rank 0 assumes that the ranks make different changes, and does not wait for changes
+any more."""
 _PAUSE = 0.001
 _RECORD = struct.Struct("<I")
 _END = 0

@@ -37,7 +37,7 @@ __all__ = [
 HOT = 1 << 26
 """Work (elements times calls) of all chains from which the compiler is loaded: some 30 ms of NumPy's time, as long as loading takes."""
 NEW = 4
-"""Divisor of :data:`HOT`: a chain is compiled after a fourth of that work; another thread takes some 20 ms for it."""
+"""Divisor of :data:`HOT` for a new chain: it is compiled after a fourth of that work. Another thread takes some 20 ms to compile it."""
 KNOWN = 32
 """Divisor of :data:`HOT` for a chain whose code an earlier process has left on disk."""
 BESIDE = True
@@ -67,7 +67,7 @@ _work: dict[Chain, Work] = {}
 """Counts of the work that chains have done."""
 _MOST_CHAINS = 1 << 12
 _kernels: dict[Any, Any] = {}
-"""Kernels and functions; None for those that LLVM rejects."""
+"""Key of a chain or function -> its kernel or compiled function; None if LLVM rejects it."""
 _on_disk: set[str] | None = None
 """Names of chains that another process has compiled; None until they have been read."""
 _worked = 0
@@ -173,7 +173,7 @@ def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | No
     if op is None or not has(op, form.ins[-1:] if op == "cast" else form.ins, form.dtype):
         return None
     if op == "clip" and not reads[1][0] == reads[2][0] == "scalar":
-        return None  # between arrays NumPy takes the other of two zeros
+        return None  # with bounds in arrays, NumPy returns the other one of two zeros
     for what, k in reads:
         if what == "slot" and not (arrays[k].flags.aligned and arrays[k].dtype.isnative):
             return None

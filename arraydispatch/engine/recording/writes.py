@@ -246,7 +246,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
             own.forget()
         if node.tape is not own or (row and node.form.pinned) or memory in views.waiting:
             return False
-        # The holder of the assigned value gets a copy of the place, which is made before that is written again.
+        # The holder of the assigned value gets a copy of the place, which is made before the place is written again.
         again = call_nodes.node_of(_form_of_copy(node.form.held, node.shape, row))
         again.handle = node.handle
         _to_the_end(_compute, own, node, place, row, again, given)

@@ -19,7 +19,7 @@ from .data import Run, as_dict
 from .summary import verified
 
 _CLASSES = ("native", "override", "composed", "view", "program", "host kernel", "fused", "block", "hosted", "host")
-"""Classes in stacking order; others follow."""
+"""Classes of calls in stacking order; other classes follow."""
 _COLORS = {
     "native": "#2a9d5c", "override": "#76b947", "composed": "#3b82c4", "view": "#9aa5b1", "program": "#14746f", "host kernel": "#c9a227", "hosted": "#8e6bbf",
     "fused": "#b7a3d4", "block": "#6d4fa3",

@@ -287,8 +287,8 @@ def check_for(func: Any) -> Check | None:
 _TIMES = 3
 """Number of changes of the arguments that are tried."""
 _AMPLE = 10.0
-"""Factor by which an error may exceed the largest effect of these changes; for a matrix its number of rows or columns if that is larger,
-because errors add up.
+"""Factor by which an error may exceed the largest effect of the changes of the arguments; for a matrix its number of rows or columns if
+that is larger, because errors add up.
 """
 _NO_DIGITS = 0.1
 """Relative effect of rounding from which a result is meaningless."""
