@@ -468,7 +468,7 @@ def _natives(
 
 
 def _known(x: Any) -> Any:
-    """Convert an argument that is one or several integers: arrays become ndarrays, 0-d ones NumPy scalars, other values stay.
+    """Return an argument that is one or several integers, with ndarrays in place of arrays, and NumPy scalars in place of 0-d arrays.
 
     So NumPy's rules decide which arrays count as integers; those of the libraries differ.
     """

@@ -114,8 +114,8 @@ class RankFiles(Files):
         return self._copy_of(path) if self._is_hidden(path) or self._has(path) else path
 
     def _is_older(self, path: str) -> bool:
-        """Whether a real file exists that this rank would have found in turn: any if rank 0 changes files after this rank, else one not
-        changed since the run began.
+        """Whether a real file exists that this rank would have found in its turn: any file, if rank 0 changes files after this rank, else
+        one not changed since the run began.
         """
         if self._turns is not None:
             return self._type(path) is not None

@@ -191,13 +191,13 @@ class Block:
         return donated
 
     def _compare(self, inputs: list[Any]) -> None:
-        """Note which host numbers are equal this time and were before."""
+        """Note which host numbers are equal in these inputs, and were equal in all earlier ones."""
         firsts: dict[Any, int] = {}
         for at, (i, before) in enumerate(zip(self._numbers, self._equals)):
             self._equals[at] = firsts.setdefault((before, self.avals[i].dtype, inputs[i].tobytes()), i)
 
     def given(self, x: Any, at: int) -> Any:
-        """Return an input as an argument of a program: a host number becomes one of the library's, an array stays."""
+        """Return an input as an argument of a program: a host number becomes a number of the library's; an array is returned unchanged."""
         if not self.hosts[at]:
             return x
         device = self.avals[at].device
