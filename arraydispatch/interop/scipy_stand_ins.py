@@ -117,7 +117,7 @@ def _giving(made: Any) -> Callable[[Exchange], Any]:
 
 
 def _classes(module: ModuleType) -> list[type]:
-    """Return the public classes of a module, the classes of its public objects, and their bases."""
+    """Return a module's own classes among its public objects, the classes of these objects, and their bases; no exceptions or tuples."""
     found: dict[type, None] = {}
     own = vars(module)  # `getattr` would import modules that SciPy loads lazily
     for value in map(own.get, own.get("__all__", ())):

@@ -181,7 +181,9 @@ def _modules_of(users: UserFiles) -> list[dict[str, Any]]:
 
 
 def _switched(users: UserFiles, modules_of: Callable[[UserFiles], list[dict[str, Any]]]) -> ExitStack:
-    """Put the stand-ins in place for user code, and under the names that its modules have bound to NumPy. Close the result to undo both."""
+    """Put the stand-ins in place for user code, and under the names that modules of user code have bound to NumPy. Close the result to
+    undo both.
+    """
     with ExitStack() as stack:
         taken: list[dict[str, Any]] = []
         stack.callback(lambda: _put_back(taken, modules_of(users)))

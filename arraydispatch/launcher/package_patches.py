@@ -536,7 +536,9 @@ class Doors:
         self._opening = threading.RLock()
 
     def open_all(self, imported: str = "", by_user: bool = False) -> None:
-        """Install the doors of all modules imported so far. ``imported``: module that has just been imported, ``by_user``: by a user file."""
+        """Install the doors of all modules imported so far. ``imported``: module that has just been imported; ``by_user``: whether by a
+        user file.
+        """
         if by_user:
             import_notices.catch_up()
         if not self._may_open():

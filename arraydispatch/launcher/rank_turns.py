@@ -276,7 +276,7 @@ class FirstRankFiles(Files):
 
 
 class _Entry:
-    """Entry of a directory, as :func:`os.scandir` gives them."""
+    """Entry of a directory, as :func:`os.scandir` yields it."""
 
     def __init__(self, name: str, path: str, place: str) -> None:
         self.name, self.path, self._place = name, path, place
