@@ -104,7 +104,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
     host = host.astype(wanted, copy=False)
     if held.native_is_ndarray:
         return views.wrapper(host, held.kind(wanted), True)
-    if comes_again:  # the operands are on the host; if little is computed with this upload, results of the shape stay
+    if comes_again:  # the operands are on the host; if little comes of this upload, such results stay there
         shapes.taken(host.shape, host.nbytes)
     value = conversion.upload(held, host, None, "a result computed on the host", copy=host.base is not None)
     return views.keep_order(views.wrapper(value, held.kind(wanted), True), host)
