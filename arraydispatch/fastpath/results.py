@@ -124,7 +124,7 @@ def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
 
 
 def _converted(x: Any) -> Any:
-    """Convert an operand that is neither an array nor a plain number for NumPy; return None if the general path must.
+    """Return what NumPy gets for an operand that is neither an array nor a plain number; None if the general path must convert it.
 
     A list, tuple or range of numbers becomes a small ndarray; a number of another class stays unchanged.
     """
