@@ -2,13 +2,13 @@
 
 No library reports that an element divided by zero or overflowed, and the processor's own flags are lost in thread pools
 and vector code. But an error leaves a trace: a result that is not finite (for integers: a divisor of 0 or -1). So each
-result is checked once. If it has such elements, NumPy computes these again, and its own report reaches the user.
+result is checked once. If it has such elements, NumPy computes these elements again, and NumPy's own report reaches the user.
 
 On a CPU device, results of ufuncs with ``plan.reported`` are checked, unless the user ignores all errors. Sums and
 products, reductions, functions, and all results on other devices are checked only if an error mode is more than
 a warning (``"raise"``, ``"call"``, ``"print"``, ``"log"``): the check costs a pass over the result, and on other devices
-it waits for the device. There the ``reported`` ufuncs are also checked while the program itself collects warnings. Values
-under a trace are never checked.
+it waits for the device. On other devices the ``reported`` ufuncs are also checked while the program itself collects warnings.
+Values under a trace are never checked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .handover import handed, peek
 
 STATE: contextvars.ContextVar[Any] = np._core.umath._extobj_contextvar
 in_force = STATE.get
-"""Object that ``np.errstate`` sets: reading it takes 10 ns, ``np.geterr`` takes 2 µs."""
+"""Return the state object that ``np.errstate`` sets. A call takes 10 ns, ``np.geterr()`` 2 µs."""
 UNTOUCHED = contextvars.Context().run(in_force)
 """The default of NumPy's error state: errors warn, underflow is ignored."""
 
@@ -39,9 +39,9 @@ class Rule(NamedTuple):
     """Floating-point errors that the user wants reported."""
 
     warned: bool
-    """Whether some of divisions by zero, overflows and invalid values are not ignored."""
+    """Whether at least one of the errors divide, over and invalid is not ignored."""
     strict: bool
-    """Whether some error mode is more than a warning."""
+    """Whether the mode of at least one error is more than a warning (raise, call, print or log)."""
     under: bool
     """Whether underflow is not ignored."""
 
@@ -66,7 +66,7 @@ def rule() -> Rule:
 
 
 def _finite(values: np.ndarray[Any, Any]) -> bool:
-    """Whether all elements are finite, and so small that their squares are."""
+    """Whether all elements are finite; False also if the sum of their squares overflows."""
     if values.dtype.char in "fdFD":
         return cmath.isfinite(_square(values))  # takes half the time of `isfinite`, and reports nothing
     return bool(np.isfinite(values).all())
@@ -77,7 +77,7 @@ _BY_ONE_THREAD, _WORTH_MORE = 10_000, 1 << 17
 
 
 def _square(values: np.ndarray[Any, Any]) -> Any:
-    """Return the product of an array with itself, or a number that is not finite if the product is not.
+    """Return the sum of the elements' squared absolute values. It is not finite if an element is not, or if the sum overflows.
 
     Arrays of medium size are multiplied piece by piece: waiting for a thread that is not scheduled at once would take longer than
     all of the work.
@@ -93,7 +93,7 @@ def _square(values: np.ndarray[Any, Any]) -> Any:
 
 
 def _suspects(values: np.ndarray[Any, Any], under: bool) -> Any:
-    """Return a mask of the elements that may come from an error, or None."""
+    """Return a mask of the elements that are not finite (with ``under``, also of zeros and subnormal numbers); None if there are none."""
     kind = values.dtype.kind
     if kind in "biu" or (kind not in "fc" and values.dtype.name != "bfloat16"):  # NumPy makes a name in 10 µs
         return None
@@ -107,7 +107,7 @@ def _suspects(values: np.ndarray[Any, Any], under: bool) -> Any:
 
 
 def _bad_divisors(divisor: np.ndarray[Any, Any]) -> Any:
-    """Return a mask of 0 and -1 (the lowest integer over -1 overflows), or None."""
+    """Return a mask of the divisors 0 and -1 (the lowest integer over -1 overflows); None if there are none."""
     if divisor.size == 0 or divisor.min() > 0:
         return None
     mask = (divisor == 0) | (divisor == -1)
@@ -119,7 +119,7 @@ def _divides_integers(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
 
 
 def _may_look(values: tuple[Any, ...], backend: Backend, strict: bool) -> bool:
-    """Whether the values may be checked: on the CPU, or anywhere if the program wants more than warnings or collects them."""
+    """Whether native values may be checked: on the CPU, or on any device if the program wants more than warnings or collects warnings."""
     return all(map(backend.on_cpu, values)) or ((strict or listened()) and all(map(backend.is_concrete, values)))
 
 
@@ -201,7 +201,7 @@ def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any
         if not known.any():
             return
         picked = [x[known] if isinstance(x, np.ndarray) else x for x in picked]
-    with np.errstate(all="ignore"):  # the conversion has reported a number that the loop's dtype cannot hold
+    with np.errstate(all="ignore"):  # a number beyond the loop's dtype was reported when it was converted
         picked = [x if isinstance(x, np.ndarray) else np.asarray(x).astype(t) for x, t in zip(picked, plan.loops)]
     reporting(lambda: ufunc(*picked, signature=plan.loops, casting="unsafe"), ufunc.__name__)
 
@@ -209,7 +209,7 @@ def _examine(ufunc: np.ufunc, plan: Plan, operands: tuple[Any, ...], result: Any
 def look_at_method(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend
 ) -> None:
-    """Report the errors of a ufunc's method, such as ``reduce``: NumPy runs it again if the result shows signs of an error.
+    """Report the errors of a ufunc's method, such as ``reduce``: NumPy runs the method again if the result shows signs of an error.
 
     ``inputs`` and ``kwargs`` are the user's, not yet written to.
     """
@@ -232,7 +232,7 @@ def look_at_method(
 
 
 def look_at_function(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend) -> None:
-    """Report the errors of a function: NumPy runs it again if the result shows signs of an error."""
+    """Report the errors of a function: NumPy runs the function again if the result shows signs of an error."""
     told = rule()
     if backend.native_is_ndarray or (backend.defers and not (told.strict or listened())):
         return
@@ -263,7 +263,9 @@ def _holds_nan(x: Any) -> bool:
 
 
 def look_at_cast(value: Any, wanted: np.dtype[Any], backend: Backend, name: str = "cast") -> None:
-    """Report values that ``astype`` cannot represent: always for floats cast to integers, under strict rules for narrower floats."""
+    """Report the errors of a cast: floats beyond an integer dtype, unless such errors are ignored; floats beyond a narrower float dtype
+    only under strict rules.
+    """
     told = rule()
     if backend.native_is_ndarray or not (told.strict or (told.warned and wanted.kind in "iu")):
         return
@@ -283,7 +285,7 @@ operands.strict = lambda: rule().strict
 
 
 def heard_of(ufunc: np.ufunc, method: str, backend: Backend) -> bool:
-    """Whether the methods of a ufunc are checked under the rule in force."""
+    """Whether results of this method of a ufunc are checked for errors under the rule in force."""
     if backend.native_is_ndarray:
         return False
     told, facts = rule(), ufunc_facts(ufunc)

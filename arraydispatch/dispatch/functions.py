@@ -90,17 +90,19 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     except Exception as error:
         if not wrapping.overtaken(error):
             raise
-    with views.exchange:  # nobody writes now
+    with views.exchange:  # no other thread writes now
         return _run(func, args, kwargs)
 
 
 def _is_left(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str, backend: Backend) -> bool:
-    """Whether a function is left to NumPy, for ``reason``, on large arrays in host memory."""
+    """Whether a call is left to NumPy for ``reason``: the reason is not empty, the settings allow it, and the call is not one for which the
+    reason does not hold (along short axes).
+    """
     return bool(reason) and settings.leaves_to_numpy(backend.name) and not goes_along_short_lanes(func, args, kwargs)
 
 
 def _lie_in_memory(values: Iterable[Any]) -> bool:
-    """Whether there are large arrays, all of them in host memory, or there after a block has run."""
+    """Wait for pending large arrays. Return whether there are large arrays and NumPy may read all of them without a copy."""
     large = [x for x in values if isinstance(x, Handle) and x.size >= LEFT_FROM]  # type: ignore[attr-defined]
     return bool(large) and all(x._kind.backend.awaited(native(x)) is not None for x in large)
 
@@ -114,7 +116,10 @@ def _listed(x: Any) -> Any:
 
 
 def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Run a dispatched NumPy function: choose the backend, look up its entry, call it in the entry's mode, report the call."""
+    """Run a dispatched NumPy function: choose the backend, look up its entry, call it in the entry's mode, report the call.
+
+    Return DECLINED for a creation function with ``like=``. Raise HostFallbackError if the entry refuses the call.
+    """
     shortcuts.bring((*args, *kwargs.values()) if kwargs else args)
     backend = shortcuts.backend_of(args, kwargs)
     if backend is None:
@@ -123,7 +128,7 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         args, kwargs = tuple(map(_listed, args)), {name: _listed(x) for name, x in kwargs.items()}
         backend = wrapping.find_backend((*args, *kwargs.values()))
         if backend is None and args and isinstance(args[0], Iterable) and not hasattr(args[0], "__getitem__"):
-            return func._implementation(*args, **kwargs)  # refuses most of these
+            return func._implementation(*args, **kwargs)  # NumPy's own code raises for most iterators
     if backend is None:
         backend = settings.current_backend()
     if func in creators:
@@ -188,7 +193,7 @@ join = shortcuts.joiner(call)
 
 
 def _is_looked_up_on_host(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether small arrays are looked up in tables that belong to the host; if so, move the tables there."""
+    """Move the tables in which a call looks up small arrays to the host, if the host should do it. Return whether it should."""
     at = spec.looks_into(args, kwargs)
     tables = [args[i] for i in at if i < len(args) and isinstance(args[i], Handle) and not args[i]._kind.backend.hosted]
     others = [x for i, x in enumerate(args) if i not in at]
@@ -206,7 +211,7 @@ def _is_looked_up_on_host(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, A
 
 def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
     if len(args) > entry.typed and isinstance(dtype := args[entry.typed], Handle | np.ndarray):
-        np.dtype(dtype)  # type: ignore[arg-type]  # which refuses it, where a body would take that of the native array
+        np.dtype(dtype)  # type: ignore[arg-type]  # raises for an array; a body would take the native array's dtype
     if spec.overwrites is not None and host_fallback.overwrites_read_only(spec, args, kwargs):
         raise Unsupported(_READ_ONLY)
     plain = _unwrapped(entry, args, kwargs, backend) if entry.plain else None
@@ -220,9 +225,10 @@ def _function(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str,
 def _unwrapped(
     entry: Entry, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend
 ) -> tuple[list[Any], dict[str, Any], bool] | None:
-    """Unwrap arguments that need nothing else; also return whether one is of an array-API namespace.
+    """Return the native arguments, the native keywords, and whether one of the arrays is of an array-API namespace.
 
-    Return None if there is an ``out=``, an array of another library, a host-only dtype or a precision policy.
+    Return None if unwrapping is not enough: there is an ``out=``, an array of another library, an array in place of an integer, a
+    host-only dtype or a precision policy. A call on one array alone also makes its short path (:func:`_remember`).
     """
     if (_context_rules() or _defaults.rules).precision is not None or len(args) > entry.most:
         return None
@@ -271,7 +277,7 @@ def _unwrapped(
             standard = True
     whole = entry.spec.whole  # type: ignore[union-attr]
     if whole is not None and len(args) == 1 and not kwargs and arrays and arrays[0] is args[0] and not backend.defers:
-        # Not where calls are recorded: the first call must equal the next ones, or a loop's first block would differ.
+        # Not if calls are recorded: the first call must be recorded like the next ones, or a loop's first block would differ.
         _remember(entry.func, whole, arrays[0]._kind)
     return natives, keywords, standard
 
@@ -286,7 +292,7 @@ def _has_array_of_integers(entry: Entry, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _remember(func: Any, whole: Any, kind: Kind) -> None:
-    """Make the short path of a full reduction for arrays of this kind, if there is one."""
+    """Store the short path of a full reduction in ``kind.whole``, if there is a plan for arrays of this kind."""
     plan = whole_plan(whole, kind) if isinstance(whole, np.ufunc) else whole(kind)
     if plan is not None:
         kind.whole[func] = shortcuts.reducer(func, plan, call)
@@ -296,7 +302,7 @@ def _made(
     entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend,
     precision: settings.Precision, standard: bool,
 ) -> Any:  # fmt: skip
-    """Convert the result of a body for the caller."""
+    """Report a body's floating-point errors, and return its result as the caller gets it: wrapped, in NumPy's memory order."""
     if spec.reported or in_force() is not UNTOUCHED:
         fp_errors.look_at_function(spec.func, args, kwargs, result, backend)
     made = wrapping.wrap_result(result, backend, spec.returns, precision, standard)
@@ -349,7 +355,7 @@ _IN_PLACE = dtypes.OnlyOnHost("it may overwrite its arguments, in whose memory S
 
 
 def _all_in_host_memory(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether NumPy can read the values of all arrays without moving them, and no derivative depends on them."""
+    """Compute pending arrays among the arguments. Return whether all arrays are in host memory, and none is under a trace."""
 
     def there(kind: Kind, value: Any) -> bool:
         return kind.backend.native_is_ndarray or kind.backend.on_cpu(kind.backend.settled(value))
@@ -364,7 +370,9 @@ def _as_out(spec: Spec, kwargs: dict[str, Any], out: Any) -> dict[str, Any]:
 
 
 def _promoted_with_out(spec: Spec, args: Any, kwargs: dict[str, Any], out: Any) -> tuple[Any, dict[str, Any]]:
-    """Add the dtype in which NumPy accumulates because of ``out=`` to the arguments."""
+    """Return ``args`` and ``kwargs`` with the dtype in which NumPy accumulates because of ``out=``; unchanged if a dtype is given or NumPy
+    chooses one itself.
+    """
     a, at = args[0] if args else kwargs["a"], len(args) if spec.out is None else spec.out - 1
     if spec.func is np.mean and _takes_results(a) and (a.dtype.kind not in "fc" or a.dtype.itemsize == 2):
         return args, kwargs  # NumPy chooses a dtype itself
@@ -460,13 +468,16 @@ def _natives(
 
 
 def _known(x: Any) -> Any:
-    """Return the value of an argument that is one or several integers. Libraries accept other arrays as integers than NumPy does."""
+    """Return an argument that is one or several integers, with ndarrays in place of arrays, and NumPy scalars in place of 0-d arrays.
+
+    So NumPy's rules decide which arrays count as integers; those of the libraries differ.
+    """
     looked = _looked_at(x)
     return looked[()] if isinstance(looked, np.ndarray) else looked
 
 
 def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: int) -> Any:
-    """Convert floating arrays, also in sequences, to the dtype in which the precision policy computes."""
+    """Return a value with its floating arrays, also in sequences and dicts, in the dtype in which the precision policy computes."""
     if type(x) in PLAIN:
         return x
     if isinstance(x, list | tuple | dict):
@@ -477,7 +488,9 @@ def _precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: 
 
 
 def ghosts(x: Any, found: list[Handle]) -> Any:
-    """Replace each array in an argument by its ghost; the arrays are collected in ``found``."""
+    """Return an argument with the ghost in place of each `Array`, and a stand-in in place of each native array. ``found`` collects the
+    `Array` objects.
+    """
 
     def ghost(a: Handle) -> Any:
         found.append(a)
@@ -494,7 +507,7 @@ def ghosts(x: Any, found: list[Handle]) -> Any:
 
 
 def _looked_at(x: Any) -> Any:
-    """Replace arrays passed as axes, shapes and the like by their values, which are needed now."""
+    """Return an argument, such as an axis or a shape, with a copy of the values in place of each `Array`."""
     return handed(x, _copied_values)
 
 
@@ -547,7 +560,7 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _copied(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """Run a viewing function that must copy here. ``order="A"`` and ``"K"`` refer to the memory order, which the ghost has."""
+    """Run a viewing function on an array that it must copy. ``order="A"``, and ``"K"`` of ``np.ravel``, follow the ghost's memory order."""
     at = spec.order
     a = args[0] if args else kwargs.get("a")
     if at is not None and isinstance(a, Handle):
@@ -631,7 +644,7 @@ def _attribute(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _output(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """Run a SciPy function with ``output=``: the result has the dtype of that array and is written to it."""
+    """Run a SciPy function. If ``output=`` is an array, write the result to it, with that array's dtype, and return the array."""
     at, _ = scipy_calls.filled_by(spec.func)
     place = min(at, default=len(args))
     positional = len(args) > place

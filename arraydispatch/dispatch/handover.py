@@ -5,7 +5,7 @@ and applies a policy, a function of an array. The policies of a call that NumPy 
 methods of its :class:`Handover`:
 
 ``read``
-    A read-only view: code that writes without having been declared to raises.
+    A read-only view: NumPy raises if code writes to it that was not declared to write.
 ``show``
     A read-only array with the strides of NumPy's own array, for code that writes to one layout and copies another.
 ``share``
@@ -41,8 +41,8 @@ from . import host_results, wrapping
 
 
 def handed(x: Any, array: Callable[[Any], Any], other: Callable[[Any], Any] | None = None, dicts: bool = True) -> Any:
-    """Replace each array ``a`` within an argument by ``array(a)``, and every other leaf ``x`` by ``other(x)``. With ``dicts=False``, dicts
-    are leaves too, as for NumPy.
+    """Return an argument with ``array(a)`` in place of each array ``a`` within it, and ``other(x)`` in place of every other leaf ``x``.
+    With ``dicts=False``, dicts are leaves too, as for NumPy.
     """
     cls = type(x)
     if issubclass(cls, Handle):
@@ -89,7 +89,7 @@ class Handover:
 
     @staticmethod
     def _copied(a: Any, host: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Copy values in the memory order that the array shows, for code that writes only to memory in Fortran order."""
+        """Return a copy of values in the memory order that the array shows, for code that writes only to memory in Fortran order."""
         return host.copy("F" if host.ndim > 1 and a.flags.fnc else "K")
 
     def read(self, a: Any) -> np.ndarray[Any, Any]:
@@ -99,7 +99,7 @@ class Handover:
         return host
 
     def show(self, a: Any) -> np.ndarray[Any, Any]:
-        """Return a read-only ndarray of an array's values, in the strides of NumPy's own array."""
+        """Return a read-only ndarray of an array's values, with the strides of NumPy's own array unless ``wide`` changed the dtype."""
         values, g = self.read(a), views.ghost(a)
         if not g.size or values.dtype != g.dtype or values.strides == g.strides:
             self._shown.append((a, values))
@@ -134,7 +134,10 @@ class Handover:
         return host
 
     def lend(self, a: Any) -> np.ndarray[Any, Any]:
-        """Return an ndarray that may be overwritten, with the strides of NumPy's own array. Views of one array overlap as NumPy's do."""
+        """Return an ndarray that may be overwritten, with the strides of NumPy's own array; for a read-only array, a read-only ndarray.
+
+        Views of one array overlap as NumPy's do.
+        """
         if id(a) in self._shared:
             return self.share(a)
         if not views.writeable(
@@ -190,8 +193,8 @@ class Handover:
                 host_results.store(a, host)
 
     def target(self, result: Any) -> Any:
-        """Return the array for a result that is one of the passed ndarrays, with its values written back, or is a view of one; None for
-        other results.
+        """Return the array for which a result was passed as an ndarray, after its values are written back; for a view of a passed ndarray,
+        the same view of the array. A result in the memory of a user's own ndarray is returned unchanged. Return None for other results.
         """
         for a, host in self._filled:
             if result is host:
@@ -213,7 +216,10 @@ class Handover:
         return None
 
     def _has(self, a: Any, host: np.ndarray[Any, Any]) -> bool:
-        """Whether an array has the values of the ndarray that was passed for it; write them to the array if it has not and is writable."""
+        """Write the values of the ndarray that was passed for an array to the array, if they differ and the array is writable.
+
+        Return whether the array has these values now.
+        """
         if peek(a).tobytes() == host.tobytes():
             return True
         if views.writeable(a):
@@ -223,7 +229,7 @@ class Handover:
 
 
 def _seen(root: Any, part: np.ndarray[Any, Any], address: int) -> Any:
-    """Return the view of a root with the shape and strides of ``part``, at ``address`` in its ghost's memory; None if it has no such view."""
+    """Return the view of a root with the shape and strides of ``part``, at ``address`` in the ghost's memory; None if there is none."""
     memory = memory_of(views.ghost(root))
     lines = memory if memory.flags.c_contiguous else memory.transpose(axes_by_stride(memory.strides))
     view = np.ndarray(part.shape, part.dtype, lines, address - address_of(memory), part.strides)

@@ -92,15 +92,15 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Back
         events.tap.call(
             target, backend.name, kind, "" if apart else reason, time.perf_counter() - start, result, 1, hosted
         )
-    if wrapping.is_guest(result):  # a subclass of ndarray may make one of `out=`, too
+    if wrapping.is_guest(result):  # a subclass of ndarray may wrap `out=` in an instance of itself, too
         return result
-    if isinstance(outs, Handle | np.ndarray | tuple):  # anything else is the answer of an operand that is not an array
+    if isinstance(outs, Handle | np.ndarray | tuple):  # for any other object, the result is the answer of its protocol
         return outs[0] if isinstance(outs, tuple) and len(outs) == 1 else outs
     return host_results.to_device(result, backend, device)
 
 
 def overwrites_read_only(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a call lets NumPy overwrite its first argument, and that is a read-only array."""
+    """Whether a call lets NumPy overwrite its first argument, and this argument is a read-only `Array`."""
     if spec.overwrites is None or not spec.overwrites.asked(args, kwargs):
         return False
     first = args[0] if args else kwargs.get("a", kwargs.get("x"))
@@ -108,12 +108,15 @@ def overwrites_read_only(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, An
 
 
 def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Implement ``__array_ufunc__`` for numba's ufuncs: they are not ``np.ufunc`` and compile loops when they are called."""
+    """Implement ``__array_ufunc__`` for numba's ufuncs: they are not ``np.ufunc`` and compile loops when they are called.
+
+    Return NotImplemented if another operand has the protocol; raise TypeError for any other object in place of the ufunc.
+    """
     if not (callable(ufunc) and isinstance(getattr(ufunc, "ufunc", None), np.ufunc)):
         raise TypeError(f"argument 1 must be numpy.ufunc, not {type(ufunc).__name__}")
     for x in (*inputs, *kwargs.values()):
         if not isinstance(x, Handle | np.ndarray | np.generic) and hasattr(type(x), "__array_ufunc__"):
-            return NotImplemented  # it may know both
+            return NotImplemented  # the other object may know both classes
     backend = wrapping.find_backend((*inputs, *kwargs.values()))
     if backend is None:
         return NotImplemented
@@ -126,15 +129,16 @@ def compiled_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], kwargs: dic
 
 
 OF_THE_PROGRAM = "_arraydispatch_of_the_program"
-"""Attribute that marks protocol methods of a launched program's own classes, to which arrays are ndarrays."""
+"""Attribute that marks protocol methods of a launched program's own classes. To these classes an `Array` is an ndarray."""
 
 
 def with_strangers(func: Any, method: str, args: Any, kwargs: dict[str, Any], types: Collection[Any] = ()) -> Any:
     """Run a function, or a ufunc's method, on arguments that include objects with protocols of their own, such as dask arrays.
 
-    These are asked first, with our arrays unchanged; if they decline, NumPy runs with ndarrays in place of our arrays. To classes of a
-    launched program our arrays are ndarrays, so NumPy asks them itself. Subclasses of ndarray get ndarrays, because they pass their
-    arguments on to ndarray's own method. ``types``: the types that NumPy passed.
+    The methods of these objects are called first, with our arrays unchanged; if all return NotImplemented, NumPy runs with ndarrays in
+    place of our arrays. For classes of a launched program NotImplemented is returned, so that NumPy calls their methods itself.
+    Subclasses of ndarray get ndarrays, because they pass their arguments on to ndarray's own method. ``types``: the types that NumPy
+    passed.
     """
     protocol = "__array_ufunc__" if method else "__array_function__"
     leaves = tree_leaves((args, kwargs))

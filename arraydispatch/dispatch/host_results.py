@@ -22,7 +22,8 @@ from . import wrapping
 
 
 def allow(func: Any, backend: Backend, reason: str, inside: Callable[[str], bool] = callers.is_core) -> None:
-    """Warn about, or refuse, a call that has to run on the host, by the fallback policy; do nothing if no device could run it.
+    """Warn about a call that has to run on the host, or raise HostFallbackError, by the fallback policy. Do nothing if no device can run
+    it.
 
     The warning names the first line in a file that is not ``inside``.
     """
@@ -78,7 +79,8 @@ def to_device(result: Any, backend: Backend, device: Any) -> Any:
 
 
 def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
-    """Wrap a new ndarray in an `Array`, in the host state where the policy keeps it there. Return it unchanged if no backend has its dtype.
+    """Wrap a new ndarray in an `Array`: in the host state if the policy keeps it on the host, else uploaded. Return the ndarray unchanged
+    if the backend does not hold its dtype.
 
     ``held``: the backend of the call's operands.
     """
@@ -94,7 +96,7 @@ def placed(host: np.ndarray[Any, Any], held: Backend | None = None) -> Any:
             return process.wrapper(host, kind, True)
     comes_again = held is not None and held.hosted
     wanted = dtypes.apply_precision(host.dtype, settings.current_precision())
-    known = dtypes.category(wanted) != "other"  # no library has the others, so none is imported to ask
+    known = dtypes.category(wanted) != "other"  # no library has other dtypes, so none is imported to ask
     if known and (held is None or not held.hosted or not settings.begins_on_host(held.name)):
         held = conversion.beginning(host.shape, wanted)
     if not known or held is None or not held.holds(wanted):

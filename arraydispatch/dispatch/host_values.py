@@ -41,8 +41,8 @@ __warningregistry__ = None  # NumPy warns here, for a line of the user's: see ar
 def large(values: Any) -> bool:
     """Whether an array among the values, or in sequences among them, is so large that the library computes with it.
 
-    Never under fused execution: NumPy runs calls that are not recorded. Under compiled execution neither an array whose shape keeps
-    changing is large, nor a part of one whose shape was given back to the host.
+    Return False under fused execution: NumPy runs the calls that are not recorded. Under compiled execution an array is not large if
+    its shape does not recur, or if it is a small part of an array whose shape was given back to the host.
     """
     least = settings.default.min_size
     if call_nodes.are_of_any_size():
@@ -68,7 +68,7 @@ def large(values: Any) -> bool:
 
 
 def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
-    """Whether a call broadcasts small arrays to a large result, as ``x[:, None] - x`` and ``outer`` do, or to one split over a mesh.
+    """Whether a call broadcasts small arrays to a large result, as ``x[:, None] - x`` and ``outer`` do, or to a result split over a mesh.
 
     The library runs such a call, as others with large results: under compiled execution the result may never be stored.
     """
@@ -100,8 +100,8 @@ def spreads(inputs: tuple[Any, ...], outer: bool) -> bool:
 def product(func: Any, a: Any, b: Any) -> Any:
     """Multiply a matrix by a vector, in either order, with NumPy; return :data:`DECLINED` if the library should do it.
 
-    NumPy multiplies if the matrix is small for the library, its values are computed and in host memory, and the result has few elements,
-    so that it would move to the host anyway. The vector may be pending if it has few elements.
+    NumPy multiplies if the matrix is small for the library, the matrix's values are computed and in host memory, and the result has so
+    few elements that it would move to the host anyway. The vector may be pending if it has few elements.
     """
     if not isinstance(a, Handle) or not isinstance(b, Handle) or a._kind.standard or b._kind.standard:
         return DECLINED
@@ -140,7 +140,7 @@ _NARROW_FROM = 3 << 20
 
 
 def _multiplies_from(backend: Backend) -> int:
-    """Return the size from which a backend's matrices are not left to NumPy, if they are deferred or in the host state; 0 for others."""
+    """Return the size from which a backend's matrices are not left to NumPy, if they are deferred or in the host state; else 0."""
     if backend.hosted:
         return backend.home.MULTIPLIES_FROM
     return backend.MULTIPLIES_FROM if backend.defers else 0
@@ -193,14 +193,14 @@ def call(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     start = perf_counter()
     found: list[Handle] = []
     spec = None if isinstance(func, np.ufunc) else spec_of(func)
-    writes = spec is None or spec.may_write(args, kwargs)  # assumed if not known
+    writes = spec is None or spec.may_write(args, kwargs)  # a function without a spec is assumed to write
     copies = spec is not None and "positions" in spec.into  # NumPy first copies an array that is read-only
     lent: dict[int, np.ndarray[Any, Any]] | None = None if writes or copies or not views.waiting else {}
     inside, called = _inside(found, _WRITTEN, lent)
     hosts = [handed(x, inside, called) for x in args]
     keywords = {key: handed(x, inside, called) for key, x in kwargs.items()} if kwargs else kwargs
     if "where" in keywords and type(func) is np.ufunc:
-        keywords.setdefault("out", (None,) * func.nout)  # NumPy would warn if None were passed on
+        keywords.setdefault("out", (None,) * func.nout)  # where= without out= would cause a warning of NumPy's
     if writes and views.waiting:
         for a in found:
             views.run_readers(a)
@@ -336,7 +336,7 @@ def _given(x: Any, why: str = _WRITTEN) -> Any:
 
 
 def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
-    """Wrap a user's function that NumPy calls, so that it gets arrays, not ndarrays."""
+    """Wrap a user's function that NumPy calls, so that the function gets arrays, not ndarrays."""
 
     @wraps(func)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -347,7 +347,7 @@ def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
 
 
 def _lend(value: np.ndarray[Any, Any], lent: dict[int, np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
-    """Return a value; if a pending call reads it, return a read-only view, kept in ``lent``, so that a function that writes it raises.
+    """Return the value, or a read-only view of it (kept in ``lent``) if a pending call reads the value: a function that writes then raises.
 
     The flag of the value itself is not changed: views made meanwhile would inherit it, and ``x.flags`` would show it.
     """
@@ -361,7 +361,7 @@ def _lend(value: np.ndarray[Any, Any], lent: dict[int, np.ndarray[Any, Any]]) ->
 
 
 def _given_back(result: Any, found: list[Handle], lent: dict[int, np.ndarray[Any, Any]]) -> Any:
-    """Restore the writeable flag of results that are arguments or views of them."""
+    """Return a result without the effect of :func:`_lend`: a lent view is replaced by its value; a view of one gets the value's flag."""
     if isinstance(result, list | tuple):
         return mapped(lambda x: _given_back(x, found, lent), result)
     if type(result) is not np.ndarray or result.base is None:
@@ -433,5 +433,5 @@ def lifted(inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
 def _lifted(x: Handle, backend: Backend, device: Any) -> Any:
     made = process.wrapper(views.lifted(x, device), backend.kind(x._kind.dtype))
     if not backend.mutable and not x._v.flags.c_contiguous:
-        made._ghost = x._v  # unlike a new array, it shows that a broadcast axis has no order
+        made._ghost = x._v  # unlike a new array's ghost, it shows that a broadcast axis has no order
     return made

@@ -30,7 +30,7 @@ ndarray = np.ndarray
 
 _NUMBERS = (float, int, np.float64)
 FRESH = 1 << 24
-"""Bytes from which a result gets NumPy's memory: for PyTorch's own, the system zeroes new pages, which takes half of the call's time."""
+"""Size in bytes from which a result gets memory of NumPy: in PyTorch's memory, zeroing new pages takes half of the call's time."""
 
 
 def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backend) -> bool:
@@ -63,8 +63,8 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, backend: Backen
 def made(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> Any:
     """Let a library compute a very large result of arrays in the host state into new memory of NumPy.
 
-    Return the result, in the host state and in C order; :data:`DECLINED` if it is smaller or in another order, or the library cannot
-    write it.
+    Return the result, in the host state and in C order; :data:`DECLINED` if the result is smaller or in another order, or the library
+    cannot write it.
     """
     if ufunc not in backend.INPLACE or process.admit is not None or not settings.on_cpu(backend.name):
         return DECLINED

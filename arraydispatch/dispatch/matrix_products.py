@@ -49,7 +49,9 @@ def product(a: Any, b: Any) -> Any:
 
 
 def by_rows(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return the operands for the product of a matrix and a vector: ``v, A`` for ``A.T @ v``, whose matrix is stored by columns."""
+    """Return the operands for the product of a matrix and a vector: ``v, A`` for ``A.T @ v``, whose matrix is stored by columns, and
+    ``A.T, v`` for ``v @ A`` with such an ``A``. Other operands are returned unchanged.
+    """
     shapes = a.shape, b.shape
     cores = len(shapes[0]), len(shapes[1])
     if cores == (2, 1) and shapes[0][1] == shapes[1][0] and _is_by_columns(a):

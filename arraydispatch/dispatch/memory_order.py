@@ -58,7 +58,7 @@ def _stand_in(x: Any) -> Any:
 
 
 def slowest_first(g: Ghost) -> Ghost:
-    """Transpose an array so that its axes are in the order in which NumPy traverses its memory (``order="K"``)."""
+    """Return a ghost, transposed so that its axes are in the order in which NumPy traverses its memory (``order="K"``)."""
     return g.transpose(axes_by_stride(together([g]).strides))
 
 
@@ -181,8 +181,8 @@ def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made:
 
 
 def of_index(made: Any, a: Handle, key: Any) -> Any:
-    """Give the result of indexing ``a`` by arrays NumPy's memory order, and return it. NumPy shows the order on an array with at most two
-    items per axis.
+    """Give the result of indexing ``a`` by arrays NumPy's memory order, and return it. The order is read from NumPy's result on a small
+    array with at most two elements per axis.
     """
     items = key if type(key) is tuple else (key,)
     g = views.ghost(a)
@@ -194,7 +194,7 @@ def of_index(made: Any, a: Handle, key: Any) -> Any:
 
 
 def _first_items(x: Any) -> list[Any]:
-    """Replace an item of a key by one with as many dimensions that picks only first items."""
+    """Return the items that stand for one item of a key on the small array: of the same dimensions, but selecting only first elements."""
     if x is None or x is Ellipsis:
         return [x]
     if isinstance(x, slice):

@@ -15,7 +15,7 @@ from . import wrapping
 
 
 def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
-    """Return ``out=`` as a tuple; empty if there is none, or for ``out=...``, which requests an array in place of a scalar."""
+    """Return ``out=`` as a tuple; empty without one, or for ``out=...``, which requests an array, not a scalar. Raise NumPy's errors."""
     if out is None or out is Ellipsis:
         return ()
     nout = ufunc.nout if method == "__call__" else 1
@@ -35,7 +35,7 @@ def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
 def into(
     ufunc: np.ufunc, outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision
 ) -> Any:
-    """Write results into the given arrays, and return these."""
+    """Write each result into its array of ``outs``, or wrap it where there is None instead. Return the array, or a tuple of several."""
     results = result if isinstance(result, tuple) else (result,)
     made = [
         wrapping.wrap_result(r, backend, "scalar", precision)
@@ -49,7 +49,7 @@ def into(
 def check_core(
     ufunc: np.ufunc, inputs: tuple[Any, ...], out: Any, shape: tuple[int, ...], options: dict[str, Any]
 ) -> None:
-    """Raise NumPy's error if the core dimensions of a gufunc's ``out=`` differ from the result's."""
+    """Raise NumPy's error if the core dimensions of a gufunc's ``out=`` differ from the result's; with ``axes=``, raise Unsupported."""
     if options.get("axes") is not None:
         raise Unsupported("out= does not fit the result of a call with axes=")
     signature = str(ufunc.signature)
@@ -79,7 +79,9 @@ def mask_of(where: Any, backend: Backend, like: Any) -> Any:
 
 
 def masked(result: Any, mask: Any, outs: tuple[Any, ...], backend: Backend) -> Any:
-    """Keep what ``out`` held where the mask is False; broadcast to the shape of each ``out`` that is given."""
+    """Return the results, broadcast to the shape of each ``out`` that is given, with the old values of ``out`` (or 0) where the mask is
+    False.
+    """
     results = list(result) if isinstance(result, tuple) else [result]
     prim = backend.prim
     asked = [backend.shape_of(results[0]), *([] if mask is True else [backend.shape_of(mask)])]

@@ -1,4 +1,4 @@
-"""Decision where parts of an array are read and written: by the library that holds it, or by NumPy on the host.
+"""Decision where parts (subarrays and elements) of an array are read and written: by the library that holds it, or by NumPy on the host.
 
 Reading or writing a value in many small parts is work for the host. So are parts of many shapes, if the library compiles for each
 shape. :mod:`arraydispatch.dispatch.subscripts` calls this module.
@@ -32,24 +32,26 @@ _BASIC = (int, slice, type(None), type(Ellipsis), np.integer)
 
 
 _LOOKS = 4
-"""Number of small parts that the library reads before the value moves to the host, without recorded blocks."""
+"""Number of small parts that the library reads before the value moves to the host, if no blocks are recorded."""
 _ELEMENT = 3
 """Weight of an element, counted as parts, where blocks read and write parts."""
 _COMPUTED = 8
 """Weight of a written part that NumPy has computed and that is not small in :data:`_LARGE`'s sense: each such write costs a copy."""
 _LARGE = 16
-"""Number of parts in an array from which they are small ones, such as the edges of a stencil."""
+"""A part with fewer than one 16th of the array's elements, such as an edge of a stencil, counts as small."""
 _PARTS = 24
 """Limit like :data:`_LOOKS` where blocks read and write parts: above the number of a stencil's edges in a step, below that of rows in a loop."""
 
 
 _MOST_PLACES = 4096
 _places: set[tuple[CodeType, int]] = set()
-"""Instructions of programs at which an array moved to the host because of too many parts. Other arrays move there at once."""
+"""Bytecode instructions (code, offset) of programs at which an array moved to the host after too many parts. Other arrays of which the
+same instruction reads or writes a part move at once.
+"""
 
 
 def _is_one_too_many(root: Handle, weight: int) -> bool:
-    """Count a small part of an array that blocks read and write; return whether the array should move to the host."""
+    """Count a small part of an array that blocks read and write, by its weight. Return whether the array should move to the host."""
     frame, _ = callers.outside(sys._getframe(2), callers.is_core)
     place = frame.f_code, frame.f_lasti
     if place in _places:
@@ -119,7 +121,9 @@ _index_shapes = Shapes()
 
 
 def is_picked_on_host(a: Handle, key: Any) -> bool:
-    """Whether NumPy picks elements for a library that compiles for each shape: the key is a mask, or indices whose shapes keep changing."""
+    """Count the shapes of index arrays on a library that compiles for each shape. Return whether NumPy should pick the elements: the key
+    has a mask, or index arrays whose shapes keep changing.
+    """
     if not settings.default.min_size or not a._kind.backend.defers or not _on_a_cpu(a):
         return False
     return _picks_many_shapes(key)
@@ -154,7 +158,7 @@ def is_for_host(x: Any) -> bool:
 
 
 def is_looked_into_on_host(a: Handle) -> bool:
-    """Whether the host should pick elements of an array by a small index, or look them up in a function. Counts the call."""
+    """Count a lookup of elements by a small index, or in a function. Return whether the array should move to the host for it."""
     if not _on_a_cpu(a):
         return False
     root = views.owner(a)
@@ -170,7 +174,8 @@ def _is_looked_at_again(root: Handle, weight: int) -> bool:
 
 
 def belongs_to_host(a: Handle, key: Any, written: bool = False, value: Any = None) -> bool:
-    """Whether an array should move to the host: it is read in many small parts, or in parts of many shapes, or sharing costs nothing.
+    """Count a part that is read or written. Return whether its array should move to the host: it has many small parts, or parts of many
+    shapes, or sharing costs nothing.
 
     ``written``: whether the part is written, with ``value``.
     """

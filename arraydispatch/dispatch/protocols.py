@@ -30,7 +30,7 @@ def __array_ufunc__(self: Handle, ufunc: np.ufunc, method: str, *inputs: Any, **
 def __array_function__(self: Handle, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
     if len(types) == 1:  # no other protocol to call
         if not kwargs and len(args) == 1:
-            if type(self._kind) is Kind:  # and not a node, of what is recorded
+            if type(self._kind) is Kind:  # a recorded value has a node in place of its kind
                 kind: Kind = self._kind
                 whole = kind.whole.get(func)
                 if whole is not None:

@@ -1,4 +1,4 @@
-"""Functions of views with many more elements than their root: sliding windows, and broadcast arrays.
+"""Calls on views with many more elements than their root: sliding windows, and broadcast arrays.
 
 A library would store all of these elements, perhaps gigabytes, before it computes; NumPy reads the root's own memory. So NumPy
 computes, as a host kernel.
@@ -22,11 +22,13 @@ from . import host_fallback, host_results
 from .handover import Handover, handed
 
 _LARGE = 1 << 24
-"""Size in bytes from which such a view is not copied."""
+"""Size in bytes from which a view that repeats elements is not copied for the library."""
 
 
 def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """Call a function, a ufunc's method, or ``ndarray.astype`` on the host if the library would copy its first argument."""
+    """Run a function, a ufunc's method, or ``ndarray.astype`` on the host if the library would copy its first argument; else return
+    DECLINED.
+    """
     a = args[0]
     if ghost(a).nbytes < _LARGE or not views.outgrows(a) or kwargs.get("out") is not None:
         return DECLINED

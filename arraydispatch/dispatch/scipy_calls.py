@@ -1,7 +1,7 @@
 """SciPy's functions and methods on the host: they get ndarrays, and results go back to the backend of the arrays.
 
-SciPy's compiled code requires writable memory, and writes into ``out=`` and ``output=``: it gets copies. Those that it fills, or that it
-may overwrite (``overwrite_a=True``), are written back. Callbacks get ndarrays.
+SciPy's compiled code requires writable memory, and writes into ``out=`` and ``output=``: arrays whose memory NumPy may not write are
+copied. Copies that it fills, or that it may overwrite (``overwrite_a=True``), are written back. Callbacks get ndarrays.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def may_overwrite(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> b
 
 
 def kept(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of a call without permissions to overwrite."""
+    """Return the positional and the keyword arguments of a call without permissions to overwrite."""
     at = {i for i, _ in _permissions(func)}
     names = {name for _, name in _permissions(func)}
     positional = tuple(False if i in at else x for i, x in enumerate(args))
@@ -64,7 +64,7 @@ def kept(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tupl
 
 
 def _back(result: Any, hand: Handover, backend: Backend, device: Any) -> Any:
-    """Convert a result: arrays in place of ndarrays."""
+    """Convert one leaf of a result: an ndarray becomes an `Array`; other values stay, except that a precision policy applies to floats."""
     array = hand.target(result)
     if array is not None:
         return array
@@ -79,7 +79,7 @@ def call(
     compute: Callable[..., Any], known: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend,
     reason: str, overwrites: bool = False,
 ) -> Any:  # fmt: skip
-    """Run a SciPy callable on the host. ``known``: name in the report. ``overwrites``: whether it may overwrite its arguments."""
+    """Run a SciPy callable on the host. ``known``: name in the report. ``overwrites``: whether the callable may overwrite its arguments."""
     if not backend.hosted:
         host_results.allow(known, backend, reason)
     start = perf_counter()
@@ -111,7 +111,7 @@ def run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backe
 
 
 def known_as(func: Any, args: tuple[Any, ...]) -> Any:
-    """Return the name under which a call is reported: a function, or a method by the name of its object."""
+    """Return a call's name in reports: a function itself, or for a method a string with its object's package, name and method name."""
     if func not in METHODS:
         return func
     owner, cls = args[0], type(args[0])

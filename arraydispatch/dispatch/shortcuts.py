@@ -1,6 +1,6 @@
 """Short paths of calls that need none of NumPy's special rules; all other calls take the general path.
 
-A function makes each short path from the general path.
+Each short path is a function that one of the functions below makes. It calls the general path, with which it was made, for other calls.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ def backend_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def bring(values: Any) -> bool:
-    """Move small arrays that blocks have made to the host if a call on them would be a block by itself; return whether any was moved.
+    """Move small results of blocks to the host if a call on them would be a block by itself. Return whether an array was moved.
 
-    The call would be one if all arrays among the values are small and known, and nothing is recorded. NumPy then computes with the
-    arrays in less time than a program of the library takes to start.
+    The call would be a block by itself if all arrays among the values are small and known, and nothing is recorded. NumPy then computes
+    with the arrays in less time than a program of the library takes to start.
     """
     if not _brings:
         return False
@@ -97,7 +97,7 @@ _DEEPEST = 8
 
 
 def _rest(values: Any, found: list[Any], depth: Any) -> bool:
-    """Whether NumPy may compute with all arrays among some values; those that must move to the host are appended to ``found``."""
+    """Append the arrays among the values that must move to the host to ``found``. Return whether NumPy may compute with all arrays."""
     for x in values:
         if type(x) in PLAIN:
             continue
@@ -167,7 +167,7 @@ def _at_home(operands: Any) -> list[Any] | None:
 
 
 def on_memory(args: tuple[Any, ...], backend: Any) -> tuple[Any, ...]:
-    """Replace arrays in the host state by arrays of the library on their memory, where the library can read it in place."""
+    """Return the arguments with arrays of the library in place of arrays in the host state whose memory the library can read in place."""
     made: list[Any] = []
     for x in args:
         if isinstance(x, Handle):
@@ -185,7 +185,7 @@ def operator(
 ) -> Callable[[Any, Any], Any]:
     """Make the short path of a ufunc of two operands; ``slow`` handles calls without a plan.
 
-    ``ordered``: whether the result gets NumPy's memory order, which it does not need if it is written to another array.
+    ``ordered``: whether the result gets NumPy's memory order, which the result does not need if it is written to another array.
     """
     plans = PLANS.setdefault(ufunc, {})
     find = plans.get
@@ -194,7 +194,7 @@ def operator(
         if _brings:
             bring((a, b))
         rules = machine.value_of(context_rules) or _rules
-        if type(a) is type(b):  # one operand is an array
+        if type(a) is type(b):  # one operand is an array, so both are
             first: Handle = a
             second: Handle = b
             left: Any = first._kind
@@ -269,7 +269,7 @@ def operator(
 def updater(ufunc: np.ufunc) -> Callable[[Any, Any], bool]:
     """Make the short path of ``a += b`` for an array whose calls are recorded; it returns whether it has written the result.
 
-    If the result does not have the dtype and the shape of ``a``, the general path raises the error.
+    It returns False if the result does not have the dtype and the shape of ``a``: the general path then raises the error.
     """
     plans = PLANS.setdefault(ufunc, {})
     forward = operator(ufunc, lambda *_: None, False)
@@ -405,7 +405,7 @@ def reducer(func: Any, plan: WholePlan, general: General) -> Callable[[Handle], 
 
 
 def joiner(general: General) -> Callable[[Any], Any]:
-    """Make the short path of ``np.concatenate`` and similar functions: arrays of one kind with matching shapes."""
+    """Make the short path of ``np.concatenate`` for a list or tuple of arrays of one kind with matching shapes."""
 
     def join(arrays: Any) -> Any:
         if (type(arrays) is not tuple and type(arrays) is not list) or not arrays:
@@ -479,7 +479,7 @@ def part(a: Handle, key: Any) -> Any:
 
 
 def put(a: Handle, key: Any, value: Any) -> bool:
-    """Write a value of the array's dtype to slices of a whole array whose calls are recorded; return whether that was possible."""
+    """Write a value of the array's dtype to slices of a whole array whose calls are recorded; return False if other rules apply."""
     kind = a._kind
     backend = kind.backend
     if a._base is not None or not backend.defers or views.watch is not None or not _is_of_slices(key):

@@ -1,7 +1,7 @@
 """Large new arrays of a mesh that the host makes part by part: each process makes the parts that its devices hold, none makes the whole.
 
 Values come from a source in which each part can be read by itself (a file), or from a stream of all values in order (draws of random
-numbers); then a process keeps only its own parts.
+numbers); of these a process keeps only its own parts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Parts = list[tuple[Box, np.ndarray[Any, Any]]]
 
 
 def is_possible() -> bool:
-    """Whether new arrays may be split: looked at by each call."""
+    """Whether new arrays may be split, because a device in force is a mesh."""
     devices = settings.default.devices
     return bool(devices) and any(device.mesh for device in devices.values() if device is not None)
 
@@ -145,7 +145,9 @@ def target(shape: tuple[int, ...], dtype: np.dtype[Any]) -> tuple[Backend, Any] 
 
 
 def _pieces(box: Box, together: int = 1) -> Iterator[Box]:
-    """Divide a box (a slice per axis) into small boxes, in C order. ``together``: number of adjacent indices of the first axis to keep in one box."""
+    """Yield the small boxes into which a box (a slice per axis) is divided, in C order. ``together``: number of adjacent indices of the
+    first axis to keep in one box.
+    """
     lengths = [each.stop - each.start for each in box]
     size, axis = 1, len(box)  # of the last axes that fit into a piece
     while axis and (size * lengths[axis - 1] <= PIECE or (together > 1 < axis)):

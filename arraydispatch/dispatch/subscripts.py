@@ -31,7 +31,7 @@ from .handover import handed
 
 
 def _has_native_view(a: Handle, key: Any) -> bool:
-    """Whether the library's own ``a[key]`` is the view. It is not for a read-only array, whose views must be read-only ghosts."""
+    """Whether the library's own ``a[key]`` may serve as the view. False for a read-only array, whose views must be read-only ghosts."""
     if not a._kind.backend.native_views or a._root is not None:
         return False
     if a._ghost is not None and not buffers.is_writeable(a._ghost):
@@ -44,7 +44,7 @@ def _has_native_view(a: Handle, key: Any) -> bool:
 
 
 def _simplify(key: Any) -> Any:
-    """Replace 0-d integer arrays in a key by integers. This reads their values."""
+    """Return a key with integers in place of 0-d integer arrays, whose values are read, and of objects with ``__index__``."""
     if isinstance(key, tuple):  # a named one too
         return tuple(_simplify(k) for k in key)
     if isinstance(key, Handle) and key._kind.dtype.kind in "iu" and not ghost(key).shape:
@@ -113,7 +113,7 @@ def getitem(a: Handle, key: Any) -> Any:
                 except (IndexError, ValueError) as error:
                     raise _in_numpys_words(a, key, error) from None
                 if value.ndim > _FEWEST_AXES:
-                    ghost(a)[key]  # refuses more axes than NumPy has
+                    ghost(a)[key]  # raises NumPy's error for too many axes
                 if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
                     return views.derive_native(a, value)
             result = _scalar_copy(kind, value)
@@ -151,7 +151,7 @@ def _picked(a: Handle, key: Any) -> Any:
 
 
 def _in_numpys_words(a: Handle, key: Any, error: Exception) -> Exception:
-    """Return NumPy's error for a key, given the library's."""
+    """Return NumPy's error for a key, given the library's error; that error itself if NumPy raises none."""
     try:
         ghost(a)[key]
     except (IndexError, ValueError) as theirs:
@@ -196,7 +196,10 @@ def _scalar_copy(kind: Kind, value: Any) -> Any:
 
 
 def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
-    """Replace each mask with known values in a key by its positions: inside a trace the library does not know the values."""
+    """Replace each mask with known values in a key by its positions, because the library does not know the values inside a trace.
+
+    Return the key unchanged if the shape of a mask does not match.
+    """
     parts = key if isinstance(key, tuple) else (key,)
     masks = [_known_mask(k) for k in parts]
     if all(mask is None for mask in masks):
@@ -266,7 +269,7 @@ def _gather(a: Handle, key: Any, backend: Backend) -> Any:
     if tracing.entered():
         key = _places_of_masks(key, ghost(a).shape)
     found = wrapping.find_backend((a, key))
-    # Here a constant is read at a traced place.
+    # `a` is a constant and the key is traced: the backend of the trace computes.
     if found is not backend and found is not None and found.home is backend.home:
         return _gather(process.wrapper(native(a), found.kind(a._kind.dtype)), key, found)
     if views.outgrows(a) and not (isinstance(key, list) and wrapping.find_backend(key)):
@@ -433,7 +436,11 @@ def _apart(key: Any, x: Any, backend: Backend) -> Any:
 
 
 def stand_in(value: Any) -> Any:
-    """Return the ndarray to assign to one element; if the value has several elements, a ghost, for which NumPy raises its error."""
+    """Return the ndarray of an `Array` that is assigned to one element; if it does not have exactly one element, its ghost, for which
+    NumPy raises.
+
+    Other values are returned unchanged.
+    """
     if not isinstance(value, Handle):
         return value
     found = ghost(value)
@@ -444,7 +451,7 @@ def stand_in(value: Any) -> Any:
 
 
 def _ndim(value: Any) -> int:
-    """Return the number of dimensions of an assigned value: 0 if it is neither an array nor a sequence."""
+    """Return 0 if an assigned value is a scalar, else a positive number: the number of dimensions of an array, 1 for any sequence."""
     if isinstance(value, Handle):
         return len(ghost(value).shape)
     if type(value) in PLAIN:

@@ -28,7 +28,9 @@ __warningregistry__ = None  # NumPy warns here, for a line of the user's: see ar
 
 
 def operands_of(inputs: tuple[Any, ...], backend: Backend) -> tuple[list[Any], list[Any]]:
-    """Return native operands and plan keys; ndarrays and sequences move to the device of the others."""
+    """Return native operands and plan keys; ndarrays and sequences move to the device of the others. Raise Unsupported for an operand that
+    only NumPy can compute with.
+    """
     device = wrapping.device_among(inputs, backend)
     natives: list[Any] = []
     keys: list[Any] = []
@@ -81,7 +83,7 @@ def elementwise(
     ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any], where: Any, outs: tuple[Any, ...],
     backend: Backend, precision: settings.Precision,
 ) -> tuple[Any, str]:  # fmt: skip
-    """Run an elementwise call; return the result and the class of the call."""
+    """Run an elementwise call; return the native result and the class of the entry, such as ``"native"``."""
     natives, keys = operands_of(inputs, backend)
     casting = options.pop("casting", "same_kind")
     signature = _signature(ufunc, options)
@@ -122,7 +124,7 @@ def elementwise(
 
 
 def _converted(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Return an operand; convert a number that the loop's dtype cannot hold, because NumPy's warning for that has another name."""
+    """Return an operand. A number that the loop's dtype cannot hold is converted first, because NumPy's warning then names the cast."""
     if type(x) not in (int, float) or dtype.char not in "ef" or fits(x, dtype):
         return x
     return reporting(lambda: np.asarray(float(x)).astype(dtype), "cast")
@@ -135,7 +137,9 @@ def _other_shapes(outs: tuple[Any, ...], where: Any) -> list[tuple[int, ...]]:
 
 
 def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | None:
-    """Return ``dtype=`` or ``signature=`` as a dtype or None for each input and output; raise NumPy's errors."""
+    """Remove ``dtype=`` and ``signature=`` from the options. Return them as a tuple with a dtype or None for each input and output; None
+    if neither is given. Raise NumPy's errors.
+    """
     dtype, signature = options.pop("dtype", None), options.pop("signature", options.pop("sig", None))
     nin, nout = ufunc.nin, ufunc.nout
     if dtype is not None:
@@ -164,7 +168,7 @@ def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | No
 def generalized(
     ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any], backend: Backend, precision: settings.Precision
 ) -> tuple[Any, str]:
-    """Run a call on stacks of vectors and matrices, such as ``np.matmul``."""
+    """Run a call on stacks of vectors and matrices, such as ``np.matmul``; return the native result and the class of the entry."""
     load("products")
 
     body = GUFUNCS.get(ufunc)
@@ -201,7 +205,7 @@ def precise(x: Any, backend: Backend, precision: settings.Precision, min_bits: i
 
 
 def spread(ufunc: np.ufunc, inputs: tuple[Any, ...], backend: Backend) -> tuple[Any, ...]:
-    """Reshape the operands of ``ufunc.outer`` for the ufunc: append as many axes to the first as the second has."""
+    """Return the operands of ``ufunc.outer`` as the ufunc takes them: with as many axes appended to the first as the second has."""
     if len(inputs) != 2 or ufunc.nin != 2:
         raise TypeError(f"outer() takes exactly 2 positional arguments ({len(inputs)} given)")
     natives, keys = operands_of(inputs, backend)
@@ -214,7 +218,7 @@ def of_method(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any], where: Any, outs: tuple[Any, ...],
     backend: Backend, precision: settings.Precision,
 ) -> tuple[Any, str]:  # fmt: skip
-    """Run ``reduce``, ``accumulate``, ``reduceat`` or ``at``."""
+    """Run ``reduce``, ``accumulate``, ``reduceat`` or ``at``; return the native result and the class of the entry."""
     bound = Bound(ufunc, backend)
     kind = "native" if ufunc in backend.REDUCE else "composed"
     if describe(ufunc, backend)[0] == "host" and ufunc not in backend.REDUCE:

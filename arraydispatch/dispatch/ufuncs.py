@@ -83,12 +83,15 @@ def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 
 
 def asking(ufunc: np.ufunc, operands: tuple[Any, Any], other: Any) -> Any:
-    """Call a ufunc on an array and another operand; if the other one has ``__array_ufunc__``, NumPy asks both."""
+    """Call a ufunc on an array and another operand; if the other one has ``__array_ufunc__``, through NumPy, which calls both protocols."""
     return ufunc(*operands) if _speaks(other) else array_ufunc(ufunc, "__call__", operands, {})
 
 
 def with_guest(ufunc: np.ufunc, a: Any, b: Any) -> Any:
-    """Run an operator of an array and a guest; a guest that declines (matrix) gets an ndarray."""
+    """Run an operator of an array and a guest. A guest on the left, or one whose reflected operator declines (matrix), gets an ndarray.
+
+    Return NotImplemented for a guest on the right without a reflected operator of its own: Python calls the inherited one.
+    """
     if isinstance(b, Handle):
         return operator_of(ufunc)(a, conversion.download(b._kind.backend, views.expose(b), wrapping.GUEST))
     reflected = reflected_name(ufunc)
@@ -118,7 +121,8 @@ def _defers(other: Any) -> bool:
         return True
     if protocol is not _defers or (not _defaults.natives_first and loader.backend_of(other) is not None):
         return False
-    # NumPy only asks the object. An object that delegates attributes to an ndarray has priority 0, but to an Array 100.
+    # NumPy reads the priority of the object alone. The class must have one too: an object that delegates attributes to an ndarray
+    # has its priority 0, but one that delegates to an Array has 100.
     return hasattr(type(other), "__array_priority__") and other.__array_priority__ > 0
 
 
@@ -129,7 +133,7 @@ def _speaks(other: Any) -> bool:
 
 
 def inplace_operator(ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
-    """Make ``__iadd__`` for a ufunc: it writes into the array's own memory, so that every view sees the change."""
+    """Make ``__iadd__`` for a ufunc: the method writes into the array's own memory, so that every view sees the change."""
     plans = PLANS.setdefault(ufunc, {})
     update = shortcuts.updater(ufunc)
 
@@ -301,14 +305,14 @@ def _by_numpy(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any], outs: tuple[Any, ...],
     backend: Backend,
 ) -> Any:  # fmt: skip
-    """Run a call on NumPy-held arrays by NumPy itself."""
+    """Run a call on arrays of the numpy backend with NumPy itself; return wrapped results, or the objects passed as ``out=``."""
     for x in (*outs, *inputs[: method == "at"]):
         if isinstance(x, Handle):
             wrapping.check_writeable(x, "output array is read-only")
     start = perf_counter()
     run = ufunc if method == "__call__" else getattr(ufunc, method)
     if "where" in kwargs and not outs:
-        # The user may have passed it, and NumPy removed it.
+        # NumPy removes a user's out=None, and would now warn of where= without out=.
         kwargs = {"out": None if ufunc.nout == 1 else (None,) * ufunc.nout, **kwargs}
     result = run(*[handed(x, native) for x in inputs], **{key: handed(x, native) for key, x in kwargs.items()})
     if events.tap is not None:

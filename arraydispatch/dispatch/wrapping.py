@@ -36,6 +36,8 @@ scalar_class: Any = None
 def find_backend(values: Iterable[Any]) -> Backend | None:
     """Return the backend of the arrays in ``values``, also in sequences and dicts: an ML library, else its host state, else NumPy.
 
+    Ndarrays do not count. Return None if there are no other arrays.
+
     Raises
     ------
     BackendMismatchError
@@ -83,7 +85,7 @@ def backend_among(values: Iterable[Any], found: Backend | None = None) -> Backen
             not backend.native_is_ndarray
             and backend is not backend.home
             and not (backend.defers and found is not found.home)
-        ):  # a variant runs the calls that mix it with home arrays; the one inside a trace also those with deferred values
+        ):  # a variant runs the calls on its arrays and home arrays; the variant inside a trace also those with deferred arrays
             found = backend
     return found
 
@@ -125,7 +127,7 @@ _OWN = frozenset({np.ndarray, np.memmap})
 
 
 def to_native(x: Any, backend: Backend, device: Any) -> Any:
-    """Convert an argument for the backend's bodies: arrays become native arrays on ``device``, other objects stay."""
+    """Convert an argument for the backend's bodies: arrays of other backends become native arrays on ``device``, other objects stay."""
     if type(x) in PLAIN:
         return x
     if isinstance(x, Handle):
@@ -161,9 +163,9 @@ _PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array_wrap__")
 
 
 def asked(x: Any) -> Any:
-    """Replace objects in an argument, or a tuple of arguments, by the arrays to which NumPy converts them (``__array__`` and the like).
+    """Return an argument, or a tuple of arguments, with arrays in place of objects that NumPy converts (by ``__array__`` and the like).
 
-    This comes before the arrays of the call are read, as in NumPy: the objects' code may write these.
+    Use it before the arrays of the call are read, as NumPy does: the objects' code may write to the arrays.
     """
     return mapped(_array_of, x, dicts=False)
 
@@ -192,7 +194,7 @@ def first_array(values: Iterable[Any], backend: Backend) -> Native | None:
 
 
 def device_among(values: Iterable[Any], backend: Backend) -> Any:
-    """Return the library's device object of the arrays among the values."""
+    """Return the library's device object of the first native array of the backend among the values; None if there is none."""
     array = first_array(values, backend)
     return None if array is None else backend.device_of(array)
 
@@ -227,7 +229,7 @@ def is_standard(values: Iterable[Any]) -> bool:
 def wrap_result(
     value: Any, backend: Backend, returns: Returns, precision: settings.Precision, standard: bool = False
 ) -> Any:
-    """Wrap a body's result for the caller: native arrays become arrays, 0-d ones scalars where NumPy's are."""
+    """Wrap a body's result for the caller, also in sequences: native arrays become arrays, 0-d ones scalars if ``returns`` is "scalar"."""
     if backend.is_native(value):
         if standard:
             wanted = dtypes.apply_precision(backend.dtype_of(value), precision)
@@ -273,7 +275,10 @@ def made_of(value: Native, backend: Backend) -> Any:
 
 
 def _is_the_hosts(shape: tuple[int, ...], least: int, backend: Backend) -> bool:
-    """Whether a library's result should move to the host: it is small, or its shape does not recur."""
+    """Whether a library's result should move to the host: it is small, or of a backend that defers calls and its shape does not recur.
+
+    Unless the result is small, this counts as a question about the shape.
+    """
     return math.prod(shape) < least or (backend.defers and not shapes.recurs(shape))
 
 
@@ -315,7 +320,7 @@ def write_out(
 
 
 def as_held(out: Handle, value: Native, backend: Backend) -> Native:
-    """Return a value to write to ``out``: settled if ``out`` is an array from before compiled execution, which cannot hold deferred ones."""
+    """Return a value in a form that ``out`` can hold: an array from before compiled execution gets a computed value, not a pending one."""
     return backend.settled(value) if backend.defers and out._kind.backend is not backend else value
 
 
@@ -328,7 +333,7 @@ def zero_d(scalar: Handle) -> Any:
 
 
 def numbers(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Replace scalars on a device by NumPy's in a value to write, if the dtype might not hold them.
+    """Return a value to write with NumPy's scalars in place of scalars on a device, if the dtype might not hold them.
 
     For a scalar NumPy checks the value (a NaN is not an integer), for an array the dtype.
     """
@@ -347,7 +352,7 @@ def check_writeable(a: Handle, what: str = "assignment destination is read-only"
     if issubclass(type(a), scalar_class):
         raise TypeError(f"a scalar ({a._kind.dtype}) cannot be written; an array is expected")
     if a._kind.backend.mutable:
-        root = views.owner(a)  # it may be on the host while a view of the same memory belongs to the library
+        root = views.owner(a)  # the root may be on the host while a view of the same memory belongs to the library
         root._kind.backend.check_writeable(root._v)
     if not views.writeable(a, True):
         raise ValueError(what)
@@ -368,7 +373,7 @@ def overtaken(error: Exception) -> bool:
 
 
 def obtained(result: Any, backend: Backend) -> None:
-    """Wait for large arrays in a result, because the library may report a lack of memory later."""
+    """Place the arrays of a result, and wait for the large ones, because the library may report a lack of memory later."""
     for x in leaves((result,)):
         if isinstance(x, Handle) and x._root is None:
             placed = backend.placed(x._v)
@@ -405,6 +410,6 @@ def check_devices(operands: Iterable[Any], backend: Backend) -> None:
 
 
 def check_operands(operands: tuple[Any, ...], backend: Backend, *others: tuple[int, ...]) -> None:
-    """Raise NumPy's broadcast error, or the device error, if that is why the library refused."""
+    """Raise NumPy's broadcast error if shapes do not match, or :class:`DeviceMismatchError` if operands are on two devices; else return."""
     check_shapes(operands, backend, *others)
     check_devices(operands, backend)

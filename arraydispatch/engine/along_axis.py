@@ -92,7 +92,9 @@ def _parameter(func: Any, name: str) -> tuple[int, Any]:
 
 
 def _steps(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the axis of a call, or for a transform along several axes the list of transforms that NumPy runs in turn; else None."""
+    """Return the axis of a call. For a transform along several axes, remove ``axes`` from ``kwargs`` and return the list of (transform,
+    axis) that NumPy runs in turn. Return None for other calls.
+    """
     name = _axis_word(func)
     at, usual = _parameter(func, name)
     axis = args[at] if len(args) > at else kwargs.get(name, usual)
@@ -115,7 +117,7 @@ def _steps(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 @cache
 def _dtype(func: Any, dtype: Any) -> Any:
-    """Return the dtype of the result."""
+    """Return the dtype of a function's result for an array of this dtype."""
     return func(np.zeros(2, dtype)).dtype
 
 
@@ -198,7 +200,7 @@ def _in_parts(
 
 
 def _by_elements(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], at: int) -> Any:
-    """Run a search or interpolation on parts of argument ``at``, 0 or 1; return DECLINED if the other one, the table, is not sorted."""
+    """Run a search or interpolation on parts of argument ``at``, 0 or 1; return DECLINED if the table (the other one) is not sorted."""
     x = args[at] if len(args) > 1 else None
     if (
         type(x) is not _ndarray

@@ -2,10 +2,10 @@
 
 A NumPy generator (PCG64, which ``default_rng`` makes, or PCG64DXSM) can be set to any place in its outputs, but the number of
 outputs per value varies: a normal number mostly takes one, sometimes two or more. So a thread begins at a place where some
-value *may* begin, and continues beyond the place where the next part began. There it also draws from that place, as the next part
-did, until both have reached the same place: from there on they agree, and the next part's values are NumPy's. The number of values
-before it is then known, and the parts are joined in order. If two draws do not meet, and at the end, the missing values are
-drawn in one thread.
+value *may* begin, and continues beyond the place where the next part began. From that place it draws a second time, as the next part
+did, until both draws have reached the same place: from there on they agree, and the next part's values are NumPy's. The number of
+values before the next part is then known, and the parts are joined in order. If two draws do not meet, and at the end, the missing
+values are drawn in one thread.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MULTIPLIERS: dict[type, int] = {
     np.random.PCG64: 0x2360ED051FC65DA44385DF649FCCF645,
     np.random.PCG64DXSM: 0xDA942042E4DD58B5,
 }
-"""Multiplier of the bit generators whose next state is a multiple of the last one plus a constant."""
+"""Class of bit generators whose next state is a multiple of the last one plus a constant -> the multiplier."""
 METHODS: dict[str, int] = {
     **dict.fromkeys(("random", "standard_cauchy", "standard_exponential", "standard_normal"), 0),
     **dict.fromkeys(("chisquare", "exponential", "geometric", "pareto", "poisson", "power", "rayleigh"), 1),
@@ -99,7 +99,7 @@ def call(plain: Any, generator: Any, args: tuple[Any, ...], kwargs: dict[str, An
         drawn()
         return result
     try:
-        briefly(drawn)  # a handler that draws from this generator waits for it
+        briefly(drawn)  # a handler that draws from this generator would wait for its lock
     except BaseException:  # raised by a signal handler: nothing has been drawn
         is_wanted = False
         raise
@@ -135,7 +135,7 @@ def _halves(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool | 
 
 
 class _NoSeed(ISeedSequence):
-    """Seed for a bit generator that gets its state right away: with it, creating one takes half a microsecond, not twenty."""
+    """Seed for a bit generator whose state is set right away: with this seed, creating one takes half a microsecond, not twenty."""
 
     _words = np.zeros(8, np.uint64)
 
@@ -184,7 +184,7 @@ class _Draw(Parts):
     """Draw in parts that begin at equal distances in the outputs."""
 
     one_each: Any = None
-    """Method that takes one output for each value, so that the positions of a part's values are known."""
+    """Method that takes one output for each value, so that the positions of a part's values are known; None for other methods."""
 
     def __init__(
         self, state: dict[str, Any], kind: Any, draw: Callable[[Any, int], Any], total: int, threads: int
@@ -225,7 +225,7 @@ class _Draw(Parts):
         return result
 
     def _count(self, halves: int, of: int = 0) -> int:
-        """Estimate how many values, at least one, take at most ``halves`` half outputs. ``of``: the total, if they are its last values."""
+        """Estimate how many values, at least one, take at most ``halves`` half outputs. ``of``: size of the draw, if these end it."""
         count = halves / self._each
         return max(1, int(count - (sqrt(count) + max(count, of) * self._error if self._error else 0)))
 
@@ -240,8 +240,8 @@ class _Draw(Parts):
             self._filled, self.end = to, mine.bit_generator.state
 
     def _meeting(self, i: int) -> tuple[list[Any], int | None, dict[str, Any]]:
-        """Draw a part up to where it meets the next one. Return its values, the number of the next part's values to skip (None if they do not
-        meet), and the state after them.
+        """Draw a part up to where it meets the next one. Return the part's values, the number of the next part's values to skip (None if
+        the two do not meet), and the generator's state after the part.
         """
         stream, draw, begins = self._stream, self._draw, self._origin + i * self._length
         mine = stream.generator(outputs=begins) if i else stream.generator(self.end)

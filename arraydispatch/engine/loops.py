@@ -1,7 +1,7 @@
 """Ufunc loops of recorded calls: which calls are recorded, and the dtypes of their loops.
 
-NumPy itself resolves them (``ufunc.resolve_dtypes``), once for the dtypes of a call. Calls that depend on values before the first
-element is computed (a Python integer that does not fit, integers to negative powers) are not recorded: NumPy runs them at once.
+NumPy itself resolves the dtypes (``ufunc.resolve_dtypes``), once for the operands' dtypes of a call. Calls that depend on values before
+the first element is computed (a Python integer that does not fit, integers to negative powers) are not recorded: NumPy runs them at once.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Place:
     modes : dict or None
         Modes of ``np.errstate`` in force at the call; None if all errors are ignored.
     largest : int
-        Number of elements up to which calls are not recorded, because it did not pay.
+        Number of elements up to which calls are not recorded, because recording did not pay.
     alone, larger : int
         Number of consecutive blocks with larger calls that did not pay either, and the largest number of elements in them.
     block : int
@@ -73,7 +73,9 @@ class Place:
             self.largest, self.again = before.largest, before.again
 
     def declines(self, size: Any) -> bool:
-        """Whether a call of this size should not be recorded, because the last ones did not pay. Counts the call; at times one is a trial."""
+        """Count a call of this size. Return True if it should not be recorded, because recording the last ones did not pay; at times one is
+        recorded as a trial.
+        """
         if self.is_open(size):
             return False
         self.skipped += 1
@@ -146,7 +148,7 @@ Box = tuple[tuple[int, int], ...]
 
 
 class Elsewhere:
-    """Call of a node that computes an element from an element of the operand at another place."""
+    """Call of a node that computes an element from an element of the operand at another position."""
 
     def cuts(self) -> list[tuple[int, ...]]:
         """Return, for each axis, the positions at which the distance to the elements read changes or reading ends."""
@@ -224,7 +226,7 @@ class Buffer:
         """Whether only the block refers to the ndarray, so that results may overwrite it."""
         if getrefcount(self.array) != _ALONE or self.array.base is not None:
             return False
-        flags = self.array.flags  # which is a reference too
+        flags = self.array.flags  # a further reference
         return flags.owndata and flags.writeable
 
 

@@ -1,10 +1,10 @@
 """Short forms of ``Array``'s members, for small host values (the thin path) and for recording.
 
 A call on small values in the host state reaches NumPy after one test, and its result is wrapped by one constructor. Operands may also be
-small ndarrays, and large arrays whose shape was given back to the host (:data:`arraydispatch.runtime.execution_policy.shapes`). Each form is
-made from the general one, and calls that if its test fails: for values of the library, large ones, operands of other types and results
-that only NumPy has. The thin path is in force only while values decide, that is, while no precision or other rule is set and no listener
-wants single calls. Calls are then counted, not reported.
+small ndarrays, and large arrays whose shape was given back to the host (:data:`arraydispatch.runtime.execution_policy.shapes`). Each thin
+form wraps the general form, and falls back to it for values held by the library, large values, operands of other types, and results with
+a dtype that exists only on the host. The thin path is in force only while no precision or other rule is set and no listener wants a report
+of each call. It counts its calls.
 
 :mod:`arraydispatch.fastpath.methods` has the members of ``Array``, :mod:`arraydispatch.fastpath.functions` NumPy's functions,
 :mod:`arraydispatch.fastpath.creation` those that make arrays, and :mod:`arraydispatch.fastpath.results` the common ends of all three.
@@ -66,7 +66,7 @@ least = 0
 
 
 def _numpys(row: Member) -> Any:
-    """Return NumPy's function for an ndarray that corresponds to a member of ``Array``."""
+    """Return what corresponds to a member of ``Array`` in NumPy: a function that takes an ndarray, or the name of an attribute."""
     if row.form in ("view", "shape") and row.func is None:
         return row.name
     return row.operator or row.func or getattr(np.ndarray, row.name)

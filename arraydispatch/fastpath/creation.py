@@ -72,7 +72,7 @@ def follow() -> None:
 
 
 def _kind_of(dtype: Any) -> Any:
-    """Return the kind of new arrays of a dtype, or None."""
+    """Return the kind of new arrays of a dtype; None if the general path must find it."""
     global _last
     last: Kind | None = _last
     if last is None or last.dtype is not dtype:
@@ -83,7 +83,7 @@ def _kind_of(dtype: Any) -> Any:
 
 
 def new(value: Any) -> Any:
-    """Wrap an ndarray that NumPy has just made."""
+    """Wrap an ndarray that NumPy has just made, or a copy of it if it is a view, and count the call."""
     path.calls += 1
     kind = _kind_of(value.dtype) if _float_kind is not None or not _blocks() else None
     if kind is None or value.base is not None:
@@ -108,7 +108,7 @@ _SINGLE = SCALARS | {range, str, bytes, type(None)}
 
 
 def meets_foreign(real: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether an argument of a creation function has an ``__array_function__``, to which NumPy passes the arguments unchanged."""
+    """Whether an argument of a creation function has a foreign class's ``__array_function__``, which gets the arguments unchanged."""
     if kwargs and _answers(kwargs.get("like")):
         return True
     return hasattr(real, "_implementation") and (any(map(_answers, args)) or any(map(_answers, kwargs.values())))
@@ -135,7 +135,7 @@ def unless_foreign(real: Any) -> Callable[[Any], Any]:
 def at_once(real: Any, itself: bool | None = None, square: bool = False) -> Callable[[Any], Any]:
     """Decorate a creation function: NumPy makes the array of plain arguments, in the host state, while the thin path is in force.
 
-    ``itself``: whether the function returns an array that is its only argument; None for a function that takes no array.
+    ``itself``: whether the function returns an array unchanged if it is the only argument; None for a function that takes no array.
     ``square``: whether one integer may be the length of both axes.
     """
     most = 2 if square else 1  # number of axes of length n for an integer n
@@ -265,7 +265,8 @@ def wrapped(value: Any) -> Any:
 def wrapped_all(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call a NumPy function with numbers and ndarrays, and wrap its result; return :data:`DECLINED` if the general function must call it.
 
-    It must if a result is or views an argument. A call that computed is not repeated, because it may warn or call ``np.seterrcall``'s function.
+    The general function must call it if a result is an argument or a view of one. A call that has computed is not repeated, because it
+    may warn or call ``np.seterrcall``'s function.
     """
     if _float_kind is None:
         return DECLINED
@@ -350,7 +351,7 @@ def of_data_at_once(real: Any, general: Callable[..., Any]) -> Callable[..., Any
 
 
 def of_values(func: Any, items: tuple[Any, ...]) -> Any:
-    """Call a function with the values of small arrays in a tuple, and wrap the new array it returns; :data:`DECLINED` where there are none."""
+    """Call a function with the values of small arrays in a tuple, and wrap the new array; return :data:`DECLINED` if there are none."""
     found: list[Any] = []
     hosts = values_of(items, found)
     if hosts is None or not found:
@@ -428,7 +429,7 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, least: int, method: bool)
     """Make a method (with the generator as first argument) or function for random draws: NumPy's ``draw`` runs small ones.
 
     ``general`` runs the other calls, including those with an integer from ``least`` on, which may request a large draw. ``moved`` converts
-    an ndarray that the thin path cannot wrap.
+    an ndarray that the thin path cannot wrap. If the core is not compiled, return ``general`` itself.
     """
     if not _compiled:
         return general

@@ -199,7 +199,7 @@ _ALL, _NONEMPTY, _INTEGERS, _NONE = range(4)
 def _methods(func: Any, run: Any) -> tuple[Any, Any, Any, bool, int]:
     """Return the functions to call with one, two and three arguments: ndarray's method of that name if it takes them, else ``run``.
 
-    Also return whether the second argument is the axis, and the arrays for which the method may be called (see :func:`_may_stand`).
+    Also return whether the second argument is the axis, and for which arrays the method may be called (``_ALL`` to ``_NONE``).
     """
     code = getattr(run, "__code__", None)
     name = func.__name__
@@ -269,7 +269,7 @@ shorter: dict[Any, tuple[Any, Any, Any, bool]] = {}
 
 
 def _finished(result: Any, value: ndarray, a: Handle, kind: Kind, b: Any = None) -> Any:
-    """Wrap NumPy's result for the values of one array or two, and count the call if it computed. ``value``: value of the last one."""
+    """Wrap NumPy's result for the values of one array or two, and count the call if it computed. ``value``: the last array's value."""
     if type(result) is ndarray:
         new: ndarray = result
         given = new is value or new is a._v  # np.squeeze may return its argument, which may be such a view
@@ -301,9 +301,9 @@ _KNOWN = frozenset({"function", "like", "view", "attribute", "meta"})
 
 
 class _Callers(dict[Any, Callable[[tuple[Any, ...], dict[str, Any]], Any]]):
-    """Thin calls of NumPy functions, made on first use. Functions with unknown bodies have none, which is a call that always declines.
+    """Thin calls of NumPy functions, made on first use. The call of a function whose body is unknown always declines.
 
-    ``large``: for large arrays; then functions that several threads share have none either.
+    ``large``: for large arrays; then calls of functions whose work several threads share also decline.
     """
 
     def __init__(self, large: bool = False) -> None:
@@ -347,7 +347,7 @@ def _are_read(found: list[Any]) -> bool:
 
 
 def _beside_tables(args: Any, found: list[Any], tables: Any, large: bool) -> list[Any] | None:
-    """Do the same as :func:`values_of`, where the arrays at the positions ``tables`` may be large; all may if ``large``."""
+    """Return what :func:`values_of` returns, but let the arrays at the positions ``tables`` be large; all arrays if ``large``."""
     hosts: list[Any] = []
     for i, x in enumerate(args):
         inside = values_of((x,), found, DEEPEST, large or i in tables)

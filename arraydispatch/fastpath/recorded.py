@@ -1,6 +1,6 @@
 """Recording forms of ``Array``'s members, for fused execution: between the thin forms and the general ones.
 
-Each is made from the general form, and calls that if the call is not recorded.
+Each recording form wraps the general form, and falls back to it if the call is not recorded.
 """
 
 from __future__ import annotations
@@ -325,7 +325,9 @@ def calibrate_by(ask: Callable[[], None]) -> None:
 
 
 def _count_of(how: str) -> int | None:
-    """Return the number of references to an array that only the caller has, by kind of call; None where it tells nothing."""
+    """Return the number of references to an array that only the caller has, in a call of a method or function (``how``). Return None if the
+    number does not tell such arrays from others.
+    """
     global _counting
     with process_state.lock:  # no other forms may be put in force
         is_thin = results.path.least > 0

@@ -37,7 +37,7 @@ __warningregistry__ = None  # NumPy warns here, on behalf of a user's line: see 
 
 waiting = views.waiting
 _waiting: dict[int, tuple[Any, ...]] = waiting
-"""The same object, as a C value if this module is compiled."""
+"""``waiting``, as a C value if this module is compiled."""
 _rows = rows.LEAST
 _LANES = 4 * MANY_LANES
 """Minimum product of the sizes of an array with many short lanes and a row or column for them."""
@@ -73,7 +73,7 @@ class Path:
 
 path = Path()
 _path = path
-"""The same object, as a C value if this module is compiled."""
+"""``path``, as a C value if this module is compiled."""
 
 
 def follow() -> None:
@@ -124,7 +124,7 @@ def plain_sequence(x: Any, depth: Any = DEEPEST) -> bool:
 
 
 def _converted(x: Any) -> Any:
-    """Convert an operand that is neither an array nor a plain number for NumPy; return None if the general path must.
+    """Return what NumPy gets for an operand that is neither an array nor a plain number; None if the general path must convert it.
 
     A list, tuple or range of numbers becomes a small ndarray; a number of another class stays unchanged.
     """
@@ -253,7 +253,7 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool, tried: bool = False) -> Any:
 
 
 def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | None, by_rows: bool, tried: bool) -> Any:
-    """Do the same as :func:`of_two` for an array and a number or small ndarray, and for two numbers."""
+    """Return what :func:`of_two` does, for an array and a number or small ndarray, or for two numbers."""
     other = y if right is None else x
     if type(other) is _path.array_class:  # first: the hash of that class is made in Python under a launcher
         return DECLINED
@@ -359,7 +359,7 @@ def into(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
 
 
 def into_its_memory(op: Any, x: Any, y: Any, out: Any, operator: bool) -> bool:
-    """Do the same as :func:`into`, also for a large array if the call has not been recorded."""
+    """Do :func:`into` without asking whether the call may be recorded or the library may write; return whether it was done."""
     place: ndarray | None = handles.held(out, _path.array_class)
     if place is None:
         return False
@@ -419,7 +419,7 @@ def may_go_by_lanes(x: ndarray, adds: Any) -> bool:
 
 
 _fewest, _widest = lanes.LEAST, lanes.WIDEST
-"""The limits, C values where this module is compiled."""
+"""``lanes.LEAST`` and ``lanes.WIDEST``, as C values if this module is compiled."""
 
 
 def is_ours(x: Any) -> bool:
@@ -459,7 +459,7 @@ def at(func: np.ufunc, a: Any, *inputs: Any) -> bool:
 
 
 def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any, by_position: bool = False) -> Any:
-    """Compute a ufunc into an array; return :data:`DECLINED` if the general path must."""
+    """Compute a ufunc into an array and return ``out``; return :data:`DECLINED` if the general path must."""
     if len(inputs) != func.nin or func.nout != 1:
         return DECLINED
     if type(out) is not _path.array_class:
@@ -485,7 +485,7 @@ def onto(func: np.ufunc, inputs: tuple[Any, ...], out: Any, by_position: bool = 
 
 
 def _onto_numpys(func: np.ufunc, inputs: tuple[Any, ...], out: Any) -> Any:
-    """Compute a ufunc into a small ndarray that no pending call reads."""
+    """Compute a ufunc into a small ndarray while no call is pending; return :data:`DECLINED` otherwise."""
     if _waiting or not is_numpys(out):
         return DECLINED
     hosts = values_of(inputs, [])
@@ -599,7 +599,7 @@ def _part(result: Any, found: list[Any], first: Handle) -> Any:
 
 
 def is_computed(made: Any) -> bool:
-    """Whether a call computed. A call that returned only views is not counted."""
+    """Whether a call computed something, by its wrapped result: False if this is a view, or a list or tuple of views."""
     if type(made) is _path.array_class:
         a: Handle = made
         return a._base is None
@@ -648,7 +648,9 @@ def is_plain(args: tuple[Any, ...], kwargs: dict[str, Any] | None, depth: Any = 
 
 
 def value_of(x: Any, found: list[Any], few: Any, of_any_size: Any) -> Any:
-    """Return a plain argument, or the value of a small array, which is appended to ``found``; :data:`DECLINED` for others."""
+    """Return a plain argument, or the value of an array of fewer than ``few`` elements, and append the array to ``found``. Return
+    :data:`DECLINED` for other arguments.
+    """
     if type(x) is not _path.array_class:
         return x if type(x) in PLAIN else DECLINED
     value: ndarray | None = handles.held(x, _path.array_class)
@@ -666,7 +668,7 @@ def value_of(x: Any, found: list[Any], few: Any, of_any_size: Any) -> Any:
 
 
 def values_of(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: Any = False) -> list[Any] | None:
-    """Replace arrays in arguments by ndarrays, and append them to ``found``; return None if the general path is needed."""
+    """Return arguments with ndarrays in place of arrays, and append the arrays to ``found``; return None if the general path is needed."""
     if not depth:
         return None
     hosts = []
@@ -690,7 +692,10 @@ def values_of(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: An
 
 
 def keywords_of(kwargs: dict[str, Any], found: list[Any], names: Any) -> dict[str, Any] | None:
-    """Do the same as :func:`values_of` for keywords. ``names``: keywords that may be written; only ``out`` of them is accepted."""
+    """Return keywords with ndarrays in place of arrays, and append the arrays to ``found``; return None if the general path is needed.
+
+    ``names``: keywords that may be written; only ``out`` of them is accepted.
+    """
     options = {}
     for name, x in kwargs.items():
         if name in names and (name != "out" or type(x) is not _path.array_class):
@@ -706,7 +711,7 @@ def keywords_of(kwargs: dict[str, Any], found: list[Any], names: Any) -> dict[st
 
 
 def computed_onto(run: Any, hosts: Any, options: dict[str, Any], out: Handle, found: list[Any]) -> Any:
-    """Run a function that writes its result into ``out``."""
+    """Run a function that writes its result into ``out``, and return ``out``, or the wrapped result if it is another object."""
     before_write(out, out._v)
     try:
         result = run(*hosts, **options)

@@ -24,8 +24,8 @@ def install() -> None:
 
     See Also
     --------
-    uninstall : Undo it.
-    installed : Do it for a block.
+    uninstall : Restore the packages' own functions.
+    installed : Do the same for the duration of a block.
     """
     if not _installed:
         _installed.append(True)

@@ -30,11 +30,11 @@ _changing = threading.RLock()
 _noticed: dict[str, ModuleType] = {}
 """Modules whose functions were exchanged, under their names."""
 _followers: list[Callable[[], None]] = []
-"""Functions to call when a request begins, for parts of this package such as sparse arrays."""
+"""Functions to call when a request begins (:func:`begin`), for parts of this package such as sparse arrays."""
 
 
 class _Finder:
-    """Finder that finds no module itself, but notices imports."""
+    """Finder that takes the spec of a watched module from the other finders, and has :func:`_notice` called when the module has run."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -63,7 +63,7 @@ class _Finder:
 
 
 def _notice(module: ModuleType, alone: bool = False) -> None:
-    """Exchange the functions of a module that has run."""
+    """Exchange the functions of a module that has run, if a request is in force."""
     imported("arraydispatch.interop.scipy_stand_ins", alone=alone)
     from .scipy_stand_ins import open_module
 
@@ -84,7 +84,7 @@ def catch_up() -> None:
 
 
 def begin() -> None:
-    """Exchange functions of modules that are or will be imported, until :func:`end` has been called as many times."""
+    """Exchange functions of modules that are or will be imported, until :func:`end` has been called as many times as this function."""
     with _changing:
         process.add("interop", 1)
         if _Finder not in sys.meta_path:
@@ -95,7 +95,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """Withdraw a request; the last one restores the packages' own functions."""
+    """Withdraw a request. If it was the last one in force, restore the packages' own functions."""
     with _changing:
         process.add("interop", -1)
         if process.interop:

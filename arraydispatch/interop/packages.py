@@ -4,11 +4,12 @@
 ``any`` with ``out=``) and does not promote integers with floats. So xarray gets NumPy as the namespace of an `Array`; NumPy's
 functions dispatch by NEP 13 and NEP 18. Arrays of an array-API namespace keep theirs.
 
-*scipy.optimize* passes the result of ``jac`` to compiled code and checks whether a matrix of derivatives is an ndarray: it gets one.
+*scipy.optimize* passes the result of ``jac`` to compiled code and checks whether a matrix of derivatives is an ndarray: users' functions
+return ndarrays to it.
 
 *dask* looks up the functions for a chunk by the chunk's class: for an `Array` it finds those for ndarrays.
 
-*cloudpickle* pickles a function by value unless it finds it by name; stand-ins for SciPy's functions are pickled by name.
+*cloudpickle* pickles a function by value unless it finds the function by name; stand-ins for SciPy's functions are pickled by name.
 
 *torch.asarray* reads an object with the buffer protocol as ``float32``, so an `Array` is first converted by ``as_tensor``.
 """
@@ -55,7 +56,7 @@ def _indexing(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def adapter(array: Any) -> Any:
-        """Choose NumPy's indexing for an `Array`, with several index arrays at once and 0-d arrays as results."""
+        """Return xarray's adapter for ndarrays if given an `Array`: it takes several index arrays at once and returns 0-d arrays."""
         return (numpys if isinstance(array, Handle) and not array._kind.standard else real)(array)
 
     return adapter
@@ -67,7 +68,7 @@ def _showing(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def inline_variable_array_repr(var: Any, max_width: int) -> Any:
-        """Show the first and the last numbers of an array in memory, in one line."""
+        """Return a line with the first and the last numbers of an array that is in memory."""
         held = getattr(var, "_data", None)
         return flat(var, max_width) if isinstance(held, Handle) else real(var, max_width)
 
@@ -112,7 +113,7 @@ def _looking_up(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def dispatch(self: Any, cls: type) -> Any:
-        """Look up the functions for an ndarray, unless some are registered for `Array`."""
+        """Look up the functions for ndarrays in place of those for `Array`, unless some are registered for `Array`."""
         ours = issubclass(cls, Handle) and self._lookup.keys().isdisjoint(
             kind for kind in cls.__mro__ if kind is not object
         )
@@ -132,7 +133,7 @@ def _registering(exchange: Exchange) -> Any:
 
     @functools.wraps(real)
     def register(self: Any, type: Any, *args: Any, **kwargs: Any) -> Any:
-        """Register for ndarrays too if a launched program registers for its ``np.ndarray``."""
+        """Register functions for NumPy's ndarray where a launched program names its own ``np.ndarray``, a stand-in."""
         return real(self, _told_of(type), *args, **kwargs)
 
     return register

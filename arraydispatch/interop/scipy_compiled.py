@@ -1,4 +1,4 @@
-"""Stand-ins for SciPy's compiled functions that accept only ndarrays, or write into the memory of other arrays: they get ndarrays.
+"""Stand-ins for SciPy's compiled functions that accept only ndarrays, or write into the memory of other objects. They pass ndarrays.
 
 LAPACK and BLAS routines copy an ndarray before they write into it, but assume that the result of ``__array__`` is already a copy.
 The objects that ``splu`` returns check the type of their arguments. Results go back to the backend of the arrays, as for all host
@@ -121,7 +121,7 @@ _OF_TREES = ("query", "query_ball_point", "query_ball_tree", "query_pairs", "cou
 
 
 class _AsReal(type):
-    """Metaclass of a stand-in for a class whose methods cannot be replaced: instances of that class are its instances too."""
+    """Metaclass of a stand-in for a class whose methods cannot be replaced: instances of the real class count as its instances."""
 
     def _asked(cls) -> type:
         return cls.__mro__[1] if "_stands_in" in vars(cls) else cls

@@ -36,7 +36,7 @@ _OF_MATRICES = frozenset(
 """Methods of sparse matrices that accept arrays. (Constructors copy an array to the host, where the matrix is.)"""
 _LEFT = frozenset({"rvs", "interval", "test"})
 _OF_ANY = frozenset({"MultiUFunc", "NDInterpolatorBase"})
-"""Classes with objects that are called with any number of arrays."""
+"""Classes whose objects can be called with any number of arrays (``*args``)."""
 
 
 def open_module(module: ModuleType) -> None:
@@ -117,7 +117,7 @@ def _giving(made: Any) -> Callable[[Exchange], Any]:
 
 
 def _classes(module: ModuleType) -> list[type]:
-    """Return the public classes of a module, the classes of its public objects, and their bases."""
+    """Return a module's own classes among its public objects, the classes of these objects, and their bases; no exceptions or tuples."""
     found: dict[type, None] = {}
     own = vars(module)  # `getattr` would import modules that SciPy loads lazily
     for value in map(own.get, own.get("__all__", ())):

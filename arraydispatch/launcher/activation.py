@@ -93,7 +93,8 @@ def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None)
 def _put_in_place(users: UserFiles, observer: Any) -> ExitStack:
     with ExitStack() as stack:
         stack.callback(lambda: take_for_ndarrays(process.users is not None))
-        # Of the importers of arraydispatch.numpy this is never undone. A suspended generator would be, while Python takes modules apart.
+        # The activation for importers of arraydispatch.numpy is never closed. Were this a suspended generator, Python would close it at
+        # the end of the process, when modules are already taken apart.
         before = process.held("users", "observer", "around", "visited", "wrapper", "natives_first")
         stack.callback(lambda: process.change(**before))
         run = stack.enter_context(Exchanges())

@@ -59,7 +59,7 @@ _DEPTH = 4
 
 
 def asked_by_user(depth: int) -> bool:
-    """Whether the frame ``depth`` above the caller is user code, or runs a function for it, as a pool does.
+    """Whether the frame ``depth`` above the caller is user code, or runs a function for user code, as a pool does.
 
     Frames of the thin path, which exist only if the core is not compiled, are not counted.
     """
@@ -150,7 +150,9 @@ def on_memory(x: np.ndarray[Any, Any]) -> Any:
 
 
 def is_window(x: np.ndarray[Any, Any]) -> bool:
-    """Whether an ndarray is a view of memory that it does not own: of a buffer, a file, a record or a program's subclass (no ``np.matrix``)."""
+    """Whether an ndarray is a view of memory that it does not own: of a buffer, a file, a record, or an instance of a subclass of ndarray
+    that is not NumPy's.
+    """
     seen: Any = x
     while isinstance(seen, _ndarray):
         if seen.dtype.kind == "V" or type(seen).__module__.partition(".")[0] != "numpy":
@@ -160,7 +162,7 @@ def is_window(x: np.ndarray[Any, Any]) -> bool:
 
 
 def move(result: Any, what: str) -> Any:
-    """Move new ndarrays, also inside tuples, lists and named tuples, to the backend. ``what``: their name in reports."""
+    """Return a result with its new ndarrays, also in tuples, lists and named tuples, moved to the backend. ``what``: name in reports."""
     kind = type(result)
     if kind is _ndarray:
         if process.visited is not None and traced():
@@ -172,7 +174,7 @@ def move(result: Any, what: str) -> Any:
 
 
 def received(made: Sequence[Any], what: str, given: tuple[Any, ...] = (), others: bool = False) -> list[Any]:
-    """Replace ndarrays in the results of a function by arrays. ``what``: the function's name in reports; ``given``: its arguments.
+    """Return a function's results with arrays in place of ndarrays. ``what``: the function's name in reports; ``given``: its arguments.
 
     An ndarray that only ``made`` refers to is moved like any new result; one that other code holds too becomes an array on its memory.
     The caller must hold only the container ``made``, so that references can be counted. ``others``: whether other code holds the container.
@@ -233,7 +235,7 @@ _ALONE = _references([np.empty(0)], 0)
 
 
 def _of_others(x: np.ndarray[Any, Any], what: str, given: tuple[Any, ...]) -> Any:
-    """Return an array on the memory of an ndarray that other code holds too, or the ndarray itself if that is not possible."""
+    """Return an array on the memory of an ndarray that other code holds too; the ndarray itself if it is an argument or not shareable."""
     if any(x is value for value in given) or traced():
         return x
     memory = memory_of(x)
@@ -247,7 +249,8 @@ def _of_others(x: np.ndarray[Any, Any], what: str, given: tuple[Any, ...]) -> An
 
 
 def to_host(value: Any, why: str = "") -> Any:
-    """Replace every ``Array`` by an ndarray, also inside lists, tuples and dicts, and the class of arrays by ``np.ndarray``.
+    """Return a value with an ndarray in place of every ``Array``, also inside lists, tuples and dicts, and ``np.ndarray`` in place of the
+    class of arrays.
 
     ``why``: reason in the report.
     """
@@ -261,7 +264,7 @@ def _class_to_host(value: Any) -> Any:
 
 
 def holds_array(values: Any, depth: int = _DEPTH) -> bool:
-    """Whether a list or tuple contains an ``Array`` or an ndarray at any depth."""
+    """Whether a list or tuple contains an ``Array`` or an ndarray, also within up to ``depth`` levels of lists and tuples."""
     kinds = set(map(type, values))
     if not kinds.isdisjoint(_ARRAYS) or ad.Array in kinds or any(issubclass(kind, ad.Array) for kind in kinds):
         return True
@@ -294,7 +297,7 @@ def _gathered(value: Any) -> Any:
 
 
 def _is_view(result: np.ndarray[Any, Any], values: Sequence[Any]) -> bool:
-    """Whether NumPy's result is a view of memory that it does not own: of a writable buffer, or of a foreign object among the arguments."""
+    """Whether NumPy's result is a view of memory that other code holds: of a writable buffer, or of an ndarray among the arguments."""
     memory = memory_of(result)
     guests = (value for value in values if isinstance(value, _ndarray))
     return (buffers.is_writeable(result) and is_window(result)) or any(memory_of(guest) is memory for guest in guests)
@@ -346,7 +349,10 @@ class Stand(StandIn):
 
 
 def _asked_for_out(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-    """Warn about ``where=`` without ``out=``. An explicit ``out=None`` suppresses NumPy's warning, but NumPy does not tell arrays of it."""
+    """Warn about ``where=`` without ``out=`` as NumPy does, then set ``out=None`` in ``kwargs``. Return the other arguments.
+
+    An explicit ``out=None`` suppresses NumPy's warning, but NumPy removes the keyword before it calls an array's protocol.
+    """
     if kwargs.get("where", True) is True or "out" in kwargs or any(x is not None for x in args[ufunc.nin :]):
         return args
     user_warnings.warn(_WITHOUT_OUT, UserWarning)
@@ -407,7 +413,7 @@ class Function(Stand):
         return self._moved(result, args, kwargs) if made and asked_by_user(2) else result
 
     def _moved(self, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-        """Move NumPy's result to the backend, unless it is a view of a buffer or of a guest among the arguments."""
+        """Return NumPy's result moved to the backend; unchanged if it is a view of a writable buffer or an ndarray among the arguments."""
         if type(result) is _ndarray and result.base is not None and _is_view(result, (*args, *kwargs.values())):
             events.left(self._what, "it is a window on other memory")
             return result
@@ -509,7 +515,7 @@ class Made(Stand):
     """Stand-in for a function that makes arrays on the host with NumPy's own algorithm; results are moved to the backend."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the NumPy function by this class's rule."""
+        """Call the NumPy function; if user code calls, move its results to the backend."""
         result = self.real(*args, **kwargs)
         return move(result, self._what) if asked_by_user(1) else result
 
@@ -524,7 +530,7 @@ class Special(Stand):
         self._follow()
 
     def _follow(self) -> None:
-        """Call the implementation, or NumPy's own function inside a trace of the program's functions by a library."""
+        """Set the function that a call runs: the implementation, or one that runs NumPy's own function inside a library's trace."""
         self.target = self._answer if process.visited is None else self._watched
 
     def _watched(self, *args: Any, **kwargs: Any) -> Any:
@@ -544,7 +550,7 @@ class Output(Stand):
     """Stand-in for a function that writes files or only inspects its arguments, and so takes host arrays."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the NumPy function by this class's rule."""
+        """Call the NumPy function with ndarrays in place of arrays."""
         why = events.AT_A_DOOR.replace("a library", self._what)
         args = tuple(to_host(value, why) for value in args)
         kwargs = {key: to_host(value, why) for key, value in kwargs.items()}
@@ -567,7 +573,7 @@ class _OfAnyUfunc(MethodStandIn):
         method = getattr(ufunc, self.__name__)
         if not isinstance(method, Function):
             return method(*args, **kwargs)
-        return method._call(args, kwargs)  # so this frame is in the place of the method's own
+        return method._call(args, kwargs)  # this frame takes the place of the method's own
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         name = self.__name__
@@ -676,7 +682,7 @@ class Received(Stand):
     """
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the NumPy function by this class's rule."""
+        """Call the NumPy function; if user code calls, replace ndarrays in its results by arrays."""
         if not asked_by_user(1):
             return self.real(*args, **kwargs)
         given = args
@@ -694,4 +700,4 @@ class Received(Stand):
 
 
 _RETURN_ARGUMENTS = "numpy.ma."
-"""Prefixes of the names of functions that may return an ndarray argument or a view of it, and copy other arguments."""
+"""Prefix of the names of functions that may return an ndarray argument or a view of it, and copy other arguments."""

@@ -121,7 +121,7 @@ def _together(dataset: Any) -> int:
     """Return the number of slices along the first axis that lie in the same chunks, or in the same file of chunks."""
     try:
         chunks = getattr(dataset, "shards", None) or getattr(dataset, "chunks", None)
-    except NotImplementedError:  # zarr has it for chunks of several sizes
+    except NotImplementedError:  # zarr raises it for chunks of several sizes
         return 1
     return int(chunks[0]) if chunks else 1
 
@@ -131,7 +131,9 @@ _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None)})
 
 
 def _brought(value: Any, known: dict[int, Any], what: str) -> Any:
-    """Replace ndarrays by arrays, each once, also in containers and, in place, in objects of the program's classes."""
+    """Return a value with arrays in place of ndarrays, one for each ndarray: also in a copy of a tuple, and in place in lists, deques,
+    dicts and objects of the program's classes.
+    """
     kind = type(value)
     if kind in _ATOMS:
         return value

@@ -46,7 +46,7 @@ def is_copy(seen: Any) -> bool:
 
 
 def for_c_code(users: UserFiles, exchanges: Exchanges, twins: dict[Any, Any]) -> None:
-    """Replace these methods in classes that are made in user files.
+    """Replace the methods that NumPy's C code calls in classes that class statements in user files make from now on.
 
     ``twins``: NumPy's function -> the one that user files have under its name.
     """
@@ -102,7 +102,9 @@ def _of_numpy(bases: tuple[Any, ...], metaclass: Any) -> tuple[tuple[Any, ...], 
 
 
 def _made(users: UserFiles, twins: dict[Any, Any], made: Any, inherited: list[Any], frame: FrameType) -> None:
-    """Notify stand-ins of a new class that inherits from NumPy's own, and replace its methods. ``frame``: frame of the class statement."""
+    """Notify the stand-ins ``inherited`` of a new class that has NumPy's own classes as bases in their place, and replace the new class's
+    protocol methods. ``frame``: frame of the class statement.
+    """
     for stand_in in inherited:
         type(stand_in).inherited(stand_in, made)
     if not isinstance(made, type):
@@ -115,7 +117,7 @@ def _made(users: UserFiles, twins: dict[Any, Any], made: Any, inherited: list[An
 
 
 def _seen(value: Any) -> Any:
-    """Replace ndarrays among arguments from NumPy by arrays on their memory."""
+    """Return an argument from NumPy with arrays that share memory in place of ndarrays, and arrays' class in place of ``np.ndarray``."""
     kind = type(value)
     if kind is np.ndarray:
         shared = host_values.sharing(value)
@@ -130,8 +132,8 @@ def _itself(value: Any) -> Any:
 
 
 def _beside_ndarrays(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method of a subclass of ndarray so that it declines arrays, as ndarray's own would. NumPy then asks the arrays, which pass
-    ndarrays.
+    """Wrap a method of a subclass of ndarray so that it returns NotImplemented for arrays, as ndarray's own would. NumPy then calls the
+    arrays' methods, which pass ndarrays.
     """
 
     def answer(self: Any, func: Any, *more: Any, **kwargs: Any) -> Any:

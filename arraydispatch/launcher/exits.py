@@ -55,7 +55,7 @@ class Endings:
         return. So processes that are ended by ``SIGTERM`` and then waited for, as in pools, cannot listen for it.
         """
         # Python waits for the program's threads and runs its exit handlers after its last line. All of this is part of the
-        # program's run. So it ends in the exit handler that was registered first, which runs last.
+        # program's run. So the run ends in the exit handler that was registered first, which runs last.
         atexit.register(self._at_exit)
         for name in ("_exit", "abort"):
             self._before(name)
@@ -88,7 +88,7 @@ class Endings:
                 signal.raise_signal(self._asked)
 
     def _before(self, name: str) -> None:
-        """Wrap a function of ``os`` that ends the process, to finish before. Streams are not flushed, as in plain Python."""
+        """Wrap a function of ``os`` that ends the process so that ``finish`` is called first. Streams are not flushed."""
 
         def make(exchange: Exchange) -> Any:
             @wraps(exchange.real)
@@ -102,7 +102,7 @@ class Endings:
         self._exchanges.put(f"os:{name}", make)
 
     def _on_signal(self, asking: int) -> None:
-        """Finish when a signal asks the process to end, then end as without the listener."""
+        """Call ``finish`` when a signal asks the process to end, then end as usual. Do nothing if the signal has a handler."""
         if threading.current_thread() is not threading.main_thread():
             return
         if getsignal(asking) is not signal.SIG_DFL:

@@ -28,8 +28,8 @@ ON_THE_HOST: frozenset[str] = frozenset(
     " numpy.ma.extras numpy.polynomial numpy.polynomial.chebyshev numpy.polynomial.hermite numpy.polynomial.hermite_e"
     " numpy.polynomial.laguerre numpy.polynomial.legendre numpy.polynomial.polynomial numpy.polynomial.polyutils numpy.rec numpy.strings".split()
 )
-"""Modules of functions that must work on the host: they convert an ``Array`` with ``__array__``, and user files get the ndarrays
-that they return as arrays."""
+"""Modules of functions that must work on the host: they convert an ``Array`` with ``__array__``, and the ndarrays that they
+return become arrays in user files."""
 
 SUBMODULES: frozenset[str] = ON_THE_HOST | frozenset(
     "numpy numpy.fft numpy.lib numpy.lib.scimath numpy.lib.stride_tricks numpy.linalg numpy.random numpy.testing".split()
@@ -39,7 +39,8 @@ SUBMODULES: frozenset[str] = ON_THE_HOST | frozenset(
 CALL_THEIR_ARGUMENT: frozenset[str] = frozenset(
     "assert_no_gc_cycles assert_no_warnings assert_raises assert_raises_regex assert_warns".split()
 )
-"""Assertions that pass their other arguments on to a function of the program. It gets the arrays themselves, which it may write."""
+"""Assertions that pass their other arguments on to a function of the program. The function gets the arrays themselves, which it may
+write."""
 
 INDEX_OBJECTS: frozenset[str] = frozenset({"c_", "mgrid", "ogrid", "r_"})
 """Objects that make arrays when indexed."""
@@ -49,7 +50,7 @@ OF_DATES: frozenset[str] = frozenset({"busday_count", "is_busday"})
 
 
 def _rule(real: Any) -> type[adoption.Stand] | None:
-    """Return the stand-in for a function; None if user files get the function itself."""
+    """Return the class of the stand-in for a function; None if user files get the function itself."""
     facts, spec = facts_of(real), spec_of(real)
     mode = None if spec is None else spec.mode
     if facts.makes:
@@ -105,7 +106,7 @@ def _stands_for(real: Any, module: str, name: str) -> Any:
 
 
 def _is_numpys(value: Any) -> bool:
-    """Whether a callable in a NumPy module is NumPy's own, and not a special method."""
+    """Whether a callable in a NumPy module is NumPy's own, and its name does not begin with an underscore."""
     where = getattr(value, "__module__", None) or type(value).__module__
     name = getattr(value, "__name__", "")
     return where.partition(".")[0] == "numpy" and not name.startswith("_")
@@ -125,7 +126,7 @@ def _names(facade: ModuleType) -> dict[str, Any]:
 
 
 def _stand(facade: ModuleType, name: str) -> tuple[Any, bool]:
-    """Make an attribute that a facade does not hold yet; also return whether the facade may keep it."""
+    """Return the value of an attribute that a facade does not hold yet, and whether the facade may keep the value."""
     own = _names(facade)
     real: ModuleType = own["_real_module"]
     value = getattr(real, name)  # raises NumPy's own error for a missing attribute
@@ -154,7 +155,7 @@ def _home(value: Any, module: ModuleType, name: str) -> tuple[str, str]:
 
 
 def _made(facade: ModuleType, name: str) -> Any:
-    """Make an attribute of a facade that it does not hold yet."""
+    """Return the value of an attribute that a facade does not hold yet; store the value in the facade if it may keep it."""
     value, stays = _stand(facade, name)
     if stays:
         _names(facade)[name] = value

@@ -81,7 +81,7 @@ def install(
 
     See Also
     --------
-    uninstall : Undo it.
+    uninstall : Restore settings, imports and NumPy's names.
     accelerated : Switch the code of one module, for a block.
     """
     caller = asking(sys._getframe(1))
@@ -117,7 +117,10 @@ def uninstall() -> None:
 
 
 def _choices(backend: Any, device: Any, precision: Any, execution: Any, min_size: Any, fallback: Any) -> Choices | None:
-    """Return the options of a call, checked as far as possible without the library; None if it gives none and a run has set its own."""
+    """Return the options of a call, checked as far as possible without the library; None if the call gives none, while a run is set up.
+
+    Raise the errors of :func:`install` for wrong options.
+    """
     if backend is not None:
         backend = str(backend)
         loader.check(backend)
@@ -172,13 +175,15 @@ def _of_program() -> list[str]:
 
 
 def _modules_of(users: UserFiles) -> list[dict[str, Any]]:
-    """Return the globals of the modules that are user code and have been imported."""
+    """Return the globals of user code: of imported modules, and of namespaces without a module."""
     spaces = [*(vars(module) for module in list(sys.modules.values()) if type(module) is ModuleType), *users.namespaces]
     return [names for names in {id(names): names for names in spaces}.values() if users._says(names)]
 
 
 def _switched(users: UserFiles, modules_of: Callable[[UserFiles], list[dict[str, Any]]]) -> ExitStack:
-    """Put the stand-ins in place for user code, and under the names that its modules have bound to NumPy. Closing the result undoes it."""
+    """Put the stand-ins in place for user code, and under the names that modules of user code have bound to NumPy. Close the result to
+    undo both.
+    """
     with ExitStack() as stack:
         taken: list[dict[str, Any]] = []
         stack.callback(lambda: _put_back(taken, modules_of(users)))
@@ -255,7 +260,7 @@ class accelerated:
 
     def __exit__(self, *_: object) -> None:
         entered = self._entered.pop()
-        if not self._is_ending():  # a suspended generator ends then, and this module may have lost its names
+        if not self._is_ending():  # Python then closes suspended generators, when this module may have lost its names
             entered.close()
 
     _is_ending = staticmethod(sys.is_finalizing)

@@ -21,7 +21,7 @@ _real = np.ndarray
 
 
 def brought(what: str, values: Any) -> Any:
-    """Move the arrays in a value to the host, and report the move."""
+    """Return a value with ndarrays in place of its arrays, and report that they are processed on the host."""
     if isinstance(values, ad.Array) or (type(values) in (list, tuple) and holds_array(values)):
         events.left(what, "it goes element by element, on the host")
     return to_host(values)
@@ -31,7 +31,7 @@ class ByName(StandInType, type):
     """Metaclass of stand-ins that are pickled by the name of NumPy's class."""
 
     def numpys(cls) -> type | None:
-        """Return NumPy's class."""
+        """Return NumPy's class; None for a user's subclass of the stand-in."""
         return cls.__base__ if cls.__module__ == "numpy" else None
 
 
@@ -46,7 +46,7 @@ class vectorize(np.vectorize, metaclass=ByName):
 
 
 def _memory(array: Any) -> Any:
-    """Return an ndarray on an array's own memory; None if the host cannot access it (on an accelerator, or in a trace)."""
+    """Move an array to the host state if needed, and return the ndarray on its memory; None if the host cannot access the memory."""
     with views.exchange:
         backend, value = array._kind.backend, views.native(array)
         if not backend.native_is_ndarray:

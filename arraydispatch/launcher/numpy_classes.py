@@ -94,7 +94,7 @@ class _Unbound(MethodStandIn):
 
 
 def _unbound(name: str) -> property:
-    """Return ``np.ndarray.<name>``, which looks up attributes of an instance in the instance's own class."""
+    """Return the metaclass's property for ``np.ndarray.<name>``: the method that NumPy's arrays and ours accept."""
     return property(
         lambda cls: _Unbound(
             name, vars(cls).get(name) or vars(ad.Array).get(name) or getattr(ad.Array if name in SLOTS else _real, name)
@@ -105,7 +105,7 @@ def _unbound(name: str) -> property:
 class _New(MethodStandIn):
     """``np.ndarray.__new__``, which makes NumPy's arrays of a subclass, and ours.
 
-    Its class is looked up by Python too, to make the class: as an attribute of the metaclass this is the metaclass's function.
+    Python also looks up ``__new__`` of the metaclass, to make a class. There this object gives the metaclass's own function.
     """
 
     def __init__(self, of_metaclass: Callable[..., Any]) -> None:
@@ -201,7 +201,7 @@ _KEPT = frozenset(
     " __subclasshook__ __sizeof__ __format__ __reduce_ex__ __array_ufunc__ __array_function__ __array_namespace__"
     " __dlpack__ __dlpack_device__ __copy__ __deepcopy__".split()
 )
-"""Attributes of ``np.ndarray`` that Python or NumPy look up on the class itself."""
+"""Attributes of ``np.ndarray`` that Python or NumPy look up on the class itself; they are not replaced."""
 
 for _name in dir(_real):
     if _name not in _KEPT and callable(getattr(_real, _name)):
@@ -228,7 +228,7 @@ def _class_shown(a: Any, frame: FrameType) -> type:
 
 
 def _interface(a: Any) -> dict[str, Any]:
-    """Return ``ndarray.__array_interface__``. A program may write through it, so the array moves to the host for good if it must."""
+    """Return ``ndarray.__array_interface__``. A program may write through it, so an array outside host memory moves there for good."""
     asking = sys._getframe(1)
     found = exports.array_interface(a, asking)
     if not _for_user(a):
@@ -274,7 +274,7 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
     __array_struct__ = property(exports.array_struct)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """Return ``ndarray.__array__()``. The program may write the result, so the array moves to the host for good if it must."""
+        """Return ``ndarray.__array__()``. The program may write the result, so an array outside host memory moves there for good."""
         if not copy and _for_user(self) and (dtype is None or np.dtype(dtype) == self.dtype):
             return shared(self, "ndarray.__array__")
         return super().__array__(dtype, copy)
@@ -429,7 +429,7 @@ class _Joiner(_IndexObject):
 
 
 def index_object(real: Any, name: str) -> Any:
-    """Return the facade's object of that name."""
+    """Return the stand-in for an index object of NumPy's."""
     return _Joiner(real, name) if name in ("r_", "c_") else _Grid(real, name)
 
 
@@ -512,7 +512,9 @@ def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
 
 
 def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None) -> Any:
-    """Return NumPy's conversion of an object, moved to the backend with its read-only flag; a view of memory that may change stays one."""
+    """Move NumPy's conversion of an object to the backend, with its read-only flag. For a view of memory that may change, return an array
+    on that memory, or the ndarray if that is impossible.
+    """
     if (buffers.is_writeable(made) or copy is False) and is_window(made):
         kept = on_memory(made) if buffers.is_writeable(made) and type(made) is _real else None
         if kept is not None:
@@ -603,7 +605,7 @@ def _from_data(name: str) -> Callable[..., Any]:
 
 
 def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
-    """Implement ``np.from_dlpack``; an ``Array`` is returned unchanged."""
+    """Implement ``np.from_dlpack``: return a view of an ``Array``, an array on another object's memory, or a read-only ndarray."""
     if isinstance(x, ad.Array) and not kwargs:
         return x.view()
     made = np.from_dlpack(x, **kwargs)
@@ -615,7 +617,7 @@ def from_dlpack(x: Any, /, **kwargs: Any) -> Any:
 
 
 def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
-    """Implement ``as_strided``: a view of an ``Array``, if it stays inside of its memory."""
+    """Implement ``as_strided``: a view of an ``Array``; if it would reach beyond the array's memory, a read-only ndarray on a host copy."""
     if not isinstance(x, ad.Array):
         return received(
             [np.lib.stride_tricks.as_strided(x, *args, **kwargs)], "numpy.lib.stride_tricks.as_strided", (x,)

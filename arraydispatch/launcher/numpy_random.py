@@ -2,7 +2,7 @@
 
 Every number comes from NumPy's own generators, so a seeded script prints what it prints with plain NumPy. Numbers drawn for a user
 file are moved to the backend; if a library draws from the user's generator, it gets an ndarray. Functions that shuffle
-or permute an ``Array`` draw the order on the host and move the rows on the backend.
+or permute an ``Array`` draw the order on the host and reorder the elements on the backend.
 
 With ``--rng device`` normal and uniform numbers come from the library's own generator instead: faster where arrays are
 large, but other numbers.
@@ -164,12 +164,12 @@ class _Seed(Stand):
 
 
 class _GeneratorType(StandInType, type):
-    """Metaclass that makes generators created by a library instances of the stand-in."""
+    """Metaclass of the stand-ins for generator classes. Generators that a library has created count as instances of the stand-ins."""
 
     _counterpart: type
 
     def numpys(cls) -> type | None:
-        """Return NumPy's class."""
+        """Return NumPy's class; None for a user's subclass of the stand-in."""
         return vars(cls).get("_counterpart")
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:

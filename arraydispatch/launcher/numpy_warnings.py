@@ -2,7 +2,7 @@
 
 If NumPy itself computes (small arrays, the NumPy backend), it reports a division by zero at the calling line, which is in this
 package. It reports an empty slice at a line in NumPy, where a method of ndarray would report the user's line. Every warning that
-is shown or recorded passes through ``warnings._showwarnmsg``. There such a warning is issued again for the line of the user's file,
+is shown or recorded passes through ``warnings._showwarnmsg``. Its replacement issues such a warning again for the line of the user's file,
 so that the user's filters and registry apply to that line. Modules in which Python would otherwise remember the warning have no
 registry (``__warningregistry__ = None``).
 """

@@ -33,7 +33,7 @@ class Chosen(NamedTuple):
 
 
 def default_backend(device: str | None = None) -> Chosen:
-    """Choose the backend of a run that names none: the one in use, that of the environment variable, or the best one installed.
+    """Return the backend of a run that names none: the one in use, that of the environment variable, or the best one installed.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Choices(NamedTuple):
 
     @classmethod
     def of(cls, options: Any) -> Choices:
-        """Take the options of a parsed command line; the policy decides execution and sizes that are not given."""
+        """Return the options of a parsed command line; the policy decides execution and sizes that are not given."""
         made = cls(**{name: getattr(options, name) for name in cls._fields if hasattr(options, name)})
         calls = any((made.precision, made.device, getattr(options, "verify", False)))
         name = made.backend or default_backend(made.device).backend

@@ -120,7 +120,7 @@ _looked_at = TypeTable(ad.Array, list, tuple, dict, type, ModuleType)
 
 
 def _hosted(value: Any, deep: bool = True) -> Any:
-    """Replace each ``Array`` in a value by an ndarray; unless ``deep``, lists are not searched."""
+    """Return a value with an ndarray in place of each ``Array`` in it; unless ``deep``, lists are not searched."""
     kind = type(value)
     if not _looked_at[kind] or (kind is list and not deep):
         return value
@@ -130,7 +130,7 @@ def _hosted(value: Any, deep: bool = True) -> Any:
 
 
 def _numpys_name(value: Any) -> Any:
-    """Return NumPy's object for a module of the facade, and ndarray for the class of arrays."""
+    """Return NumPy's module for a module of the facade, ndarray for the class of arrays, and any other value unchanged."""
     if isinstance(value, ModuleType):
         return facade.original(value)
     return np.ndarray if isinstance(value, type) and issubclass(value, ad.Array) else value
@@ -160,7 +160,7 @@ def _root(module: str) -> str:
 
 
 def _saving(exchange: Exchange) -> Any:
-    """Return a pickler's ``save``, which is called with each part of an object, that converts arrays to ndarrays."""
+    """Return the replacement of a pickler's ``save``, which is called with each part of an object: it converts arrays to ndarrays."""
     return _door(exchange.real, _given_alone)
 
 
@@ -224,7 +224,7 @@ def _saving_methods(exchange: Exchange) -> Any:
 
 
 def _looking(exchange: Exchange) -> Any:
-    """Return a look-up in a pickler's table that raises KeyError for metaclasses that :mod:`copyreg` knows.
+    """Return the replacement of a look-up in a pickler's table: it raises KeyError for metaclasses that :mod:`copyreg` knows.
 
     The table of cloudpickle has a function for every class. After a KeyError the pickler asks ``copyreg``.
     """
@@ -369,7 +369,7 @@ def _door_for(name: str, member: Any, bound: bool) -> Callable[[Exchange], Any] 
 
 
 def _classes(module: ModuleType, library: str) -> Iterator[type]:
-    """Return the public classes of a library's module, and their bases."""
+    """Yield the classes in a library's module and their bases, as far as the library defines them."""
     for found in vars(module).values():
         if isinstance(found, type):
             yield from (cls for cls in found.__mro__ if _root(cls.__module__) == library)
@@ -443,7 +443,7 @@ def _function_of_scipy(exchange: Exchange) -> Any:
 
 
 def _seeds(module: ModuleType, library: str) -> Iterator[Exchange]:
-    """Return a function for seeds that accepts the facade of ``np.random`` in place of NumPy's own module."""
+    """Yield the exchanges of a library's function for seeds, in each module that has it: the door accepts the facade of ``np.random``."""
     real = getattr(module, _SEED, None)
     make = None if real is None else _door_for(_SEED, real, False)
     if make is not None:
@@ -480,7 +480,7 @@ _LOOKED_FOR = LIBRARIES.union(
 """Modules that are patched after they have been imported."""
 
 _made: dict[tuple[ModuleType, Any], list[Exchange]] = {}
-"""The doors of a module; they are made once, because a notebook opens them for each cell."""
+"""Module and function that yields its doors -> exchanges for these; made once, because a notebook opens the doors for each cell."""
 _visited: set[str] = set()
 """Libraries of backends that user files have imported in this process."""
 
@@ -536,7 +536,9 @@ class Doors:
         self._opening = threading.RLock()
 
     def open_all(self, imported: str = "", by_user: bool = False) -> None:
-        """Install the doors of all modules imported so far. ``imported``: module that has just been imported, ``by_user``: by a user file."""
+        """Install the doors of all modules imported so far. ``imported``: module that has just been imported; ``by_user``: whether by a
+        user file.
+        """
         if by_user:
             import_notices.catch_up()
         if not self._may_open():
@@ -563,7 +565,7 @@ class Doors:
         return True
 
     def _may_have_imported(self, by_user: bool) -> bool:
-        """Whether a module of :data:`_LOOKED_FOR` may have been imported since the last check.
+        """Note the modules imported so far. Return whether one of :data:`_LOOKED_FOR` may have been imported since the last call.
 
         Called on every import, so it looks only at the newest entries of ``sys.modules``, unless a user file imports.
         """

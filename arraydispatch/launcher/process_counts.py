@@ -22,8 +22,8 @@ _SPARING = 20
 class Saver:
     """Writer of the counts of a process that does not report itself: a child of the reporting one, or a fork.
 
-    It writes before the process ends, and before it returns a result, because a pool kills its processes when it has the
-    last result.
+    It writes before the process ends, and before the process returns a result, because a pool kills its processes when it
+    has the last result.
     """
 
     def __init__(self, profile: Profile, folder: str) -> None:
@@ -87,7 +87,7 @@ class Saver:
 
 
 def count_here(folder: str, owns: Callable[[str], bool], each: bool) -> None:
-    """Count in this process, a child of the one that reports, and in its forks."""
+    """Count in this process, a child of the one that reports, and in its forks. ``each``: whether each call is counted by its line."""
     profile = Profile(owns=owns)
     profile.each = each
     saver = Saver(profile, folder)

@@ -32,7 +32,7 @@ _FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "child")
 
 
 def inherit(choices: Any, roots: list[str], counts: str | None = None, each: bool = False) -> None:
-    """Make every Python process that this one starts run as it does, with these options of the run and roots of user code.
+    """Make every Python process that this one starts run as this one does, with these options of the run and roots of user code.
 
     ``counts``: folder for the processes' counts, if they are wanted; ``each``: whether each call is counted by its line.
     """
@@ -188,7 +188,7 @@ def survive_forks() -> None:
 
 @contextmanager
 def survived() -> Iterator[None]:
-    """Make forks of this process work, and remove its warnings filter at the end of the block."""
+    """Make forks of this process work; at the end of the block, remove the warnings filters that this added."""
     import warnings
 
     filters: Any = warnings.filters

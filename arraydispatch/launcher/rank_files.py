@@ -53,7 +53,7 @@ class RankFiles(Files):
         self._open, self._remove_tree = open, shutil.rmtree
 
     def keep(self) -> None:
-        """Begin, for the rest of the process."""
+        """Exchange the functions of Python that work on files, for the rest of the process."""
         exchanges = Exchanges()
         ways: dict[str, Callable[[Exchange], Any]] = {
             **dict.fromkeys(OPENING, self._opening),
@@ -114,7 +114,9 @@ class RankFiles(Files):
         return self._copy_of(path) if self._is_hidden(path) or self._has(path) else path
 
     def _is_older(self, path: str) -> bool:
-        """Whether a real file is unchanged since before the run, or since before the change that rank 0 makes after this rank."""
+        """Whether a real file exists that this rank would have found in its turn: any file, if rank 0 changes files after this rank, else
+        one not changed since the run began.
+        """
         if self._turns is not None:
             return self._type(path) is not None
         try:
@@ -123,7 +125,9 @@ class RankFiles(Files):
             return False
 
     def _for_writing(self, path: str, keeps: bool, asked: Any = None) -> str:
-        """Return the rank's own path for a file to be written, with a copy of the real file if its contents are kept."""
+        """Return the rank's own path for a file to be written, with a copy of the real file if ``keeps``. Raise FileNotFoundError if there
+        is no such directory.
+        """
         place = self._copy_of(path)
         above = os.path.dirname(path)
         if self._type(self._seen(above)) != stat.S_IFDIR:
@@ -356,7 +360,7 @@ class RankFiles(Files):
     # -- modules -------------------------------------------------------------------------------------------------------
 
     def own_module(self, name: str, folders: Sequence[str]) -> tuple[str, str, bool] | None:
-        """Return the file of a module that the rank has written, its own path for it, and whether it is a package."""
+        """Return the file of a module that the rank has written, its own path for the file, and whether it is a package; else None."""
         last = name.rpartition(".")[2]
         for folder in folders:
             path = os.path.abspath(folder)

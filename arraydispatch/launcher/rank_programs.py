@@ -61,7 +61,7 @@ class Others:
         self._files = [os.open(path, os.O_RDONLY | os.O_CREAT, 0o600) for path in paths]
 
     def is_ahead(self, which: int, count: int) -> bool:
-        """Whether rank number ``which`` of these has begun more than ``count`` programs."""
+        """Whether the rank whose file is ``paths[which]`` has begun more than ``count`` programs."""
         head = os.pread(self._files[which], _HEAD.size, (count + 1) % _SLOTS * _SIZE)
         return len(head) == _HEAD.size and _HEAD.unpack(head)[1] > count
 

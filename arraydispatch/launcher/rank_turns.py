@@ -1,9 +1,9 @@
 """Order of file changes between ranks: rank 0 changes the real file after every other rank has come to the same change.
 
-All ranks make the same changes in the same order, at different times. If rank 0 did not wait, another rank could find a file of rank 0
-before its own program has written it. Each other rank appends a number to its own log file after a change;
-rank 0 reads these files. If ranks use different file names (with the time in them, say), their changes are matched by number. If a rank has
-begun a program that rank 0 has not, it has passed the change without making it.
+All ranks make the same changes in the same order, at different times. If rank 0 did not wait, another rank could find a file that rank 0
+has written already, although the other rank has yet to write it. Each other rank appends a number to its own log file after a change;
+rank 0 reads these files. If ranks use different file names (with the time in them, say), their changes are matched by number. A rank that
+has begun a program that rank 0 has not has passed the change without making it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,8 @@ PLACES = (
 )  # fmt: skip
 
 _SECONDS = 60
-"""Seconds that rank 0 waits for a change. If that is not enough, the ranks make different changes, and it stops waiting."""
+"""Seconds that rank 0 waits for a change. After that, rank 0 assumes that the ranks make different changes, and does not wait for changes
+any more."""
 _PAUSE = 0.001
 _RECORD = struct.Struct("<I")
 _END = 0
@@ -75,7 +76,7 @@ class Turns:
         self._names_read = 0
 
     def wait(self, path: str) -> None:
-        """Wait until each other rank has made rank 0's next change of a file; after 60 s in vain, stop waiting for good."""
+        """Wait, in rank 0, until each other rank has made or passed the change that rank 0 is about to make; after 60 s, wait no more."""
         if not self._waits or os.getpid() != self._process:
             return
         key = _key(path)
@@ -187,7 +188,7 @@ class Files:
         return in_turn
 
     def _changed(self, place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-        """Return the path that a call changes; None if rank 0 need not wait for it."""
+        """Return the path that a call changes; None if rank 0 need not wait for it. Announce a new name that only this rank uses."""
         how = _argument(args, kwargs, 1, "flags" if place == "os:open" else "mode")
         if place in OPENING and (kwargs.get("opener") or not any(letter in str(how) for letter in "wax+")):
             return None
@@ -224,7 +225,7 @@ class Files:
         return frozenset() if self._turns is None else self._turns.of_others()
 
     def _is_real(self, path: str) -> bool:
-        """Whether a directory is listed without changes."""
+        """Whether a directory is listed as it is, because it has no names that other ranks chose for themselves."""
         return all(os.path.dirname(other) != path for other in self._of_others())
 
     def _seen(self, path: str) -> str:
@@ -261,10 +262,10 @@ class Files:
 
 
 class FirstRankFiles(Files):
-    """Files of rank 0: the real ones. It makes a change after the other ranks have come to the same change."""
+    """Files of rank 0: the real ones. Rank 0 makes a change after the other ranks have come to the same change."""
 
     def keep(self) -> None:
-        """Begin, for the rest of the process."""
+        """Exchange the functions of Python that change files, for the rest of the process; do nothing if the ranks share no folder."""
         if self._turns is not None:
             exchanges = Exchanges()
             exchanges.put("os:listdir", self._listing)
@@ -275,7 +276,7 @@ class FirstRankFiles(Files):
 
 
 class _Entry:
-    """Entry of a directory, as :func:`os.scandir` gives them."""
+    """Entry of a directory, as :func:`os.scandir` yields it."""
 
     def __init__(self, name: str, path: str, place: str) -> None:
         self.name, self.path, self._place = name, path, place
@@ -338,7 +339,7 @@ def _is_own_name(path: str) -> bool:
 
 
 def asked_for_program() -> bool:
-    """Whether the program makes the call, itself or through a package such as NumPy; not a backend's library, which keeps programs."""
+    """Whether the program makes the call, itself or through a package such as NumPy, and not a backend's library that stores programs."""
     frame: Any = callers.beyond(sys._getframe(), _ON_BEHALF)
     asks, called = _root(frame), frame.f_globals.get("__name__") == "threading"
     if asks == _OURS:

@@ -186,7 +186,7 @@ def join(name: str) -> None:
     Raises
     ------
     ArrayDispatchError
-        If it cannot, or if the ranks run different scripts.
+        If the library cannot run in several processes, or if the ranks run different scripts.
     """
     assert mine is not None
     backend = loader.load(name)
@@ -207,7 +207,7 @@ def join(name: str) -> None:
 
 
 def _of_program() -> dict[str, str]:
-    """Return a checksum of the script, which must be the same in each rank."""
+    """Return a dict with the checksum of the script, which must be the same in each rank; an empty one if there is no script."""
     for word in sys.argv[1:]:
         if word.endswith(".py") and os.path.isfile(word):
             with open(word, "rb") as stream:
@@ -237,7 +237,7 @@ def seeded(*seeds: object) -> None:
 
 
 class _Watch:
-    """Writer of this rank's state, its line, and the programs that it has begun, to files for the command."""
+    """Writer of this rank's state, the source line that it runs, and the programs that it has begun, to files for the command."""
 
     def __init__(self) -> None:
         self.begun: Begun | None = None
@@ -301,7 +301,7 @@ _watch = _Watch()
 
 
 def starts(program: str) -> None:
-    """Note that the program starts now. Until its first line is known, the state has its name."""
+    """Note that the program starts now. Until its first line is known, the state file has the program's name as the line."""
     if mine is not None and mine.folder is not None:
         _watch.line = program
         _watch.write()

@@ -56,7 +56,9 @@ class Program(NamedTuple):
 
 
 def locate_script(path: str) -> Program:
-    """Return the program in a file, a folder or zip archive with a ``__main__.py``, or standard input (``-``)."""
+    """Return the program in a file, a folder or zip archive with a ``__main__.py``, or standard input (``-``); raise :class:`NotFound` if
+    there is none.
+    """
     if path == "-":
         return Program(
             sys.stdin.buffer.read(), "<stdin>", "-", "", roots=[os.getcwd()], loader=importlib.machinery.BuiltinImporter,
@@ -112,7 +114,7 @@ def _locate_main(path: str, importer: Any) -> Program:
 
 
 def locate_module(name: str) -> Program:
-    """Return the program that ``python -m name`` would run.
+    """Return the program that ``python -m name`` would run; raise :class:`NotFound` if there is none.
 
     Parent packages of the module are imported for it, so this runs with the facade in place.
     """
@@ -144,7 +146,7 @@ def locate_module(name: str) -> Program:
 
 
 def module_root(name: str) -> str | None:
-    """Return the folder or file of the top-level module of ``name``, without importing anything."""
+    """Return the folder or file of the top-level module of ``name``, without importing anything; None if there is none."""
     top = name.partition(".")[0]
     spec = importlib.util.find_spec(top) if top else None
     if spec is None:
@@ -153,7 +155,9 @@ def module_root(name: str) -> str | None:
 
 
 def include_roots(name: str) -> list[str]:
-    """Return the files and folders that ``--include name`` stands for: a path, a glob, or an importable package or module."""
+    """Return the files and folders that ``--include name`` stands for: a path, a glob, or an importable package or module. Raise
+    :class:`NotFound` if there are none.
+    """
     import glob
 
     if not os.path.exists(name) and glob.has_magic(name):
@@ -165,7 +169,9 @@ def include_roots(name: str) -> list[str]:
 
 
 def include_root(name: str) -> str:
-    """Return the file or folder that ``--include name`` stands for: a path, or an importable package or module."""
+    """Return the file or folder that ``--include name`` stands for: a path, or an importable package or module; raise :class:`NotFound` if
+    there is none.
+    """
     if os.path.exists(name):
         return os.path.abspath(name)
     top, *rest = name.split(".")

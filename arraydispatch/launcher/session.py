@@ -54,7 +54,7 @@ class Spoken(Profile):
             self._aloud = aloud
 
     def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
-        """Print a message if the call fell back."""
+        """Print a message if the call ran on the host, once for each line and function, unless messages are suppressed."""
         if kind != "host" or not self._aloud:
             return
         place = straight(frame.f_code.co_filename), frame.f_lineno, name_of(func)

@@ -8,7 +8,7 @@ every few milliseconds until the handler can run. If the program itself calls a 
 
 Handlers also wait while the main thread itself imports a module of this package, and, inside another handler, during any call of
 this package. Otherwise an alarm that comes more often than a first call takes (it imports, it compiles) would nest handlers that all
-wait for the same, until Python's stack is full.
+wait for the same call, until Python's stack is full.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _programs(handler: Any) -> Any:
 
 
 def _give_back() -> None:
-    """Restore the program's own handlers at the end of a run."""
+    """Restore the program's own handlers at the end of a run; do nothing in another thread than the main one, which cannot set handlers."""
     if threading.current_thread() is not threading.main_thread():
         return
     for number in signal.valid_signals():

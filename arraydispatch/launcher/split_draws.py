@@ -65,7 +65,7 @@ def call(generator: Any, owner: Any, name: str, args: tuple[Any, ...], kwargs: d
 
 
 class _Stream:
-    """Values that a generator draws in pieces. If interrupted, it has drawn none."""
+    """Values that a generator draws in pieces. After an interruption the generator has its state from before the first piece."""
 
     def __init__(self, generator: Any, draw: Callable[[int], Any]) -> None:
         self._generator, self._draw = generator, draw
@@ -74,7 +74,7 @@ class _Stream:
         self.can_advance = isinstance(generator, np.random.Generator) and type(self._bits) in draws.MULTIPLIERS
 
     def draw(self, count: int) -> Any:
-        """Return the next values."""
+        """Return the next values; raise InterruptedError if an interruption has ended the draw."""
         if not self._is_wanted:
             raise InterruptedError
         return self._draw(count)
@@ -86,7 +86,7 @@ class _Stream:
         self._bits.state = {**self._bits.state, **{key: before[key] for key in ("has_uint32", "uinteger")}}
 
     def around(self, work: Callable[[], None]) -> None:
-        """Run the drawing function where no signal handler runs: a handler that draws from this generator waits for it."""
+        """Run ``work`` under the generator's lock, where no signal handler runs: one that draws from this generator would hang."""
 
         def locked() -> None:
             with self._bits.lock:

@@ -26,7 +26,7 @@ from .user_files import UserFiles
 
 
 def left_to_numpy(users: UserFiles) -> list[Note]:
-    """Return the folders of modules that use NumPy itself although they are not installed; ``--include`` would accelerate them."""
+    """Return a note for each folder with modules that use NumPy itself although they are not installed; ``--include`` accelerates them."""
     found: dict[str, list[str]] = {}
     for module in list(sys.modules.values()):
         file = getattr(module, "__file__", None)
@@ -45,14 +45,14 @@ def _modules_in(module: ModuleType) -> list[ModuleType]:
 
 
 def _could_be_held(dtype: np.dtype[Any]) -> bool:
-    """Whether the backend can hold a dtype. Libraries are not imported when Python ends: TensorFlow ends the process then."""
+    """Whether the backend can hold a dtype. No library is imported for that: TensorFlow's import at Python's end kills the process."""
     name = settings.current_name()
     backend = loader.loaded_one(name) or loader.hosted(name)
     return dtypes.category(dtype) != "other" and backend.holds(dtype.newbyteorder("="))
 
 
 def work_of_ndarrays(module: ModuleType, stayed: Callable[[np.ndarray[Any, Any]], bool]) -> list[Note]:
-    """Return the lines of a module where an operator or a method of an ndarray does work that the backend could do.
+    """Return a note for each line of a module where an operator or a method of an ndarray does work that the backend could do.
 
     ``stayed(x)``: whether an ndarray is large enough to mention and was never moved to the backend.
     """

@@ -27,7 +27,7 @@ _looked_at = TypeTable(ad.Array, Stand, list, tuple, dict, type, ModuleType)
 
 
 def numpys_own(value: Any) -> Any:
-    """Replace facade objects by NumPy's own and arrays by ndarrays, also inside lists, tuples and dicts."""
+    """Return a value with NumPy's own objects in place of the facade's, and ndarrays in place of arrays, also in lists, tuples, dicts."""
     return handed(value, shared, facade.original) if _looked_at[type(value)] else value
 
 
@@ -43,7 +43,7 @@ def _given(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _put_back(values: tuple[Any, ...], given: tuple[Any, ...]) -> None:
-    """Copy the changes of the function to its list argument back into the user's list."""
+    """Copy the changes that a compiled function made to lists among its arguments (``given``) back into the user's lists (``values``)."""
     for value, new in zip(values, given):
         if type(value) is list and new is not value:
             before = list(map(numpys_own, value))
@@ -166,7 +166,7 @@ def _open_numpy(exchanges: Exchanges) -> None:
 
 
 def _open_autograd(_: Exchanges) -> None:
-    """Register the classes of arrays with autograd, which chooses by a value's class how to follow it."""
+    """Register the classes of arrays with autograd, which chooses by a value's class how to differentiate."""
     from autograd.extend import VSpace
     from autograd.numpy.numpy_boxes import ArrayBox
 

@@ -1,6 +1,6 @@
 """Counts by source line: :class:`Tally`, from which profiles are read and which processes exchange, and raw :class:`Tables` of one thread.
 
-A thread's tables have keys with instructions, need no lock, and are resolved to lines later.
+A thread's tables have keys with bytecode instructions, which are resolved to lines later, and need no lock.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 from .records import Block, Call, Compilation, Note, Part, Transfer
 
 NOTES = ("transfers", "left", "syncs", "uploads", "returns", "casts")
-"""Tables that hold a count and an amount."""
+"""Names of the tables whose rows hold a count and an amount."""
 _TABLES = ("calls", *NOTES, "compilations", "blocks", "parts", "starts")
 
 
 class Tally:
-    """Sums over ``processes``: tables of (name, …, file, line, scope) -> figures. ``counted``: number of calls without lines."""
+    """Sums over ``processes`` processes: tables of (name, …, file, line, scope) -> figures. ``counted``: number of calls without lines."""
 
     def __init__(self, processes: int = 0) -> None:
         self.processes = processes
@@ -28,7 +28,7 @@ class Tally:
         self._tables: dict[str, dict[tuple[Any, ...], list[Any]]] = {name: {} for name in _TABLES}
 
     def count(self, table: str, key: tuple[Any, ...], *figures: Any) -> None:
-        """Add figures to the row of a key."""
+        """Add figures to a key's row of a table."""
         rows = self._tables[table]
         row = rows.get(key)
         if row is None:
@@ -68,7 +68,9 @@ class Tally:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def _means(self, table: str, record: Callable[..., Any], how: str, runs: int) -> list[Any]:
-        """Return the rows of a table with the means of their figures. ``how`` has a character for each: ``#`` to round, ``=`` to keep it."""
+        """Return a record for each row of a table, with figures divided by ``runs``. ``how`` has a character for each figure: ``#`` rounds
+        the quotient, ``.`` does not, ``=`` keeps the figure undivided.
+        """
         return [
             record(
                 *key, *[round(n / runs) if mark == "#" else n if mark == "=" else n / runs for n, mark in zip(row, how)]
@@ -77,7 +79,7 @@ class Tally:
         ]
 
     def calls(self, runs: int = 1) -> list[Call]:
-        """Return every (function, line, class), most time first; figures are the mean over ``runs``."""
+        """Return a record for each (function, line, class), most time first; figures are means over ``runs``."""
         return sorted(self._means("calls", Call, "#.=#", runs), key=lambda call: -call.seconds)
 
     def transfers(self, runs: int = 1) -> list[Transfer]:
@@ -112,7 +114,7 @@ Rows = dict[tuple[Any, ...], list[Any]]
 
 
 class Tables:
-    """Tables of one thread: key -> [count, amount, code, …]; the key ends in (id of the code object, instruction)."""
+    """Tables of one thread: key -> [count, amount, code, …]; the key ends in (id of the code object, bytecode instruction)."""
 
     __slots__ = ("adopting", "blocks", "calls", "casts", "compilations", "dropped", "events", "kernel", "left", "loading", "messages", "moves", "parts", "returns", "starts", "syncs", "thread", "transfers", "uploads")  # fmt: skip
 
@@ -151,9 +153,9 @@ class Tables:
 
 
 def items(rows: Rows) -> Iterable[tuple[tuple[Any, ...], list[Any]]]:
-    """Return the rows now, while their thread continues to count.
+    """Return a snapshot of the rows of a table to which another thread continues to add.
 
-    Listing them creates tuples, which may start Python's garbage collector, run code and switch threads; a copy creates
-    none.
+    Iterating over the table itself creates tuples, which may start Python's garbage collector, run code and switch threads; copying it
+    creates none.
     """
     return rows.copy().items()

@@ -1,8 +1,8 @@
 """Recording of profiles: counts for each function and each source line, taken where calls are dispatched.
 
 A :class:`Profile` is a listener on :mod:`arraydispatch.common.events`. A call is filed under the first frame outside
-this package, NumPy and the installed packages, as (code object, instruction). Line numbers are looked up at the end,
-because a look-up costs as much as everything else. Each thread has its own tables, so no count is lost and no lock is
+this package, NumPy and the installed packages, as (code object, bytecode instruction). Line numbers are looked up at the
+end, because a look-up takes as long as all other work for a call. Each thread has its own tables, so no count is lost and no lock is
 needed.
 """
 
@@ -73,7 +73,7 @@ class Profile(events.Listener):
     backends : sequence of str, optional
         Report only calls on these backends.
     owns : callable, optional
-        Whether calls are filed under a file although it belongs to an installed package; called with the file name.
+        Function of a file name that returns whether calls are filed under this file although it belongs to an installed package.
 
     Examples
     --------
@@ -157,8 +157,8 @@ class Profile(events.Listener):
         return frame
 
     def _between(self, frame: FrameType) -> tuple[str, str]:
-        """Return the installed library between this frame and the user's line, and the NumPy function there, if there
-        is one.
+        """Return the name of the installed library between this frame and the user's line, and of the NumPy function there; an empty
+        string in place of each that is missing.
         """
         internal, numpys = self._internal, ""
         while internal[file := frame.f_code.co_filename] and frame.f_back is not None:
@@ -173,7 +173,7 @@ class Profile(events.Listener):
         self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any = None, doors: int = 1,
         operands: Any = (),
     ) -> None:  # fmt: skip
-        """Count one call."""
+        """Count one call, unless the running body of another counted call makes it."""
         inside = events.inside
         if inside.body is not None:
             if kind != "host" and self._is_nested(_getframe(1), inside.body):
@@ -246,7 +246,9 @@ class Profile(events.Listener):
     def _more_of_call(
         self, func: Any, backend: str, kind: str, reason: str, seconds: float, result: Any, operands: Any
     ) -> float:
-        """Do the optional parts of counting a call; return its seconds, including the wait for the result."""
+        """Wait for a call's result if ``synchronize`` is set, and pass the call on to the outer profile. Return the call's seconds,
+        including the wait.
+        """
         if self._waits and result is not None:
             seconds += _wait(backend, result)
         if self._outer is not None:
@@ -254,7 +256,7 @@ class Profile(events.Listener):
         return seconds
 
     def first_call(self, func: Any, kind: str, reason: str, frame: FrameType) -> None:
-        """Handle the first call of a function from a place in a new way: the launcher reports host fallbacks at once."""
+        """Do nothing when a function is first called from a place in a class (``kind``). The launcher's subclass reports host fallbacks."""
 
     def _count(self, table: str, what: tuple[Any, ...], amount: int = 0) -> list[Any]:
         frame = self.origin(sys._getframe())
@@ -293,13 +295,13 @@ class Profile(events.Listener):
             self._outer.transfer(direction, nbytes, why, host)
 
     def met(self, x: np.ndarray[Any, Any]) -> bool:
-        """Whether an ndarray has been moved to or from the backend. Small ones are not remembered."""
+        """Whether an ndarray or its base has been moved to or from the backend, or adopted; True for small ones, which are not noted."""
         return x.nbytes < _SMALL or any(
             part in known for known in (self._up, self._down, self._taken) for part in (x, x.base) if part is not None
         )
 
     def adopted(self, x: np.ndarray[Any, Any]) -> None:
-        """Note an ndarray that the launcher is about to adopt: the next move is a copy of it."""
+        """Note an ndarray that the launcher is about to adopt: the next move to the device is that of a copy of the ndarray."""
         self._tables().adopting = x if x.nbytes >= _SMALL else None
         if x.nbytes >= _SMALL:
             self._taken.add(x)
@@ -317,7 +319,7 @@ class Profile(events.Listener):
             self._outer.sync(why)
 
     def compiled(self, backend: str, count: int, seconds: float, kept: int = 0) -> None:
-        """Count a compilation, and notice calls that compile again."""
+        """Count compilations, and the calls at a line that compile again after earlier calls there."""
         frame = self.origin(sys._getframe())
         place = id(frame.f_code), frame.f_lasti
         tables = self._tables()
@@ -342,7 +344,7 @@ class Profile(events.Listener):
             self._outer.started(backend, begin, end, mine)
 
     def place(self) -> tuple[CodeType, int]:
-        """Return the user's line to which calls are attributed now."""
+        """Return the code object and bytecode instruction of the user's code to which calls are attributed now."""
         frame = self.origin(sys._getframe())
         return frame.f_code, frame.f_lasti
 
@@ -445,7 +447,7 @@ class Profile(events.Listener):
         self.began = perf_counter()
 
     def calls(self) -> list[Call]:
-        """Return every (function, line, class), most time first."""
+        """Return a record for each (function, line, class), most time first."""
         return self.tally().calls(self.runs)
 
     def transfers(self) -> list[Transfer]:
@@ -453,7 +455,7 @@ class Profile(events.Listener):
         return self.tally().transfers(self.runs)
 
     def left_numpy(self) -> list[Note]:
-        """Return the arrays kept on the host, because no library has their dtype, most frequent first."""
+        """Return the arrays kept on the host, by reason (such as a dtype that no library has) and line, most frequent first."""
         return self.tally().notes("left", self.runs)
 
     def syncs(self) -> list[Note]:
@@ -491,7 +493,7 @@ class Profile(events.Listener):
         return self.tally().parts(self.runs)
 
     def messages(self) -> list[Message]:
-        """Messages that the program added, in order."""
+        """Return the messages that the program added, in order."""
         found = [
             Message(when - self.began, text, values, file, line, tables.thread)
             for tables in list(self._threads)
@@ -604,7 +606,9 @@ def _only_moves(func: Any) -> bool:
 
 
 def elements_of(*arrays: Any) -> int:
-    """Return the number of elements of the largest array among these values, which may be in lists and tuples; 0 if there is none."""
+    """Return the number of elements of the largest of these values, which is an array, or a list or tuple with the sum of its arrays'
+    elements; 0 if no value is either.
+    """
     most = 0
     for x in arrays:
         shape = getattr(x, "shape", None)
@@ -656,7 +660,7 @@ def _wait(backend: str, result: Any) -> float:
 _MOST_PARTS = 512
 """Maximum number of parts of one ndarray that are remembered; then the oldest are forgotten."""
 _LOOKED_AT = 64
-"""Approximate number of single elements read in a look at the values, besides their sum."""
+"""Approximate number of elements that a fingerprint of an ndarray contains, besides their sum."""
 
 
 class _Seen(weakref.ref[np.ndarray[Any, Any]]):
@@ -670,7 +674,7 @@ class _Seen(weakref.ref[np.ndarray[Any, Any]]):
     counted: dict[int, tuple[list[Any], list[int]]]
 
     def count(self, row: list[Any], nbytes: int) -> None:
-        """Remember the row (number, bytes) in which a move was counted."""
+        """Remember that a move of ``nbytes`` was counted in this row of a table."""
         mine = self.counted.setdefault(id(row), (row, [0, 0]))[1]
         mine[0] += 1
         mine[1] += nbytes
@@ -696,7 +700,7 @@ class Known:
         return found is not None and found() is x
 
     def add(self, x: Any) -> _Seen:
-        """Record an ndarray."""
+        """Record an ndarray, unless it is recorded already, and return its record."""
         key = id(x)
         found = self._found.get(key)
         if found is None or found() is not x:
@@ -705,9 +709,9 @@ class Known:
         return found
 
     def again(self, whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> _Seen | None:
-        """Record that a part of an ndarray moves; return the ndarray's record if a single move of the whole would have been enough.
+        """Record that a part of an ndarray moves. Return the record of the ndarray if a single move of the whole would have been enough.
 
-        A single move is not enough if values change in between, and each part that moves only once needs no advice.
+        A single move is not enough if values change in between. Parts that move only once need no advice.
         """
         key = part.__array_interface__["data"][0], part.shape, part.strides, part.dtype.str
         holds = _looked_at(part)

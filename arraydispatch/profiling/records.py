@@ -97,8 +97,7 @@ class Block:
     """Number of calls in the blocks."""
     seconds: float
     by_numpy: float
-    """Seconds that NumPy takes for the same calls one by one; each kind of block was run that way the first times it
-    occurred.
+    """Seconds that NumPy takes for the same calls one by one, as measured in the first few runs of each form of block.
     """
 
 

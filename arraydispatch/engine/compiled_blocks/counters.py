@@ -17,7 +17,7 @@ class Counters:
     calls : int
         Recorded calls.
     blocks, interpreted : int
-        Blocks that have run, and those of them that ran call by call.
+        Number of blocks that have run, and of those that ran call by call.
     programs : int
         Programs compiled.
     refused : int
@@ -46,7 +46,7 @@ counters = Counters()
 
 
 def synchronised(why: str) -> None:
-    """Count a read of a deferred value; by the user's line if a listener files calls by line."""
+    """Count a read of a deferred value, under the user's line if a listener files calls by line, and report it to the listener."""
     counters.synchronisations[tracing.user_line() if events.every is not None else ""] += 1
     if events.tap is not None:
         events.tap.sync(why)

@@ -26,12 +26,13 @@ from .values import Aval, Deferred
 __all__ = ["MOST_OF_A_PLACE", "MOST_PROGRAMS", "Block", "Failure", "Run", "block_of", "forget", "programs"]
 
 MOST_OF_A_PLACE = 8
-"""Maximum number of programs for blocks that differ only in shapes, dtypes and static arguments: these may change each time."""
+"""Maximum number of programs for blocks that differ only in shapes, dtypes and static arguments, which may change each time."""
 MOST_PROGRAMS = 512
 _DEAD_FOR = 10
 """Minimum number of runs before a program is compiled again to overwrite operands that were dead in each run."""
 _REPAYS = 1 << 29
-"""Minimum bytes of these operands in all runs together: for a short loop the compiler takes longer than all rounds."""
+"""Minimum bytes of operands that were dead in each run, in all runs together: for a short loop the compiler takes longer than all
+iterations."""
 _WORTH_DONATING = 1 << 19
 """Minimum bytes of an operand for which a program that overwrites it is compiled."""
 _WORD = 8
@@ -40,7 +41,7 @@ _MOST_BLOCKS = 2048
 
 _blocks: dict[Any, Block] = {}
 _of_tape: dict[Any, tuple[Any, list[int]]] = {}
-"""Contents of a tape and its wanted results -> their block, and the positions of the block's inputs among the tape's."""
+"""Contents of a tape and its wanted results -> their block, and the positions of the block's inputs among the tape's inputs."""
 _of_place: dict[Any, int] = {}
 _lock = threading.RLock()
 
@@ -92,7 +93,7 @@ class Block:
         """Whether it is decided which operands the program overwrites."""
         self._numbers = [i for i, is_host in enumerate(hosts) if is_host]
         self._equals = [0] * len(self._numbers)
-        """For each host number, the first input that equalled it every time the block came; else its own position."""
+        """For each host number, the position of the first input that equalled it every time the block came, else its own."""
         reads: dict[int, int] = {}
         for at, ref in enumerate(refs):
             for number in ref:
@@ -121,7 +122,7 @@ class Block:
         return list(found.items())
 
     def run(self, inputs: list[Any], spare: list[int], made: list[list[Any]]) -> bool:
-        """Append the wanted results, in their order, to ``made``; return whether a program computed them.
+        """Append the list of the wanted results, in their order, to ``made``; return whether a program computed them.
 
         ``inputs``: native arrays, and numbers on the host. ``spare``: positions of native arrays that a program may overwrite.
         """
@@ -159,10 +160,10 @@ class Block:
         return False
 
     def _dead_each_time(self, spare: list[int]) -> list[int]:
-        """Return the operands that were dead in every run, if the block should be compiled again to overwrite them; else nothing.
+        """Return the operands that were dead in every run, if the block should be compiled again to overwrite them; else an empty list.
 
-        One run does not tell: a loop's first block reads arrays from before the loop. In stencils, which read an operand at other places
-        than they write, the compiler copies it first; :meth:`_compiled` compares the two programs.
+        A single run is not enough to decide: a loop's first block reads arrays from before the loop. In stencils, which read an operand
+        at other places than they write, the compiler copies the operand first; :meth:`_compiled` compares the two programs.
         """
         if self.program is None or self._is_settled:
             return []
@@ -176,7 +177,7 @@ class Block:
         return found
 
     def _donated(self, spare: list[int]) -> list[int]:
-        """Return the spare inputs that a program can overwrite, each with another result of its shape and dtype."""
+        """Return the spare inputs that a program can overwrite, each with a different result of the same shape and dtype."""
         if not self.backend.donates:
             return []
         made = [out for form in self.forms for out in form.outs]
@@ -190,13 +191,13 @@ class Block:
         return donated
 
     def _compare(self, inputs: list[Any]) -> None:
-        """Note which host numbers are equal this time and were before."""
+        """Note which host numbers are equal in these inputs, and were equal in all earlier ones."""
         firsts: dict[Any, int] = {}
         for at, (i, before) in enumerate(zip(self._numbers, self._equals)):
             self._equals[at] = firsts.setdefault((before, self.avals[i].dtype, inputs[i].tobytes()), i)
 
     def given(self, x: Any, at: int) -> Any:
-        """Return an input as an argument of a program: a host number as the library's."""
+        """Return an input as an argument of a program: a host number becomes a number of the library's; an array is returned unchanged."""
         if not self.hosts[at]:
             return x
         device = self.avals[at].device
@@ -232,7 +233,7 @@ class Block:
         return [values[number] for number in self.wanted]
 
     def _may_compile(self) -> bool:
-        """Whether one more program may be compiled, for this place and in the process; if so, count it."""
+        """Count one more program, for this place and in the process; if there are too many, give up compiling it and return False."""
         place = self.backend, tuple([form.unit for form in self.forms]), tuple(self.refs)
         with _lock:
             count = _of_place.get(place, 0)
@@ -247,7 +248,7 @@ class Block:
 
     def _compiled(self, inputs: list[Any], donated: Sequence[int] = ()) -> _Program | None:
         """Compile the block; return None if no more programs may be compiled. Numbers that were always equal are passed as one operand,
-        so that the compiler sees it.
+        so that the compiler knows that they are equal.
 
         ``donated``: inputs that the program overwrites. If the program accesses more memory than the present one, None is returned.
         """
@@ -274,7 +275,7 @@ class Block:
         return made if not donated or made.bytes() <= self.program.bytes() else None  # type: ignore[union-attr]
 
     def _all(self, natives: list[Any]) -> list[Any]:
-        """Run all calls on native arrays: the block as one function, for the compiler."""
+        """Run all calls on native arrays and return the wanted results: the block as one function, for the compiler."""
         values = {-1 - i: x for i, x in enumerate(natives)}
         made = 0
         for form, ref in zip(self.forms, self.refs):
@@ -363,8 +364,8 @@ class Run:
         self.made: list[list[Any]] = []
 
     def results(self) -> list[tuple[Deferred, Any, bool]]:
-        """Run the block unless it has run. Return each wanted result with its value, or its :class:`Failure`, and whether nothing else uses
-        its memory.
+        """Run the block unless it has run. Return for each wanted result its deferred value, its native value or :class:`Failure`, and
+        whether nothing else uses its memory.
         """
         if self._block is None:
             return []
@@ -400,7 +401,9 @@ def block_of(
     inputs: list[Deferred],
     backend: Backend,
 ) -> tuple[Block | None, list[Deferred], list[Deferred]]:
-    """Return the block of a tape's wanted results, its inputs, and these results. The block is None if none are wanted."""
+    """Return the block of a tape's wanted results, the block's inputs, and the deferred values of the results. The block is None if
+    none are wanted.
+    """
     if not wanted:
         return None, [], []
     tape = (
@@ -424,7 +427,9 @@ def block_of(
 def _found(
     forms: list[Form], refs: list[tuple[int, ...]], wanted: list[int], inputs: list[Deferred], backend: Backend
 ) -> tuple[Block, list[int]]:
-    """Find or make the block of the calls that the wanted results depend on; also return the positions of its inputs among the tape's."""
+    """Find or make the block of the calls that the wanted results depend on. Return it, and the positions of its inputs among the tape's
+    inputs.
+    """
     firsts: list[int] = []
     total = 0
     for form in forms:

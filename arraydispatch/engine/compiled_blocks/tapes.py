@@ -1,11 +1,11 @@
 """Tapes: the recorded calls of a thread under compiled execution, and the rules for when they run.
 
-A tape holds forms, and for each the earlier results or inputs that it reads. It keeps no result alive: a result that has been dropped
-when the tape runs is computed only if a wanted one depends on it.
+A tape holds forms, and for each form the earlier results or inputs that it reads. The tape keeps no result alive: a result that has been
+dropped when the tape runs is computed only if a wanted one depends on it.
 
 A tape ends before a call, at a point of the loop where the arrays in use have the fewest bytes: intermediate values in use at the end
-are results of the program. Rounds of a loop that is known by then are blocks of their own, and so are the calls before them. So a
-second run of the same loop, which is known from its first round on, has the same blocks.
+are results of the program. Iterations of a loop that is known by then (rounds) are blocks of their own, and so are the calls before
+them. So a second run of the same loop, which is known from its first iteration on, has the same blocks.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ __all__ = ["LONGEST", "ROUNDS", "Tape", "is_in_between", "mine", "run_all", "set
 LONGEST = 256
 """Maximum number of calls of a tape."""
 ROUNDS = 48
-"""Number of calls after which the tape looks for a loop; if it finds one, it runs whole rounds."""
+"""Number of calls after which the tape looks for a loop; if it finds one, it runs whole iterations (rounds)."""
 ENOUGH_BYTES = 1 << 25
-"""Bytes made by a round of a loop from which the round is a block by itself, as a function compiled by hand would be."""
+"""Bytes made by an iteration of a loop from which the iteration is a block by itself, as a function compiled by hand would be."""
 MOST_BYTES = 1 << 34
 """Maximum bytes that the calls of a tape make; not all of them are in use at one time."""
 
@@ -151,7 +151,7 @@ class Tape:
         return made[0] if form.structure is None else rebuilt(form.structure, made)
 
     def _added(self, form: Form, operands: Any, backend: Any) -> list[Deferred]:
-        """Record a call; return its results."""
+        """Record a call; return its results. Raise the error of an operand that could not be computed."""
         x: Deferred
         if self._run is not None:
             self.run()  # an exception had interrupted it
@@ -194,7 +194,7 @@ class Tape:
         return made
 
     def _over(self, count: int) -> int:
-        """Return how many calls run before the next one is added; 0 for none. In a loop it is up to where the fewest bytes are in use."""
+        """Return how many calls run before the next one is added; 0 for none. In a loop, they end where the fewest bytes are in use."""
         if count >= LONGEST or self.made > MOST_BYTES or count == self._end:
             return count
         if self.made > ENOUGH_BYTES and _rounds:
@@ -228,7 +228,7 @@ class Tape:
         return self._watch.begun + _waits[self._watch.units]
 
     def _read_later(self, count: int, begun: int, period: int) -> list[int]:
-        """Return, for each position in a round, how many bytes later calls read from earlier ones.
+        """Return, for each position in an iteration of a loop, how many bytes later calls read from earlier ones.
 
         Among positions with equally many bytes in use, a program should end where the fewest are read later: a value that is read on
         both sides is computed twice.
@@ -304,7 +304,7 @@ class Tape:
             x.tape = None
         places = {id(x): -1 - i for i, x in enumerate(rest.inputs)}
         made = sum([call.form.nbytes for call in rest.calls])
-        if self._run is not current:  # the handler of a signal has completed it, and may have recorded since
+        if self._run is not current:  # a signal handler has completed this run, and may have recorded since
             return count, run.by_program
         if not rest.calls:
             self._begin()
@@ -317,14 +317,14 @@ class Tape:
         return count, run.by_program
 
     def _cut(self, most: int) -> int:
-        """Return the number of calls in the next block: those before the first round of a known loop, that round, or all ``most``."""
+        """Return the number of calls in the next block: up to the first iteration of a known loop, that iteration, or all ``most``."""
         if not _rounds or sum([call.form.nbytes for call in self.calls[:most]]) <= ENOUGH_BYTES:
             return most
         units = [call.form.unit for call in self.calls[:most]]
         return min(_ends(units), default=most)
 
     def _rest(self, count: int) -> _Rest:
-        """Return the tape without its first ``count`` calls; results of these that the others read become inputs."""
+        """Return the tape without its first ``count`` calls; results of the first calls that later calls read become inputs."""
         before, left = self.calls[:count], self.calls[count:]
         first = before[-1].end
         if not left:
@@ -362,7 +362,7 @@ class _Rest(NamedTuple):
 
 
 def _ends(units: list[Any]) -> Iterator[int]:
-    """Yield the positions, except 0, at which a known round of a loop begins or ends."""
+    """Yield the positions, except 0, at which an iteration of a known loop begins or ends."""
     i, count = 0, len(units)
     while i < count:
         length = next((n for n in _lengths if i + n <= count and tuple(units[i : i + n]) in _rounds), 0)
@@ -376,7 +376,7 @@ def _ends(units: list[Any]) -> Iterator[int]:
 
 
 def _learn(units: tuple[Any, ...], best: int) -> None:
-    """Remember a loop whose round is ``units``, and the position in it where the fewest bytes are in use."""
+    """Remember a loop whose iteration is ``units``, and ``best``, the position in it where the fewest bytes are in use."""
     if len(_waits) > 4096:
         _waits.clear()
     if len(_rounds) > 4096:
@@ -393,7 +393,9 @@ def _learn(units: tuple[Any, ...], best: int) -> None:
 
 
 class _Watch(NamedTuple):
-    """Measurement of one round of a loop: the bytes in use at each call. It begins after ``begun`` calls, the last of them ``units``."""
+    """Measurement of one iteration of a loop: the bytes in use at each call. It begins after ``begun`` calls, which end with an iteration,
+    ``units``.
+    """
 
     begun: int
     units: tuple[Any, ...]
@@ -401,17 +403,17 @@ class _Watch(NamedTuple):
 
 
 _waits: dict[tuple[Any, ...], int] = {}
-"""Last round of a loop -> number of calls from its end to the position where the fewest bytes are in use."""
+"""Last iteration of a loop -> number of calls from its end to the position where the fewest bytes are in use."""
 
 _rounds: set[tuple[Any, ...]] = set()
-"""Rounds of known loops, beginning where the fewest bytes are in use."""
+"""Iterations of known loops, beginning where the fewest bytes are in use."""
 
 _lengths: list[int] = []
-"""Lengths of these rounds."""
+"""Numbers of calls in the iterations of known loops."""
 
 
 def _period(units: Sequence[Any]) -> int:
-    """Return the number of calls in a round, if the last calls are rounds of a loop; else 0."""
+    """Return the number of calls in an iteration, if the last calls are iterations of a loop; else 0."""
     count = len(units)
     for period in range(1, count // 2 + 1):
         first = count - max(2 * period, ROUNDS // 2)  # two slices in a row are not a loop
@@ -427,7 +429,8 @@ def run_all() -> None:
 
 
 def settled(x: Deferred, why: str = "") -> Any:
-    """Return the library's array of a deferred value. ``why``: reason for which a synchronisation is counted, if any.
+    """Return the library's array of a deferred value, or raise the error that prevented it. ``why``: reason for which a synchronisation is
+    counted, if any.
 
     The caller may keep that array, or share its memory, so no program overwrites it from now on.
     """

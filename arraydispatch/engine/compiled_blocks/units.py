@@ -221,7 +221,9 @@ _SAME = (int, bool, str, bytes, type(None), type(Ellipsis))
 
 
 def _key(x: Any, operands: list[Deferred]) -> Any:
-    """Return the key of an argument: operands by their abstract value, others by type and value."""
+    """Return the key of an argument, and append the operands in it to ``operands``. Operands count by abstract value, others by type and
+    value. Raise :class:`Unkeyable` if an argument has no key.
+    """
     cls = type(x)
     if cls is Deferred:
         operands.append(x)

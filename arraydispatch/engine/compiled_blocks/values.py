@@ -189,7 +189,7 @@ def number(host: Any, aval: Aval) -> Deferred:
 
 
 def pending(aval: Aval, tape: Any, place: Any) -> Deferred:
-    """Make a deferred value that a tape will compute; ``place``: its number there."""
+    """Make a deferred value that a tape will compute; ``place``: the value's number on it."""
     made = _made(aval)
     made.tape, made.number = tape, place
     return made

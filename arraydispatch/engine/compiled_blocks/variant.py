@@ -2,8 +2,8 @@
 
 For the dispatch it is a backend like any other, with immutable arrays that are not on the host. So the code for arrays on an accelerator
 (views as programs, memory orders, ``out=``, scalars on the device) applies unchanged. Only entries, kernels and primitives differ: they
-record. If a call cannot be recorded as a whole, its parts are; a part that
-cannot be recorded runs at once, on the values of its operands.
+record. If a call cannot be recorded as a whole, the kernels and primitives that its body calls are recorded; one that cannot be recorded
+runs at once, on the values of its operands.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class Deferring(Backend):
         return call
 
     def _deferred(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """Return the arguments with a deferred value in place of each library array."""
+        """Return the positional and the keyword arguments with a deferred value in place of each library array."""
         for x in args:
             if type(x) is not Deferred and type(x) not in _PLAIN:
                 args = tuple([self._one(x) for x in args])
@@ -169,7 +169,7 @@ class Deferring(Backend):
         return aval_of(tuple(inner.shape_of(x)), inner.dtype_of(x), inner.device_of(x))
 
     def at_once(self, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call a function of native arrays immediately, on the values of the operands."""
+        """Call a function of native arrays immediately, on the values of the operands, and return its result."""
         given = tuple([self._settled_in(x) for x in args])
         named = {name: self._settled_in(x) for name, x in kwargs.items()}
         with self.inner.within():
@@ -275,7 +275,7 @@ class Deferring(Backend):
         return self.inner.lent(self._value(a, "NumPy computes with it"))
 
     def rests(self, a: Any) -> bool:
-        """Whether a value is small, known and in host memory, while this thread has no recorded calls to run it with."""
+        """Whether a value is small, known and in host memory, and this thread has no recorded calls whose block a call could join."""
         if type(a) is not Deferred:
             return False
         x: Deferred = a
@@ -372,7 +372,7 @@ _PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), type(Elli
 
 
 class _Primitives:
-    """The primitives, recording. Those that move nothing make no call."""
+    """Primitives that record their calls. A copy of a deferred value, or a cast to its own dtype, records nothing."""
 
     def __init__(self, variant: Deferring) -> None:
         self._variant = variant
@@ -439,7 +439,7 @@ class _Primitives:
         return self._update_at(a, self._operands(a, window), tuple([part[2] for part in window]), value)
 
     def _moves(self, a: Any, window: Window) -> bool:
-        """Whether slices of this shape have begun at many positions, so that their starts are operands."""
+        """Note where a slice begins. Return whether slices of its shape have begun at so many positions that starts are operands."""
         if type(a) is not Deferred or not _records:
             return False
         known = a.aval, window
@@ -472,7 +472,7 @@ class _Primitives:
 
     @staticmethod
     def _operands(a: Deferred, window: Window) -> tuple[Deferred, ...]:
-        """Return the starts as deferred numbers on the host."""
+        """Return the starts of a slice as deferred numbers on the host."""
         aval = aval_of((), _INT64, a.aval.device)
         return tuple([number(np.int64(start), aval) for start, _, _ in window])
 

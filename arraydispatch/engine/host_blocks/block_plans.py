@@ -29,12 +29,12 @@ from .stretches import Reads, Shifted, Written, divided
 __all__ = ["Plan", "Stretch", "halves", "joined", "plan"]
 
 PIECE = 1 << 19
-"""Bytes of one array in a piece, in a stretch of several nodes: two or three such pieces fit into the cache of a core. Smaller ones
-fit better, but with 128 KiB a fourth of the time of a sum went into calling it, and threads waited for each other's calls."""
+"""Bytes of one array in a piece, in a stretch of several nodes: two or three such pieces fit into the cache of a core. Smaller pieces
+fit better, but with 128 KiB a fourth of the time of a sum went into the calls, and threads waited for each other's calls."""
 LONGEST = 1 << 17
 """Number of elements in a piece of a single node, which does not profit from the cache."""
 LEAST_SUMMED = 128
-"""Count of numbers that NumPy's pairwise sum does not divide."""
+"""Largest count of numbers that NumPy's pairwise sum adds without dividing them into halves."""
 BRIEF = 1 << 18
 """Average work of a call on a piece from which another thread saves time: threads take turns to begin calls, and a thread that waits
 for its turn sleeps."""
@@ -65,7 +65,7 @@ class Stretch:
     places : list of int
         Bytes of an element at each place of scratch memory.
     looked_full, looked_same : list of tuple
-        The rows of ``full`` and ``same`` that NumPy's own loops use.
+        The entries of ``full`` and ``same`` that NumPy's own loops use.
     """
 
     def __init__(self, shape: tuple[int, ...], fortran: bool, row: bool) -> None:
@@ -132,8 +132,8 @@ class Stretch:
             ]
 
     def _in_whole_rows(self, longest: int) -> int:
-        """Round a piece's length down to whole rows, so that a write to parts of rows is a rectangle in it. Return the length unchanged if
-        that is not needed, or if a call depends on where pieces end.
+        """Round a piece's length down to whole rows, so that a write to parts of rows is a rectangle in the piece. Return the length
+        unchanged if that is not needed, or if a call depends on where pieces end.
         """
         row = math.prod(self.shape[1:])
         funcs = [func for func, _, _, _ in self.steps]
@@ -144,7 +144,7 @@ class Stretch:
         return longest // row * row
 
     def look(self, arrays: list[Any], values: list[Any], begin: int, end: int, registers: set[int]) -> None:
-        """Set these registers to a piece of their arrays."""
+        """Set these registers to a piece of their arrays, or to the whole array if it is the same for each piece."""
         for register, slot, how in self.full:
             if register in registers:
                 values[register] = viewed(arrays[slot], how)[begin:end]
@@ -319,7 +319,9 @@ def _overwritten(
     nodes: list[Node], reads: list[Reads], stretch_of: list[int], when: list[int], last: list[int],
     registers: _Registers,
 ) -> dict[int, int]:  # fmt: skip
-    """Map each node whose value is overwritten in part to form another node's value to the last node of such a chain."""
+    """Return a dict from each node whose value a write changes in place to the last node of that chain of writes. The memory of these nodes
+    then holds the last node's value.
+    """
     kept, targets = registers.kept, registers.targets
     shifted = {
         k for i, node in enumerate(nodes) if isinstance(node.form.func, Shift) for what, k in reads[i] if what == "node"
@@ -414,7 +416,7 @@ class _Registers:
         return self._whole(self.held[k]) if k in self.held else self._registers[k, "scratch"]
 
     def _memory(self, i: int, first: int) -> int:
-        """Return the slot for a result: that of its target, of dead memory, or a new one. ``first``: the first node that writes to it."""
+        """Return the slot for a result: its target's, one of dead memory, or a new one. ``first``: the first node that writes to it."""
         form = self.forms[i]
         target = self.targets.get(i)
         if target is not None and not (self.again and self._is_read(target)):

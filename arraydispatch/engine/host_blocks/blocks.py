@@ -122,7 +122,7 @@ class _Worker:
 
 
 def partials(stretch: Stretch, arrays: list[Any]) -> list[np.ndarray[Any, Any]]:
-    """Allocate memory for the pieces' results of each reduction to one element."""
+    """Return memory for the pieces' results of each reduction to one element."""
     return [np.empty(stretch.pieces, arrays[slot].dtype) for _, _, slot in stretch.parts]
 
 
@@ -329,7 +329,9 @@ class Planned(Block):
 
 
 def planned(nodes: list[Any], threads: Any) -> Block:
-    """Make a block of nodes that have no value yet. ``threads``: number of threads that compute it; 0 for the calling thread."""
+    """Make a block of nodes that have no value yet: a :class:`Planned` one, or for the calling thread, if the calls come for the first
+    time, a :class:`Short` one. ``threads``: number of threads that compute the block; 0 for the calling thread.
+    """
     arrays: list[Any] = []
     addresses: list[Any] = []
     at: dict[Any, int] = {}
@@ -395,7 +397,7 @@ def planned(nodes: list[Any], threads: Any) -> Block:
 
 
 REPEATED = 32
-"""Number of calls of a round that begins again by which a loop is recognized."""
+"""Number of calls of a second iteration by which a loop is recognized; all of them if an iteration is shorter."""
 _AGAIN: Any = object()
 """Stand-in for a plan that is to be made again, with a kernel. Its block still counts as known: the choice of calls to record must not
 depend on when kernels are ready, which varies with the machine's load."""
@@ -408,7 +410,9 @@ def _keep(key: Any, plan: Plan | None) -> None:
 
 
 def needed(nodes: list[Node]) -> list[Node]:
-    """Return the nodes to compute: those without a value that an array or another needed node holds, write memory or report errors."""
+    """Return the nodes to compute: those without a value that an array or another needed node refers to, that write memory, or that report
+    errors.
+    """
     wanted: set[int] = set()
     found: list[Node] = []
     for each in reversed(nodes):
@@ -425,14 +429,16 @@ def needed(nodes: list[Node]) -> list[Node]:
 
 
 def whole_rounds(forms: list[Any], longest: Any) -> int:
-    """Return the number of nodes at which to end a block: ``longest``, or in a loop whole rounds, so that the loop's next block is equal."""
+    """Return the number of nodes at which to end a block: ``longest``, or in a loop that of whole iterations, so that the next block is
+    equal.
+    """
     count = len(forms)
     known: dict[Any, Any] = {}
     of_form: dict[int, Any] = {}
     calls: list[Any] = []
     for form in forms:
         call = of_form.get(id(form))
-        if call is None:  # a form also describes operands, and these differ in a block's first round
+        if call is None:  # a form also describes operands, and these differ in a block's first iteration
             key = form.func, form.span, form.dtype
             call = of_form[id(form)] = known.setdefault(key, key)
         calls.append(call)
@@ -446,7 +452,7 @@ def whole_rounds(forms: list[Any], longest: Any) -> int:
     if not length:
         return longest
     rounds = longest - (longest - first) % length
-    if rounds < count < 2 * longest:  # a round that has begun is completed
+    if rounds < count < 2 * longest:  # an iteration that has begun is completed
         rounds = count + (first - count) % length
     return max(rounds, count)
 
@@ -478,7 +484,7 @@ class Short(Block):
             self.failure = failure
 
     def values(self) -> list[Any]:
-        """Compute the values of the calls in new memory."""
+        """Return the values of the calls, computed in new memory."""
         self.errors.clear()
         now = [0]
         made: list[Any] = []

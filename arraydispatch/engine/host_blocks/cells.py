@@ -63,7 +63,7 @@ class Cells:
         ])  # fmt: skip
 
     def parts(self, box: Box) -> Iterator[Box]:
-        """Return the parts of a box by cell."""
+        """Yield the parts of a box, one for each cell that it overlaps."""
         axes = []
         for (begin, end), parts in zip(box, self._axes):
             within = [(max(begin, first), min(end, last)) for first, last in parts]

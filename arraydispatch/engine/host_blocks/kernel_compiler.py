@@ -109,7 +109,7 @@ class Compiler:
 
 
 def _read(where: str | None, name: str) -> bytes | None:
-    """Read the code of a name; return None if it is missing or broken."""
+    """Return the machine code that the file ``name`` in the folder ``where`` contains; None if it is missing or broken."""
     if where is None:
         return None
     try:
@@ -121,7 +121,7 @@ def _read(where: str | None, name: str) -> bytes | None:
 
 
 def _write(where: str | None, name: str, code: bytes) -> None:
-    """Write code for other processes atomically; failures to write are ignored."""
+    """Write machine code to a file for other processes, atomically; failures to write are ignored."""
     if where is None:
         return
     path = os.path.join(where, f".{name}-{os.getpid()}-{get_ident()}")  # of this thread alone

@@ -1,7 +1,8 @@
 """Source of a kernel in LLVM's intermediate language: a chain of elementwise calls as one loop over memory.
 
 Each instruction is the one that NumPy's loops use, in the same order and with the same roundings (nothing here allows LLVM to
-contract, reorder or approximate), so a kernel gives NumPy's bits. It differs in that intermediate values stay in registers.
+contract, reorder or approximate), so a kernel gives NumPy's bits. A kernel differs from NumPy's loops in that intermediate values stay in
+registers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ class Call(NamedTuple):
     """Dtypes of the operands and the result: ``np.dtype.str`` without the byte order."""
     out: str
     args: tuple[tuple[str, int, str], ...]
-    """Kind of each operand (``call``, ``pointer`` or ``scalar``), its number, and its dtype."""
+    """For each operand: where it comes from (``call``, ``pointer`` or ``scalar``), its number there, and its dtype."""
 
     def reading(self, pointers: list[int]) -> Call:
         """Return the call with other numbers for the pointers."""
@@ -86,14 +87,14 @@ class _Body:
         return name
 
     def intrinsic(self, name: str, dtype: str, *args: str) -> str:
-        """Add a call of an LLVM intrinsic."""
+        """Add a call of an LLVM intrinsic; return the name of its value."""
         t = _llvm(dtype)
         full = f"llvm.{name}.f{_bits(dtype)}"
         self.intrinsics.add(f"declare {t} @{full}({', '.join([t] * len(args))})")
         return self.add(f"call {t} @{full}({', '.join(f'{t} {x}' for x in args)})")
 
     def bits(self, x: str, dtype: str) -> tuple[str, str]:
-        """Reinterpret a floating number as an integer; return the value and its type."""
+        """Reinterpret a floating number as an integer; return the name of the integer and its type."""
         to = f"i{_bits(dtype)}"
         return self.add(f"bitcast {_llvm(dtype)} {x} to {to}"), to
 
@@ -114,11 +115,11 @@ class _Body:
         return lines
 
     def number(self, value: float, dtype: str) -> str:
-        """Return a constant."""
+        """Return a number as an LLVM constant of this dtype."""
         return f"{float(value):.1f}" if dtype[0] == "f" else str(int(value))
 
     def converted(self, x: str, given: str, to: str) -> str:
-        """Convert a value to another dtype, as ``astype`` does."""
+        """Convert a value to another dtype, as ``astype`` does; return the name of the result."""
         if given == to:
             return x
         a, b, t, u = given[0], to[0], _llvm(given), _llvm(to)
@@ -136,7 +137,7 @@ class _Body:
         return self.add(f"{how} {t} {x} to {u}")
 
     def nonzero(self, x: str, dtype: str) -> str:
-        """Compare a value with zero: true if it is not zero."""
+        """Compare a value with zero; return the name of the result, which is true if the value is not zero."""
         if dtype[0] == "b":
             return x
         if dtype[0] == "f":
@@ -169,7 +170,7 @@ def _compared(name: str) -> _Emit:
 
 
 def _extreme(name: str, of_bools: str) -> _Emit:
-    """Choose the first operand if it is beyond the second or NaN, else the second; of two zeros, the second."""
+    """Make a maximum or minimum: the first operand if it is beyond the second or NaN, else the second; of two zeros, the second."""
 
     def emit(body: _Body, x: list[str], dtype: str) -> str:
         if dtype[0] == "b":
@@ -184,7 +185,7 @@ def _extreme(name: str, of_bools: str) -> _Emit:
 
 
 def _clipped(body: _Body, x: list[str], dtype: str) -> str:
-    """Replace an operand beyond a bound by the bound; NaN stays, and a NaN bound is the result."""
+    """Emit ``clip``: an operand beyond a bound becomes the bound; NaN stays, and a NaN bound is the result."""
     t, made = _llvm(dtype), x[0]
     for bound, beyond in ((x[1], "lt"), (x[2], "gt")):
         replaced = _compared(beyond)(body, [made, bound], dtype)
@@ -251,7 +252,7 @@ _TO_INFINITY = {"isnan": "ugt", "isinf": "eq", "isfinite": "ult"}
 
 
 def _of_bits(how: str) -> _Emit:
-    """Test a floating number without an error for NaN."""
+    """Make a test of a number's bits, which causes no floating-point error for NaN."""
 
     def emit(body: _Body, x: list[str], dtype: str) -> str:
         if dtype[0] != "f":
@@ -285,7 +286,7 @@ _EMIT: dict[str, _Emit] = {
     **{name: _of_bits(name) for name in ("isnan", "isinf", "isfinite", "signbit")},
 }  # fmt: skip
 _FLOATING = frozenset({"div", "reciprocal", "sqrt", "copysign"})
-"""Operations supported only for floating numbers: an integer division may raise another kind of error."""
+"""Operations supported only for floating numbers: an integer division may cause other errors."""
 
 
 def has(op: str, ins: tuple[np.dtype[Any], ...], out: np.dtype[Any]) -> bool:
@@ -369,7 +370,7 @@ def _store_all(body: _Body, dtype: str, values: list[str], at: str) -> None:
 
 
 def _strides(depth: int, pointers: tuple[Pointer, ...]) -> Iterator[tuple[int, int]]:
-    """Return pointers and axes whose strides are arguments of the kernel."""
+    """Yield the pairs (number of a pointer, axis) whose strides are arguments of the kernel."""
     for i, pointer in enumerate(pointers):
         for axis in range(depth):
             if axis < depth - 1 or pointer.inner == "stride":

@@ -37,11 +37,11 @@ __all__ = [
 HOT = 1 << 26
 """Work (elements times calls) of all chains from which the compiler is loaded: some 30 ms of NumPy's time, as long as loading takes."""
 NEW = 4
-"""Divisor of :data:`HOT`: a chain is compiled after a fourth of that work; another thread takes some 20 ms for it."""
+"""Divisor of :data:`HOT` for a new chain: it is compiled after a fourth of that work. Another thread takes some 20 ms to compile it."""
 KNOWN = 32
 """Divisor of :data:`HOT` for a chain whose code an earlier process has left on disk."""
 BESIDE = True
-"""Whether NumPy's loops compute while a kernel is compiled; tests wait for it."""
+"""Whether NumPy's loops compute while a kernel is compiled; tests set False, to wait for the kernel."""
 MOST = 512
 """Maximum number of kernels of a process."""
 LONGEST = 40
@@ -67,9 +67,9 @@ _work: dict[Chain, Work] = {}
 """Counts of the work that chains have done."""
 _MOST_CHAINS = 1 << 12
 _kernels: dict[Any, Any] = {}
-"""Kernels and functions; None for those that LLVM rejects."""
+"""Key of a chain or function -> its kernel or compiled function; None if LLVM rejects it."""
 _on_disk: set[str] | None = None
-"""Names of chains that another process has compiled, once they have been read."""
+"""Names of chains that another process has compiled; None until they have been read."""
 _worked = 0
 """Work (elements times calls) of all chains without a kernel."""
 _jobs: dict[Any, Callable[[], None]] = {}
@@ -114,7 +114,8 @@ class Group(NamedTuple):
     numbers: list[int]
     chain: Chain
     arrays: list[tuple[str, int, Elsewhere | None]]
-    """Arrays that the group reads: a ``node`` outside it, or an array in a ``slot``; and the call that reads it at other places, or None."""
+    """For each array that the group reads: ``node`` (outside the group) or ``slot``, its number, and the call that reads the array at
+    other places, or None."""
     operands: list[list[tuple[str, int]]]
     """Operands of each node: another ``call`` of the group, one of the arrays (``pointer``), or the position of a ``scalar`` operand."""
     cells: Cells | None
@@ -172,7 +173,7 @@ def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | No
     if op is None or not has(op, form.ins[-1:] if op == "cast" else form.ins, form.dtype):
         return None
     if op == "clip" and not reads[1][0] == reads[2][0] == "scalar":
-        return None  # between arrays NumPy takes the other of two zeros
+        return None  # with bounds in arrays, NumPy returns the other one of two zeros
     for what, k in reads:
         if what == "slot" and not (arrays[k].flags.aligned and arrays[k].dtype.isnative):
             return None
@@ -287,7 +288,9 @@ def _dtype(x: Any) -> np.dtype[Any]:
 
 
 def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group | int] | None:
-    """Return a group of these nodes if it is worth a kernel, else the nodes; None if those that read at other places should be left out."""
+    """Return a list with a group of these nodes if it is worth a kernel, else with the nodes, and count their work in ``of.cold``. Return
+    None if nodes that read at other places should be left out.
+    """
     if len(numbers) < 2 and not any(ops[i] == "select" for i in numbers):
         return list(numbers)
     nodes, slots = of.nodes, of.arrays

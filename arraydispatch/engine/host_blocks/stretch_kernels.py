@@ -95,7 +95,7 @@ class Fused(Bound):
     def settle(
         self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, longest: int, told: list[Any], arrays: list[Any]
     ) -> None:  # fmt: skip
-        """Choose the kernel when the contents of the registers are known.
+        """Choose the kernel, as the contents of the registers are known now. ``kernel`` stays None if it is not compiled yet or is refused.
 
         ``shape``: shape of the stretch; ``longest``: elements of its longest piece; ``told``: modes of ``np.errstate`` for each
         node of the block; ``arrays``: arrays in the slots.
@@ -214,7 +214,7 @@ class Fused(Bound):
                 self._call_by_call(block, values, now, part, saved)
 
     def _cut(self, begin: int, end: int) -> _Piece:
-        """Divide a piece into parts for the kernel and parts for NumPy."""
+        """Divide a piece into parts for the kernel and parts for NumPy; store and return the resulting :class:`_Piece`."""
         usual: list[_At | None] = []
         others: list[_At] = []
         boxes_of_all: list[int] = []
@@ -269,7 +269,7 @@ class Fused(Bound):
     def _call_by_call(
         self, block: Any, values: list[Any], now: list[int], at: _At | None, saved: dict[int, int]
     ) -> None:
-        """Run NumPy's own calls on a piece, or on a part of it, to identify an error and its node."""
+        """Run NumPy's own calls on a piece, or on a part of it. ``now[0]`` is the number of the node that runs, to which errors belong."""
         made: list[Any] = []
         if at is None:
             shape = np.broadcast_shapes(*[values[register].shape for register in (*self.ins, *self.outs.values())])
@@ -297,7 +297,9 @@ class Fused(Bound):
                 self._piece(values[register], at)[...] = made[n]
 
     def _elsewhere(self, func: Any, at: _At, ins: list[Any]) -> Any:
-        """Return the function to call for an :class:`Elsewhere`, and remove operands it does not take; None if the result is ``ins[0]``."""
+        """Return the function to call for an :class:`Elsewhere`; None if the result is ``ins[0]``. Remove operands that the function
+        does not take from ``ins``.
+        """
         if not isinstance(func, Update) or func.distance(at.cell) is None:
             return None
         if func.func is None:
@@ -306,7 +308,7 @@ class Fused(Bound):
         return func.func
 
     def _operand(self, block: Any, values: list[Any], k: int, at: _At | None, saved: dict[int, int]) -> Any:
-        """Return an array that the group reads, or the part of it for ``at``."""
+        """Return an array that the group reads, or the part of it for ``at``; None if the call does not read it there."""
         register = self.ins[k]
         if at is None:
             return values[saved.get(register, register)]
@@ -390,7 +392,9 @@ def _strides(part: Part, shape: tuple[int, ...]) -> tuple[int, ...]:
 def _merged(
     shape: tuple[int, ...], strides: list[tuple[int, ...]]
 ) -> tuple[tuple[int, ...], list[tuple[int, ...]], int]:
-    """Merge the axes that are one axis for every array; also return the elements of a row along the first axis."""
+    """Merge the axes that are one axis for every array. Return the lengths of the axes that are left, the strides of each array along them,
+    and how many elements of the first of them belong to one index of ``shape``'s first axis.
+    """
     lengths, axes, factor = [shape[-1]], [len(shape) - 1], 1
     for axis in range(len(shape) - 2, -1, -1):
         if shape[axis] == 1 and axis:

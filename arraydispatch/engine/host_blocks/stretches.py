@@ -1,7 +1,7 @@
 """Division of a block into stretches: nodes computed together, piece by piece, before the next stretch begins.
 
-If the pieces of a step read other rows than their own (:class:`Shifted`, :class:`Written`), those must be computed before its stretch
-begins.
+If the pieces of a step read other rows than their own (:class:`Shifted`, :class:`Written`), those rows must be computed before the step's
+stretch begins.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..nodes import Bound, Form, Node, Shift, Update, elsewhere, far
 __all__ = ["Reads", "Shifted", "Written", "divided"]
 
 Reads = list[tuple[str, int]]
-"""Operands of a node: another ``node``, an array in a ``slot``, or the position of a ``scalar``."""
+"""Operands of a node, each a pair: ``node`` and its number, ``slot`` of an array and its number, or ``scalar`` and its position."""
 
 
 def divided(nodes: list[Node], reads: list[Reads], held: list[bool], piece: int) -> list[int]:
@@ -46,7 +46,7 @@ def divided(nodes: list[Node], reads: list[Reads], held: list[bool], piece: int)
 
 
 def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[int]) -> None:
-    """Move the last nodes of a stretch to the next one, if only that needs them and their operands are kept as whole arrays anyway."""
+    """Move the last nodes of a stretch to the next one, if only that one needs them and their operands are kept as whole arrays anyway."""
     readers: list[list[int]] = [[] for _ in nodes]
     read_far: set[int] = set()
     for i, of_one in enumerate(reads):

@@ -26,11 +26,13 @@ END = "a fork, or the end of the program"
 
 
 TIMES = 3
-"""Number of times that each kind of block is run call by call for a measurement."""
+"""Number of times that the calls of a plan are run one by one for a measurement."""
 
 
 def measured(block: Block) -> float:
-    """The first times that a kind of block occurs, run its calls one by one in NumPy; return the seconds spent."""
+    """Run a block's calls one by one in NumPy and note the seconds in its plan, up to :data:`TIMES` times for a plan. Return the seconds
+    spent, 0.0 if nothing is run.
+    """
     if not isinstance(block, Planned) or len(block.plan.by_numpy) >= TIMES:
         return 0.0
     start = perf_counter()
@@ -73,11 +75,11 @@ _shown: Any = _warnings.get("_showwarnmsg_impl")
 if type(_shown) is not FunctionType:
     _shown = None
 _ORDER = {kind: i for i, kind in enumerate(("divide by zero", "overflow", "underflow", "invalid value"))}
-"""Kind of error -> its rank: NumPy reports the errors of one call in this order."""
+"""Floating-point error -> its rank: NumPy reports the errors of one call in this order."""
 
 
 def warn(block: Block) -> None:
-    """Issue NumPy's warning for each error of a block, for the recorded line and with the filters in force there.
+    """Issue NumPy's warning for each error of a block, for the line that recorded the call and with the filters in force at that time.
 
     A ``warnings.catch_warnings(record=True)`` that has begun since does not get these earlier warnings.
     """

@@ -139,7 +139,10 @@ def _largest(dtype: np.dtype[Any]) -> float:
 
 
 def operand(x: Handle, tape: Tape) -> tuple[Any, Any, bool]:
-    """Return an array's node or ndarray, its kind (None if calls on it are not recorded), and whether other code may see its memory."""
+    """Return an array's node or ndarray, its kind (None if calls on it are not recorded), and whether other code may see its memory.
+
+    A pending view, and a value that is pending on another tape, are computed first.
+    """
     v = x._v
     if type(v) is PendingView or (type(v) is Node and v.tape is not tape):
         v.run(block_reports.LOOKED if type(v) is PendingView else block_reports.ANOTHER)
@@ -188,7 +191,7 @@ def blank() -> Any:
 _forms: dict[Any, Form | None] = {}
 """Key of a call, made of the function and facts about the operands -> its form; None for calls that are not recorded."""
 _known_forms = _forms
-"""The same dict, as a C value if this module is compiled."""
+"""``_forms``, as a C value if this module is compiled."""
 _MOST_FORMS = 1 << 14
 
 
@@ -388,15 +391,15 @@ _places: dict[int, Place] = {}
 """Address of the code object plus position of the instruction -> place, which keeps the code alive."""
 _MOST_PLACES = 4096
 _passing: dict[int, set[int]] = {}
-"""Identity of a globals dict that belongs to no module -> keys of its places. They keep the dict and its contents alive."""
+"""Identity of a globals dict that belongs to no module -> keys of its places. The places keep the dict and its contents alive."""
 _MOST_PASSING = 4
-"""Maximum number of such dicts."""
+"""Maximum number of globals dicts whose places are kept, although they belong to no module."""
 
 
 def now() -> Any:
     """Return the :class:`~arraydispatch.engine.nodes.Place` of the running user line, with the modes of ``np.errstate`` in force.
 
-    Return ``DECLINED`` if a mode is neither "ignore" nor "warn", or if :func:`listened`.
+    Return ``DECLINED`` if a mode is neither "ignore" nor "warn", or if warnings must be issued at their call (:func:`listened`).
     """
     state: _State = _state
     errors = machine.value_of(_errors_in_force)
@@ -453,7 +456,7 @@ def _user_frame() -> FrameType:
 
 
 def declines(size: Any) -> bool:
-    """Whether recording calls of this size at the running user line has not paid."""
+    """Count a call of this size at the running user line. Return True if it should not be recorded, because that has not paid there."""
     frame: FrameType = machine.current_frame()
     code: CodeType = frame.f_code
     found = _places.get(machine.identity(code) + frame.f_lasti)

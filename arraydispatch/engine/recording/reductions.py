@@ -40,7 +40,7 @@ class _Look:
 
 @lru_cache(4096)
 def _result(func: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    """Return the result dtype of a reduction, if its bits do not depend on how it is divided into parts; else None."""
+    """Return the result dtype of a reduction, if the result's bits do not depend on how it is divided into parts; else None."""
     if func is np.add:
         if dtype.char in "fdFD":
             return dtype
@@ -87,7 +87,7 @@ def _form_along(func: np.ufunc, kind: Any, span: tuple[int, ...], axes: tuple[in
 
 
 def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
-    """Compute ``func.reduce(a, axis=None)`` immediately; return None if NumPy alone is as fast.
+    """Compute ``func.reduce(a, axis=None)`` immediately; return None if that is not possible, or if NumPy alone is as fast.
 
     ``dies``: whether only the caller refers to the array.
     """
@@ -183,7 +183,7 @@ def _count(a: Any, axis: Any) -> Any:
 
 
 def _shared_out(total: Any, count: Any) -> Any:
-    """Divide a sum, or an array of sums: integers count as float64, and the result has the dtype of the sum."""
+    """Return a sum, or an array of sums, divided by ``count``, in the dtype of the sum."""
     if isinstance(total, np.generic):
         return total.dtype.type(total / count)
     made = total / count

@@ -50,7 +50,7 @@ def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[b
 
 
 def _lie_as_new(values: list[Any], shape: tuple[int, ...], in_c_order: bool, copies: bool) -> bool:
-    """Whether NumPy gives a result the strides of a new array; the stride of an axis of length 1 does not count."""
+    """Whether NumPy gives a result the strides of a new array. An array's flags do not tell this if an axis has length 1."""
     operands = [like(v.form) if type(v) is Node else v for v in values if type(v) is Node or type(v) is _ndarray]
     given = [x.dtype for x in operands]
     if copies:

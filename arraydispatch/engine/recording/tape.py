@@ -37,11 +37,11 @@ __all__ = ["IN_THREADS", "LONGEST", "Tape", "mine", "run_all"]
 LONGEST = 200
 """Largest number of nodes on a tape."""
 ROUNDS = 128
-"""Number of nodes after which the tape looks for a loop; if it finds one, it runs whole rounds."""
+"""Number of nodes after which the tape looks for a loop; if it finds one, it runs whole iterations."""
 MOST_BYTES = 1 << 30
 """Maximum bytes that a tape keeps alive: the memory that its nodes read, and their values."""
 DEAD_BYTES = 1 << 24
-"""Bytes that only the tape keeps alive, from which it runs, unless they are a few larger arrays."""
+"""Number of bytes at which the tape runs: bytes that it alone keeps alive, unless they belong to a few larger arrays."""
 IN_THREADS = 1 << 21
 """Work, in sums of eight-byte numbers, from which threads compute a block: waking them takes 40 to 100 µs, as long as a million sums."""
 WRITING = 4
@@ -331,7 +331,7 @@ class Tape:
         return ""
 
     def _keeps_dead(self) -> bool:
-        """Whether only the tape keeps much memory alive, which could be reused otherwise: new memory costs as much as a sum."""
+        """Whether the tape alone keeps much memory alive. Other arrays could reuse this memory; new memory costs as much time as a sum."""
         self.seen = self.bytes
         sizes = [x.array.nbytes for x in self.buffers.values()]
         dead = sum(x.array.nbytes for x in self.buffers.values() if x.is_dead())

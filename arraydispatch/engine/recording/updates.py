@@ -1,8 +1,8 @@
 """Writes to a part of an array that is pending, recorded: ``out[1:] -= u[:-1]``, ``out[0] = 0``.
 
 A slice of a pending array is a pending view that refers to its root and the part. A write to such a view is a node of the root: the
-whole array after the write, computed from the whole array before it, in the same memory if nothing else needs that, and piece by piece
-with the nodes before and after. So a stencil written as several updates is one pass over memory.
+whole array after the write, computed from the whole array before it, in the same memory if nothing else needs that memory, and piece by
+piece with the nodes before and after. So a stencil written as several updates is one pass over memory.
 """
 
 from __future__ import annotations
@@ -78,12 +78,12 @@ class Window:
 
 
 _windows: dict[Any, Window | None] = {}
-"""Shape of the array and index -> part."""
+"""Shape of an array and index -> result of :func:`_new_window`."""
 _MOST_WINDOWS = 1 << 12
 
 
 def _window(shape: tuple[int, ...], key: Any) -> Window | None:
-    """Return :func:`_new_window`, computed once."""
+    """Return the result of :func:`_new_window`, computed once for a shape and a key; None for keys of other objects than it takes."""
     known: list[Any] = [shape]
     for part in key if type(key) is tuple else (key,):
         if type(part) is slice:
@@ -306,7 +306,9 @@ def _end(own: Any) -> None:
 
 
 def _operand(x: Any, own: Any) -> tuple[Any, Window | None]:
-    """Return an operand as a node, a scalar, or an ndarray that no other code may write, and the part of it; None for other operands."""
+    """Return an operand as a node, a scalar, or an ndarray that no other code may write, and the part of it that is read (None for all of
+    it). Return (None, None) for other operands.
+    """
     if type(x) in SCALARS:
         return x, None
     if not isinstance(x, Handle):
@@ -328,7 +330,7 @@ def _references(a: Handle) -> int:
 
 
 def _of_view(view: Handle, root: Any, own: Any) -> Window | None:
-    """Return the part of its root that a view is, if the root is a new array and no other code can see its memory."""
+    """Return the part of its root that a view is, if the root is a new array and no other code can see its memory; else None."""
     if root is None or type(root._v) is not _ndarray or type(view._v) is not _ndarray:
         return None
     v, part = root._v, view._v
@@ -396,7 +398,7 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
     place = call_nodes.now() if form.reports else None
     if place is DECLINED:
         return False
-    if root._v is not v:  # a signal handler has written to it
+    if root._v is not v:  # a signal handler has written to the root
         return False
     root._ghost = None
     root._writes += 1

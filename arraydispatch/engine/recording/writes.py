@@ -37,7 +37,7 @@ _ALONE = _references()
 def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
     """Compute ``a += other``; return None if the general path has to do it.
 
-    If no other code can see the array's memory, the call is recorded and gets new memory. Otherwise it is computed into the array's
+    If no other code can see the array's memory, the call is recorded and gets new memory. Otherwise the result is computed into the array's
     memory immediately.
     """
     v: Any = a._v
@@ -72,7 +72,7 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
 
 
 def _ends(node: Node, other: Any) -> Any:
-    """Return the tape that must run before a call on a pending array and another operand is recorded; None if there is none."""
+    """Return the pending value whose tape must run before a call on a pending array and another operand is recorded; else None."""
     if node.tape is not mine():
         return node
     return other._v if isinstance(other, Handle) and type(other._v) is PendingView else None
@@ -201,7 +201,7 @@ def _to_the_end(call: Any, *args: Any) -> None:
 
 
 def _compute(own: Tape, node: Node, place: Any, row: bool, again: Any = None, given: Any = None) -> None:
-    """Compute a node directly into its place, and replace the value of its array by another node, which reads the place.
+    """Compute a node directly into its place. With ``again``, a node that reads the place, make that the value of the array ``given``.
 
     Do nothing if a signal handler has run the node before.
     """
@@ -246,7 +246,7 @@ def store(a: Handle, key: Any, given: Handle) -> bool:
             own.forget()
         if node.tape is not own or (row and node.form.pinned) or memory in views.waiting:
             return False
-        # The holder of the assigned value gets a copy of the place, which is made before that is written again.
+        # The holder of the assigned value gets a copy of the place, which is made before the place is written again.
         again = call_nodes.node_of(_form_of_copy(node.form.held, node.shape, row))
         again.handle = node.handle
         _to_the_end(_compute, own, node, place, row, again, given)

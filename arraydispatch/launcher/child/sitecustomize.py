@@ -1,4 +1,4 @@
-"""Start-up module of a child process: puts the launcher in place, then runs the environment's own module."""
+"""Start-up module of a child process: installs the launcher, then runs the environment's own module."""
 
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""Commands and other ways in: the command line, ``info``, ``coverage``, notebooks."""
+"""Commands and other entry points: the command line, ``info``, ``coverage``, notebooks."""
 
 
 class UsageError(Exception):

@@ -23,7 +23,7 @@ _VALUED = frozenset(
 
 
 def _is_report_file(value: str, after: list[str]) -> bool:
-    """Whether the word after ``--report`` is its file, not the script."""
+    """Whether the word after ``--report`` is the report's file, not the script."""
     if value.startswith("-"):
         return False
     suffix = os.path.splitext(value)[1]
@@ -34,7 +34,7 @@ def _is_report_file(value: str, after: list[str]) -> bool:
 
 
 def _split(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Split the arguments into the launcher's, and the script (nothing after ``-m MODULE``) with its arguments."""
+    """Return the launcher's arguments, and the script (nothing after ``-m MODULE``) with its arguments."""
     ours: list[str] = []
     at = 0
     while at < len(argv):
@@ -80,7 +80,9 @@ def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
 
 
 def _target(option: str, value: str | None, suffixes: Iterable[str]) -> str | None:
-    """Return the file that an option names, after checking that it is writable."""
+    """Return the absolute path of the file that an option names; None if there is none. Raise UsageError if it has another suffix, or
+    cannot be written.
+    """
     if not value:
         return None
     suffix = os.path.splitext(value)[1]
@@ -279,7 +281,7 @@ def _run_module(name: str, arguments: list[str], users: Any, cancel: Callable[[]
 
 
 def _asks_for_json(argv: list[str], command: str, description: str) -> bool:
-    """Parse the arguments of a command whose only option is ``--json``."""
+    """Parse the arguments of a command whose only option is ``--json``; return whether it is given."""
     from .parsers import Parser
 
     parser = Parser(prog=f"arraydispatch {command}", allow_abbrev=False, description=description)

@@ -96,7 +96,7 @@ def scientific() -> list[Any]:
 
 
 def full_name(func: Any) -> str:
-    """Return module and name."""
+    """Return a function's name with its module, separated by a dot."""
     return f"{func.__module__}.{func.__name__}"
 
 
@@ -122,7 +122,7 @@ _METHODS = ("reduce", "accumulate", "reduceat", "outer", "at")
 
 
 def members() -> list[str]:
-    """Return every method and attribute of ndarray that ``object`` lacks or defines otherwise."""
+    """Return the names of all methods and attributes of ndarray that ``object`` lacks or defines otherwise."""
     return sorted(n for n in dir(np.ndarray) if getattr(np.ndarray, n) is not getattr(object, n, None))
 
 
@@ -156,7 +156,7 @@ _FILLED = frozenset(
 
 
 def created() -> list[str]:
-    """Return every function of NumPy that makes arrays from scalars, sequences or files."""
+    """Return the names of all functions of NumPy that make arrays from scalars, sequences or files."""
     made = {name for name in dir(np) if callable(getattr(np, name)) and registry.facts_of(getattr(np, name)).makes}
     listed = made | numpy_classes.FUNCTIONS.keys() | facade.INDEX_OBJECTS
     makes_none = {"isscalar", "ndim", "nested_iters", "shape", "size"}
@@ -219,7 +219,7 @@ def rows(names: Iterable[str] | None = None) -> list[Row]:
 
 
 def counts(table: list[Row]) -> dict[str, dict[str, dict[str, int]]]:
-    """Count the rows: kind -> backend -> class -> number."""
+    """Return the numbers of rows: kind -> backend -> class -> number."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for row in table:
         for backend, (cls, _) in row.answers.items():

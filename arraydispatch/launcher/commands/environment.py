@@ -24,7 +24,7 @@ EXTRAS = {
     "report": ("HTML reports", {"jinja2": "jinja2", "plotly": "plotly>=6"}),
     "compiled": ("compiled kernels", {"llvmlite": "llvmlite>=0.50"}),
 }
-"""Extra, besides the libraries -> its purpose, and module -> requirement, as in pyproject.toml."""
+"""Name of an extra in pyproject.toml that is not a library's -> its purpose, and a table: module -> requirement."""
 
 
 def gather() -> dict[str, Any]:

@@ -41,7 +41,7 @@ from .parsers import cell_parser
 @magics_class
 class _ArrayDispatch(Magics):  # type: ignore[misc]
     later: _Later | None = None
-    """Mode of later cells."""
+    """Mode of later cells, set by ``%arraydispatch``; None if there is none."""
 
     @line_cell_magic  # type: ignore[untyped-decorator]
     def arraydispatch(self, line: str, cell: str | None = None) -> None:
@@ -189,7 +189,9 @@ class _Later:
 
 
 def _options(line: str) -> Any:
-    """Parse the words after the magic; if they ask for help, print it and return None."""
+    """Return the options in the words after the magic; if these ask for help, print the help and return None. Raise the command's
+    UsageError for wrong options.
+    """
     parser = cell_parser()
     try:
         words = shlex.split(line)
@@ -205,7 +207,7 @@ def _options(line: str) -> Any:
 
 
 def _run(shell: Any, cell: str) -> Any:
-    """Run a cell and return its result; its error is shown once, by the code that raises it."""
+    """Run a cell and return IPython's result. An error of the cell is not shown here, but when :func:`_raise` raises it."""
     with ExitStack() as stack:
         exchanges = stack.enter_context(Exchanges())
         for name in ("showtraceback", "showsyntaxerror"):
@@ -223,7 +225,7 @@ def _silent(_: Exchange) -> Any:
 
 
 def _running(shell: Any) -> int:
-    """Return the number of the cell that calls a magic: IPython 9 increments its counter before it runs one."""
+    """Return the number of the cell that calls a magic: IPython 9 increments its counter before it runs a cell."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         if (number := _number(shell, frame.f_code.co_filename)) is not None:
@@ -256,7 +258,7 @@ def _run_beside(cell: Coroutine[Any, Any, Any]) -> Any:
 
 
 def _raise(result: Any) -> None:
-    """Raise the error that ended a cell, so that its traceback shows only frames of the cell."""
+    """Raise the error that ended a cell, if there is one, so that its traceback shows only frames of the cell."""
     error = result.error_before_exec or result.error_in_exec
     if error is not None:
         _came_through[id(error)] = error.__traceback__
@@ -264,7 +266,7 @@ def _raise(result: Any) -> None:
 
 
 _came_through: dict[int, Any] = {}
-"""id of an error -> the frames of its own cell in its traceback."""
+"""id of an error that ended a cell -> its traceback, with the frames of the cell only."""
 
 
 _of_the_shell = Exchanges()

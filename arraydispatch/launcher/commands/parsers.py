@@ -77,7 +77,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def run_parser() -> argparse.ArgumentParser:
-    """Return the options of ``arraydispatch run``, without the script and its arguments."""
+    """Return the parser of the options of ``arraydispatch run``, without the script and its arguments."""
     parser = _options(
         prog="arraydispatch run", usage=_USAGE, epilog=_EPILOG,
         description="Run an unchanged NumPy script on an array library.",
@@ -99,7 +99,7 @@ def run_parser() -> argparse.ArgumentParser:
 
 
 def cell_parser() -> argparse.ArgumentParser:
-    """Return the options of the notebook magic: those of ``arraydispatch run`` that make sense for a cell."""
+    """Return the parser of the notebook magic's options: those of ``arraydispatch run`` that make sense for a cell."""
     return _options(
         prog="%arraydispatch", usage=_CELL_USAGE, epilog=_CELL_EPILOG,
         description="Run the NumPy code of notebook cells on an array library.",

@@ -38,7 +38,7 @@ _TAIL = 30
 
 
 def run(count: int, options: Sequence[str], program: Sequence[str], *, everywhere: bool, threads: bool) -> int:
-    """Run a program in so many processes and return its exit code.
+    """Run a program in ``count`` processes and return its exit code.
 
     ``options``: options of ``arraydispatch run`` for each process; ``program``: the script and its arguments, or ``-m MODULE`` and its
     arguments. ``everywhere``: whether every process prints and writes files, not only rank 0. ``threads``: whether the options set the
@@ -87,7 +87,7 @@ def _of_others(options: Sequence[str]) -> list[str]:
 
 
 class _Child:
-    """One of the processes."""
+    """Process of one rank, with threads that read its output."""
 
     def __init__(self, rank: Rank, command: list[str], env: dict[str, str], everywhere: bool) -> None:
         self.rank = rank
@@ -129,7 +129,7 @@ class _Child:
         return self.process.poll()
 
     def told(self) -> dict[str, Any]:
-        """Return the state that the process wrote last."""
+        """Return the state that the process wrote last; an empty dict if there is none."""
         assert self.rank.folder is not None
         try:
             with open(os.path.join(self.rank.folder, f"rank-{self.rank.number}"), encoding="utf-8") as stream:
@@ -175,7 +175,10 @@ def _watched(children: list[_Child]) -> int:
 
 
 def _culprit(failing: list[_Child], children: list[_Child]) -> _Child:
-    """Return the rank that failed first: a network error in one is often caused by the end of another, which may be noticed later."""
+    """Return a rank that failed by itself: a network error of a rank is often caused by the end of another, for which this function waits.
+
+    If there is none after some seconds, return the first rank that failed.
+    """
     limit = time.monotonic() + _GRACE
     while True:
         killed = next((child for child in children if (child.code or 0) < 0), None)
@@ -224,7 +227,7 @@ def _signal(number: int) -> str:
 
 
 def _parted(children: list[_Child]) -> list[str] | None:
-    """Return where two ranks have begun different programs."""
+    """Return a text for each of two ranks that have begun different programs: the rank's number and line; None if there are none."""
     begun = [child.begun() for child in children]
     for number, own in enumerate(begun[1:], 1):
         for at in sorted(begun[0].keys() & own.keys()):
@@ -234,7 +237,7 @@ def _parted(children: list[_Child]) -> list[str] | None:
 
 
 def _left_alone(told: list[dict[str, Any]]) -> list[str] | None:
-    """Return where a rank has ended while another runs a further program. (The other may be ahead, and end soon.)"""
+    """Return a text for a rank that has ended and one for a rank that runs a further program, or None. (The second may end soon, too.)"""
     for number, said in enumerate(told):
         for other, theirs in enumerate(told):
             if said.get("state") == "ended" and theirs.get("state") == "runs" and theirs["count"] > said["count"]:

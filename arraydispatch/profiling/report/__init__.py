@@ -18,7 +18,7 @@ __all__ = [
 
 
 def write_html(stream: IO[str], profile: Profile, run: Run) -> None:
-    """Write the report as a page; its module is imported for the runs that ask for one."""
+    """Write the report as an HTML page. The module that writes the page is imported when this function is called."""
     imported("arraydispatch.profiling.report.html").write_html(stream, profile, run)
 
 

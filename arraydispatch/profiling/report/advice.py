@@ -50,7 +50,7 @@ def size(nbytes: float) -> str:
 
 
 def advise(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> list[Advice]:
-    """Return all advice, within each kind the most frequent first."""
+    """Return all advice, the most frequent first; only the first of each pattern contains the remedy."""
     found = [
         *_element_loops(calls),
         *_scalar_reads(profile, transfers),
@@ -67,7 +67,7 @@ def advise(profile: Profile, calls: list[Call], transfers: list[Transfer]) -> li
 
 
 def _once(advice: Advice, told: set[str]) -> Advice:
-    """Keep the remedy only in the first advice of each pattern; the others keep the finding."""
+    """Return advice with its remedy if its pattern is not in ``told``, to which the pattern is then added; else with its finding alone."""
     if advice.kind in told:
         return replace(advice, text=advice.text.partition(_DO)[0])
     told.add(advice.kind)
@@ -198,7 +198,7 @@ _OF_NDARRAYS = {
         "Where only the values are wanted, take a copy once, which comes to the backend: x = np.array(x)."
     ),
 }
-"""Finding of the launcher -> its description and its remedy."""
+"""Kind of a note in ``Profile.ndarrays`` -> description of the finding and remedy."""
 
 
 def _work_of_ndarrays(profile: Profile) -> Iterator[Advice]:

@@ -33,7 +33,7 @@ class Run(NamedTuple):
     rng : str
         Source of random numbers: ``"numpy"`` or ``"device"``.
     program : str
-        Name of the program, for people.
+        Name of the program, as reports show it.
     complete : bool
         False in a report of a program that was still running, or that was interrupted: by Ctrl-C, by ``SIGTERM``.
     verification : dict, optional
@@ -41,7 +41,7 @@ class Run(NamedTuple):
     why : str
         Reason for the choice of this backend, if the user did not name it.
     plain, process : float, optional
-        Seconds of the whole process by plain Python, and of this one.
+        Seconds that the whole process took under plain Python, and that this process took.
     programs : list of dict, optional
         Programs that ran on a mesh of devices, with their collectives.
     """

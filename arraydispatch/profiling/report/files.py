@@ -15,7 +15,7 @@ from .data import Run, as_dict
 def write(
     writer: Callable[[IO[str], Profile, Run], None], path: str | os.PathLike[str], profile: Profile, run: Run
 ) -> None:
-    """Write a file atomically: neither a reader nor an interruption of the process finds a partial file."""
+    """Write a file; atomically if it can be replaced, so that neither a reader nor an interruption of the process finds a partial file."""
     path = os.path.realpath(path)
     folder = os.path.dirname(path)
     # Devices and pipes cannot be replaced, nor can files in a folder that is not writable.

@@ -19,7 +19,7 @@ from .data import Run, as_dict
 from .summary import verified
 
 _CLASSES = ("native", "override", "composed", "view", "program", "host kernel", "fused", "block", "hosted", "host")
-"""Classes in stacking order; others follow."""
+"""Classes of calls in stacking order; other classes follow."""
 _COLORS = {
     "native": "#2a9d5c", "override": "#76b947", "composed": "#3b82c4", "view": "#9aa5b1", "program": "#14746f", "host kernel": "#c9a227", "hosted": "#8e6bbf",
     "fused": "#b7a3d4", "block": "#6d4fa3",
@@ -103,7 +103,7 @@ def _colors(data: dict[str, Any]) -> dict[str, str]:
 
 
 def _share(data: dict[str, Any]) -> str:
-    """Format the share of working calls that ran on the backend."""
+    """Format the share of the calls (without views) that ran on the backend; "none" if there are no calls."""
     working = sum(count for kind, count in data["calls_by_class"].items() if kind != "view")
     return f"{data['calls_on_backend'] / working:.1%}" if working else "none"
 
@@ -181,7 +181,7 @@ def _by_class(data: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _time_line(profile: Profile, seconds: float) -> dict[str, Any] | None:
-    """Plot the share of each time slice of the run that was spent in calls, by class."""
+    """Return the plot of the share of each time slice of the run that was spent in calls, by class; None if no calls were kept."""
     events = profile.events()
     if not events or seconds <= 0:
         return None
@@ -233,7 +233,9 @@ def _by_bytes(data: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _by_device(data: dict[str, Any]) -> dict[str, Any] | None:
-    """Plot the bytes that each device of a mesh receives from the others, one lane for each device, by program."""
+    """Return the plot of the bytes that each device of a mesh receives from the others, one lane for each device, by program; None if there
+    are none.
+    """
     count = prod(map(int, re.findall(r"\d+", str(data["device"]).partition(":")[2])))
     rows = sorted(filter(_received, data["programs_on_mesh"]), key=_received)[-_PROGRAMS:]
     if not rows:
@@ -324,7 +326,7 @@ def _source_row(n: int, code: str, row: dict[str, Any], notes: list[dict[str, st
 
 
 def _notes(data: dict[str, Any]) -> dict[tuple[str, int], list[dict[str, str]]]:
-    """Collect the notes under each source line."""
+    """Return the notes under each source line: (file, line) -> notes."""
     found: dict[tuple[str, int], list[dict[str, str]]] = defaultdict(list)
 
     def say(row: dict[str, Any], kind: str, text: str) -> None:

@@ -19,8 +19,8 @@ def number(count: int, noun: str) -> str:
 
 
 def computed(calls: Iterable[Call], counted: int) -> list[dict[str, Any]]:
-    """Return, for each engine and way of execution, the numbers of calls and elements, most elements first. ``counted``: number of calls on
-    small arrays without lines; their elements are not known.
+    """Return a dict for each engine (``by``) and way of execution (``how``), with its calls, blocks, elements and seconds, most elements
+    first. ``counted``: number of calls on small arrays without lines; their elements are not known.
     """
     found: dict[tuple[str, str], dict[str, Any]] = {}
 
@@ -86,7 +86,7 @@ def _blocks(row: dict[str, Any]) -> str:
 
 
 def _remedy(rows: list[dict[str, Any]], data: dict[str, Any]) -> str:
-    """Return a sentence on how to make the library compute, if it computed nothing."""
+    """Return the clause on how to make the library compute, given that it computed nothing; empty if no option would."""
     ways = {row["how"] for row in rows}
     if data["execution"] == "fused" and not ways.isdisjoint(("block", "small", "at once")):
         way = "--execution compiled" if process.users is not None else 'ad.use(execution="compiled")'

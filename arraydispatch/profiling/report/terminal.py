@@ -43,7 +43,7 @@ def where(file: str, line: int) -> str:
 
 
 def short(file: str) -> str:
-    """Shorten a path as far as it stays unambiguous."""
+    """Return an absolute path relative to the working directory if the file is below that, else the path unchanged."""
     shown = os.path.relpath(file) if os.path.isabs(file) else file
     return file if shown.startswith(os.pardir) else shown
 
@@ -63,7 +63,7 @@ class _Output:
             self._stream.write(f"{title}{text}\n")
 
     def print(self, what: Any) -> None:
-        """Print an object by rich."""
+        """Print an object with rich."""
         if self._console is None:
             self._console = _console(self._stream)
         self._console.print(what)

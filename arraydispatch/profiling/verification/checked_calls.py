@@ -120,7 +120,7 @@ class Verification:
         self.stop()
 
     def start(self) -> None:
-        """Replace the entry points."""
+        """Replace the entry points; raise RuntimeError if this verification is in force already."""
         with _changing:
             if self in _in_force:
                 raise RuntimeError("this verification is already in force.")
@@ -168,7 +168,7 @@ class Verification:
     # -- the entry points --------------------------------------------------------------------------------------------
 
     def _form(self, name: str, ours: Any) -> Any:
-        """Make the form of a member that compares its calls; None for a member whose results are not arrays."""
+        """Make the form of a member that compares its calls with NumPy's; return None for a member that is not compared."""
         row = MEMBERS[name]
         if name == "__array_ufunc__":
             return self._ufunc_door(ours)
@@ -243,7 +243,7 @@ class Verification:
         return door
 
     def _output_at(self, func: Any) -> int:
-        """Return the number of positional arguments that a function takes before ``out``."""
+        """Return the number of positional arguments that a function takes before ``out``; ``sys.maxsize`` if it takes none."""
         at = self._output.get(func)
         if at is None:
             try:
@@ -345,7 +345,9 @@ class Verification:
         self, func: Any, real: Callable[..., Any], args: tuple[Any, ...], inputs: tuple[Any, ...],
         keywords: dict[str, Any], result: Any, reference: Any,
     ) -> list[Finding]:  # fmt: skip
-        """Compare functions that jump, for arguments whose values differ from NumPy's because of rounding."""
+        """Return a finding if a function has jumped because an argument differs from NumPy's value by rounding; else none, and keep NumPy's
+        value of the result for later calls.
+        """
         nearby: Nearby = self._inside.__dict__.setdefault("nearby", Nearby())
         known = [nearby.of(x, host) for x, host in zip(args, inputs)]
         others = [other for other in known if other is not None]
@@ -472,7 +474,7 @@ class _Heard:
 
 
 def _quietly(call: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, Exception | None]:
-    """Return the result of a call, without its warnings, or its exception."""
+    """Return (result, None) or (None, exception) of a call, whose warnings are not shown."""
     return _heard(_Heard(), call, *args, **kwargs)
 
 
@@ -494,7 +496,7 @@ def _holds_none(owner: Any) -> bool:
 
 
 def _plain(x: Any) -> Any:
-    """Replace arrays within a result by ndarrays."""
+    """Return a result with ndarrays in place of the arrays and native arrays within it."""
     return handed(x, to_host, _plain_native)
 
 

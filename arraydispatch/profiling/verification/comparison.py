@@ -85,8 +85,8 @@ def compare(ours: np.ndarray[Any, Any], reference: np.ndarray[Any, Any], scale: 
 
 
 def _flushed(dtype: np.dtype[Any]) -> float:
-    """Return the size up to which a flush to 0 is allowed: the smallest normal number, but nothing in float16, where it
-    is an error.
+    """Return the largest difference that a flush of subnormal numbers to 0 may cause: the smallest normal number; 0 for
+    float16, in which a flush is an error, and for dtypes that are not floating.
     """
     if not _floats(dtype) or precision_of(dtype) == "float16":
         return 0.0
@@ -130,7 +130,7 @@ def adjoint(x: Any) -> Any:
 
 
 def largest(values: Any) -> float:
-    """Return the largest finite magnitude among floating values, also within sequences; 0 if there is none."""
+    """Return the largest finite magnitude of an element in numeric ndarrays among the values, also within sequences; 0 if there is none."""
     found = 0.0
     for x in leaves(values):
         if isinstance(x, np.ndarray) and x.size and x.dtype.kind in "fciu":
@@ -140,7 +140,7 @@ def largest(values: Any) -> float:
 
 
 def residual(what: str, left: Any, right: Any, scale: float, dtype: np.dtype[Any]) -> Finding:
-    """Return the distance of two values that should be equal, relative to a scale."""
+    """Return a finding with the largest distance of two values that should be equal, relative to a scale."""
     with np.errstate(all="ignore"):
         error = np.abs(np.asarray(left) - np.asarray(right))
         finite = np.isfinite(error)

@@ -1,4 +1,4 @@
-"""Inputs of a call for NumPy, with the same values in memory that NumPy may write; and the test which calls a library computes.
+"""Inputs of a call for NumPy: the same values, in memory that NumPy may write. Also the test for calls that a library computes.
 
 Views of one array become views of one copy, so that NumPy's write through one view is seen through the others, and
 a view that has lost its array is detected.
@@ -73,7 +73,7 @@ class Hosts:
         raise Unfit(f"takes a {type(x).__name__}")
 
     def _wide_type(self, x: Any) -> Any:
-        """Widen a dtype argument, as the values are: ``dtype=np.float32`` becomes float64."""
+        """Widen a dtype argument as values are widened: ``dtype=np.float32`` becomes float64. Return other arguments unchanged."""
         if isinstance(x, np.dtype) or (isinstance(x, type) and issubclass(x, np.inexact)):
             return _widened(np.dtype(x))
         return x
@@ -138,7 +138,7 @@ class _Copy:
             self.host[...] = values
 
     def view_at(self, seen: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return the view of the copy that corresponds to ``seen``, a view of the whole."""
+        """Return the view of the copy that corresponds to ``seen``, a view of the whole; raise :class:`Unfit` if widening forbids it."""
         dtype, ratio = self.host.dtype, self._ratio
         if seen.dtype != self._whole:
             if ratio != 1 and (seen.dtype.kind, self._whole.kind) != ("f", "c"):

@@ -36,7 +36,8 @@ _RAW_METHODS = ("view", "byteswap")
 
 
 def scale_for(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[..., Any], wide: bool) -> Any:
-    """Return the scale of the errors of this call, besides the result itself.
+    """Return the scale of the errors of this call: a number, an array, ``"largest"`` (the result's largest element), or None (each element
+    of the result itself).
 
     ``wide``: whether the function acts on the whole array, not elementwise.
     """
@@ -128,7 +129,10 @@ def _given(args: tuple[Any, ...], kwargs: dict[str, Any], name: str, at: int = 0
 
 
 def _basis(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
-    """Check vectors that span a space, such as the range or the null space of a matrix: any other basis is as good."""
+    """Return the findings about vectors that span a space, such as the range or the null space of a matrix: any other basis is as good.
+
+    Return None if the numbers of vectors differ.
+    """
     if np.shape(ours) != np.shape(reference):
         return None
     a, b, dtype = wide(ours), wide(reference), np.asarray(ours).dtype
@@ -226,13 +230,16 @@ def _roots(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: 
 
 
 def _zeros(p: Any, z: Any, dtype: np.dtype[Any]) -> Finding:
-    """Whether a polynomial is zero at each of these points, up to the rounding of its terms."""
+    """Return a finding with the largest value of a polynomial at these points, relative to its terms: zero up to rounding at a root."""
     size = np.maximum(np.polyval(np.abs(p), np.abs(z)), np.finfo(np.float64).tiny)
     return residual("the polynomial at a root", np.polyval(p, z) / size, np.zeros_like(z), len(p), dtype)
 
 
 def _eigvals(args: tuple[Any, ...], kwargs: dict[str, Any], ours: Any, reference: Any) -> list[Finding] | None:
-    """Check eigenvalues that differ from NumPy's: each must make the matrix singular, and their sum must be its trace."""
+    """Return the findings about eigenvalues that differ from NumPy's: each must make the matrix singular, and their sum must be its trace.
+
+    Return None for stacks of matrices.
+    """
     a, w = wide(args[0]), wide(ours)
     if a.ndim != 2 or w.shape != np.shape(reference):
         return None
@@ -267,7 +274,7 @@ _CHECKS: dict[str, Check] = {
     "basis": _basis, "SciPy's eigh": _eigh_of_scipy, "SciPy's eig": _eig_of_scipy, "SciPy's qr": _qr_of_scipy, "roots": _roots,
     "eigenvalues": _eigvals, "logarithm of a determinant": _slogdet,
 }  # fmt: skip
-"""Definition of a result -> check."""
+"""Name of a definition that several results meet (``checks.defined`` in a function's facts) -> check."""
 
 
 def check_for(func: Any) -> Check | None:
@@ -280,7 +287,9 @@ def check_for(func: Any) -> Check | None:
 _TIMES = 3
 """Number of changes of the arguments that are tried."""
 _AMPLE = 10.0
-"""Factor by which an error may exceed the largest of their effects; for a matrix its size if that is larger, because errors add up."""
+"""Factor by which an error may exceed the largest effect of the changes of the arguments; for a matrix its number of rows or columns if
+that is larger, because errors add up.
+"""
 _NO_DIGITS = 0.1
 """Relative effect of rounding from which a result is meaningless."""
 
@@ -290,6 +299,9 @@ def amplified(
     findings: list[Finding],
 ) -> list[Finding]:  # fmt: skip
     """Return the findings about a result of an ill-conditioned problem, each relative to the effect of rounding of the arguments.
+
+    Findings about other functions, or within the tolerance, are returned unchanged. Return no findings if matrices differ in rank, or if
+    NumPy raises for an argument changed by rounding.
 
     Parameters
     ----------
@@ -336,7 +348,7 @@ def _relative(finding: Finding, pair: tuple[Any, Any], effect: float, factor: fl
 
 
 def _shaken(x: Any, size: float, rng: np.random.Generator) -> Any:
-    """Change the elements of arrays by random relative errors of this size."""
+    """Return an argument with the elements of arrays changed by random relative errors of this size."""
     if isinstance(x, list | tuple):
         return mapped(lambda each: _shaken(each, size, rng), x)
     return wide(x) * (1.0 + size * rng.uniform(-1.0, 1.0, x.shape)) if isinstance(x, np.ndarray) and x.ndim else x

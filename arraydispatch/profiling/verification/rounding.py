@@ -25,7 +25,7 @@ _JUMP = 1e-3
 
 
 class Other(NamedTuple):
-    """NumPy's value of an array that differs from it."""
+    """Value of an array (``ours``), and NumPy's value, which differs."""
 
     ours: np.ndarray[Any, Any]
     numpys: np.ndarray[Any, Any]
@@ -41,14 +41,14 @@ class Nearby:
         self._kept: OrderedDict[int, Other] = OrderedDict()
 
     def of(self, x: Any, host: Any) -> Other | None:
-        """Return NumPy's value for an argument, if the argument has not changed since."""
+        """Return the two values kept for an argument; None if there are none, or if the argument has changed since."""
         found = self._kept.get(id(x))
         if found is None or not isinstance(host, np.ndarray) or not _identical(host, found.ours):
             return None
         return found
 
     def keep(self, x: Any, ours: Any, numpys: Any, calls: int, origin: Callable[[], str]) -> None:
-        """Keep NumPy's value of a result that differs."""
+        """Keep NumPy's value of a floating result that differs in any bit, unless it is large or ``calls`` exceeds a limit."""
         if calls > _FEW or not isinstance(ours, np.ndarray) or not isinstance(numpys, np.ndarray):
             return
         if ours.dtype.kind not in "fc" or not 0 < ours.size <= _LARGEST or ours.dtype != numpys.dtype:
@@ -64,8 +64,8 @@ def _identical(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
 
 
 def jump(jumps: str | None, ours: Any, numpys: Any, sizes: float, origin: str) -> Finding | None:
-    """Return the largest difference that rounding of an argument has made, if it is a jump; ``sizes``: those of the
-    arguments.
+    """Return the largest difference that rounding of an argument has made, if it is a jump, else None; of several results, the first
+    such difference. ``sizes``: the largest magnitude in the arguments.
 
     ``jumps`` is the known behaviour of the function (:class:`arraydispatch.functions.registry.Facts`); any function may
     separate numbers from NaN and infinity.
