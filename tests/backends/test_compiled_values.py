@@ -91,7 +91,7 @@ def test_signs(backend: str, compiled: Callable[..., Any], dtype: str) -> None:
 
 
 def _of_halves(x: Any, y: Any, u: Any, v: Any) -> tuple[Any, ...]:
-    return np.nextafter(x, y), np.spacing(x), np.spacing(u * v), u * v + u
+    return np.nextafter(x, y), np.spacing(x), np.spacing(u * v), u * v * v, u * v + u
 
 
 @pytest.mark.slow
@@ -103,8 +103,13 @@ def test_each_operation_on_16_bits_is_rounded(
     if backend == "torch":
         monkeypatch.setattr(chosen.transforms, "compiler", "inductor")
     with chosen, np.errstate(all="ignore"):
-        for got, want in zip(compiled(_of_halves, *map(ad.asarray, given)), _of_halves(*given)):
-            np.testing.assert_array_equal(_bits(got), _bits(want))
+        found, wanted = compiled(_of_halves, *map(ad.asarray, given)), _of_halves(*given)
+    for got, want in zip(found[:-1], wanted[:-1]):
+        np.testing.assert_array_equal(_bits(got), _bits(want))
+    # Compilers may round a product and a sum once, as for other dtypes. Those of processors with 16-bit arithmetic do.
+    u, v = (x.astype(float) for x in given[2:])
+    once, got = (u * v + u).astype("f2"), np.asarray(found[-1])
+    np.testing.assert_array_equal(np.where(got == once, once, wanted[-1]), got)
 
 
 @pytest.mark.slow
