@@ -19,10 +19,10 @@ from .rows import each
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "arraydispatch"
 
-# The floors of the house, bottom to top. A package imports from itself and from floors below, never from its own floor or from
-# above. `.` is the package's own `__init__`: it looks public names up on first use, so nothing may import it on a floor below
+# The layers of the package, bottom to top. A package imports from itself and from layers below, never from its own layer or from
+# above. `.` is the package's own `__init__`: it looks public names up on first use, so nothing may import it in a layer below
 # the launcher's, and its own imports are not held against it.
-FLOORS: list[tuple[str, ...]] = [
+LAYERS: list[tuple[str, ...]] = [
     ("_core", "common"),
     ("backends",),
     ("runtime",),
@@ -38,7 +38,7 @@ FLOORS: list[tuple[str, ...]] = [
     ("launcher",),
     ("__main__", "numpy", "pytest_plugin", "testing"),
 ]
-MOST_FLOORS = 14
+MOST_LAYERS = 14
 MOST_PACKAGES, MOST_FILES = 20, 8
 MOST_REPEATED = 15
 """File names that two packages share: backends have one layout, and NumPy's topics are those of the standard and of SciPy too."""
@@ -79,10 +79,10 @@ def room_of(module: str) -> str:
     return module if module == "." else module.partition(".")[0]
 
 
-def floor_of(module: str) -> int | None:
-    """Index of the floor of a module."""
+def layer_of(module: str) -> int | None:
+    """Index of the layer of a module."""
     room = room_of(module)
-    return next((index for index, floor in enumerate(FLOORS) if room in floor), None)
+    return next((index for index, layer in enumerate(LAYERS) if room in layer), None)
 
 
 def imports_of(source: str, module: str, is_package: bool) -> Iterator[tuple[int, str, str | None]]:
@@ -113,16 +113,16 @@ def inner_targets(source: str, module: str, is_package: bool) -> Iterator[tuple[
 
 
 def violations(source: str, module: str, is_package: bool) -> list[str]:
-    """Every import from this floor or from above, and every library that is not the module's own."""
-    own = floor_of(module)
+    """Every import from this layer or from above, and every library that is not the module's own."""
+    own = layer_of(module)
     assert own is not None
     found = []
     for line, target in inner_targets(source, module, is_package):
-        theirs = floor_of(target)
+        theirs = layer_of(target)
         if theirs is None:
-            found.append(f"{module}:{line} imports {target}, which is on no floor")
+            found.append(f"{module}:{line} imports {target}, which is in no layer")
         elif theirs >= own and room_of(target) != room_of(module) and module != ".":
-            found.append(f"{module}:{line} imports {target}, which is not on a floor below")
+            found.append(f"{module}:{line} imports {target}, which is not in a layer below")
         other = re.match(r"backends\.(\w+)", target)
         mine = re.match(r"backends\.(\w+)", module)
         if (
@@ -211,9 +211,9 @@ def test_the_house_is_as_large_as_it_may_be() -> None:
     folders = [path.name for path in PACKAGE.iterdir() if path.is_dir() and any(path.rglob("*.py"))]
     assert len(files) <= MOST_FILES, files
     assert len(folders) <= MOST_PACKAGES, folders
-    assert len(FLOORS) <= MOST_FLOORS
-    rooms = {room for floor in FLOORS for room in floor}
-    assert rooms == {room_of(module) for module in MODULES}, "each package has its floor, and no other has"
+    assert len(LAYERS) <= MOST_LAYERS
+    rooms = {room for layer in LAYERS for room in layer}
+    assert rooms == {room_of(module) for module in MODULES}, "each package has its layer, and no other has"
 
 
 def test_few_file_names_are_there_twice() -> None:
@@ -317,7 +317,7 @@ def test_upward_import_is_found() -> None:
     assert violations("def f():\n    from ..array import Array\n", "functions.registry", False)
     assert violations("import arraydispatch\n", "runtime.settings", False)
     assert violations("from .. import array\n", "runtime.dtypes", False)
-    assert violations("from ..scipy_support import linalg\n", "engine.draws", False), "the floor is the same"
+    assert violations("from ..scipy_support import linalg\n", "engine.draws", False), "the layer is the same"
     assert not violations("from ..common.errors import TraceError\n", "functions.registry", False)
 
 

@@ -247,7 +247,7 @@ def _array_function(general: Any) -> Any:
 # -- reductions --------------------------------------------------------------------------------------------------------
 
 _known: dict[bool, dict[str, int | None]] = {}
-"""Whether the thin forms are in force -> results of :func:`_count_of`, by kind of call."""
+"""Whether the thin forms are in force -> results of :func:`_count_of` for "method" and "function", the two ways to call."""
 _counting: tuple[int, list[int]] = 0, []
 """The thread that counts, and the numbers it has found."""
 _ask: Callable[[], Any] = list
@@ -315,7 +315,7 @@ def _reducer(name: str, general: Any) -> Any:
 
 
 def calibrate_by(ask: Callable[[], None]) -> None:
-    """Have the references to an array that dies with a call counted when first needed, on this Python and with the forms in force.
+    """Set the function by which the references to an array that dies with a call are counted, when the count is first needed.
 
     ``ask`` calls a method and a function of an array that dies with the call, then of one that does not. It does so as user code
     does, in a module that is not compiled.

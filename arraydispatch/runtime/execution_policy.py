@@ -1,6 +1,6 @@
 """Policy of execution: decides by library, device, execution mode, number of elements and shape which engine computes a call.
 
-No other module decides it. The launcher, and ``arraydispatch.use`` under a launcher, take their defaults from :func:`defaults`.
+It holds the thresholds and the counts; ``engine/recording/call_nodes.py`` and ``engine/compiled_blocks/units.py`` apply them to each call. The launcher, and ``arraydispatch.use`` under a launcher, take their defaults from :func:`defaults`.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ class Collector:
                 machine.turn_collector_on()
 
     def catch_up(self) -> None:
-        """Run a collection that is due while other threads hold the collector: there may always be one that does."""
+        """Run a collection that is due, although other threads hold the collector: they may take turns forever."""
         if self._holds and self._was_on:
             counts, most = gc.get_count(), gc.get_threshold()
             if 0 < most[0] < counts[0]:
@@ -179,7 +179,7 @@ collector = Collector()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=collector.begin)
 _collector = collector
-"""The same object, as a C value if this module is compiled."""
+"""``collector``, as a C value if this module is compiled."""
 
 
 class Tape:
