@@ -76,7 +76,7 @@ class OptionError(ArrayDispatchError, TypeError):
 
 
 class HostFallbackError(ArrayDispatchError, TypeError):
-    """A call needs the host although the device could compute it, and ``fallback("error")`` is in force; or the host was refused."""
+    """A call would have to run on the host while ``fallback("error")`` is in force, or it is one that the backend refuses to run there."""
 
 
 class TraceError(ArrayDispatchError, TypeError):

@@ -34,7 +34,7 @@ class Member(NamedTuple):
     func: Any = None
     """The ufunc of an operator; for the form ``value``, the Python function that asks for it."""
     operator: Any = None
-    """The function that the thin path calls for an operator: the ufunc if NumPy's operator only calls that."""
+    """The function that the thin path calls for an operator: the ufunc if NumPy's operator does nothing but call the ufunc."""
     word: str = ""
     """The name of an operator without its underscores and its ``r`` or ``i``."""
     thin: bool = False
@@ -48,7 +48,9 @@ class Member(NamedTuple):
     writes: bool = False
     """Whether the member writes the array."""
     replaces: Literal["", "all", "nonempty", "integers"] = ""
-    """The small arrays for which the method may replace NumPy's function of the same name: no warning would name another line."""
+    """The small arrays for which the method may be called in place of NumPy's function of the same name. (For others, a warning that
+    NumPy issues would name another source line.)
+    """
     reason: str = ""
     """Why the member is absent."""
 
@@ -66,7 +68,7 @@ _OF_SUBCLASSES = "a hook of subclasses of ndarray, which an Array is not"
 
 
 def _operators(word: str, ufunc: np.ufunc, *, recorded: bool = True, inplace: bool = True, op: Any = None) -> Iterator[Member]:  # fmt: skip
-    """Yield the rows of an operator of two operands; ``inplace``: whether its third form is as short as the others."""
+    """Yield the rows of an operator of two operands; ``inplace``: whether its in-place form is thin and recorded where the others are."""
     for side, form in ("", "binary"), ("r", "reflected"), ("i", "inplace"):
         name, short = f"__{side}{word}__", inplace or side != "i"
         if hasattr(np.ndarray, name):

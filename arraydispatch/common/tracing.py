@@ -29,9 +29,9 @@ _epochs = count(1)
 
 
 class Trace:
-    """One run of a user's function inside a transform, whose name is ``what``, on the library of a backend.
+    """One run of a user's function ``fun`` inside the transform named ``what``, on the library of a backend.
 
-    ``staged``: values are unknown (computed later, or many at once). Otherwise they are known, and recorded for a derivative.
+    ``staged``: whether values are unknown (computed later, or many at once). If not, values are known, and recorded for a derivative.
     """
 
     __slots__ = ("backend", "born", "epoch", "fun", "inner", "known", "refused", "staged", "what")
@@ -55,7 +55,7 @@ class Trace:
 
     @property
     def name(self) -> str:
-        """Name of the function."""
+        """Name of the user's function in messages, with the place of its definition."""
         return name_of(self.fun)
 
 
@@ -133,7 +133,7 @@ def failed(error: Exception) -> None:
 
 
 def cause(error: Exception) -> Exception:
-    """Return the host code's error that a library's error reports, or the library's error itself."""
+    """Return the error of host code that a library's error reports, or the library's error itself; forget all remembered errors."""
     said = str(error) if _failed else ""
     found = next((each for each in reversed(_failed) if f"{type(each).__name__}: {each}" in said), error)
     _failed.clear()
@@ -162,7 +162,9 @@ _watch = _Watch()
 
 @contextmanager
 def watched(near: bool) -> Iterator[Looks]:
-    """Count the requests for values in this thread. A function that asks for values depends on more than shapes and dtypes."""
+    """Yield a :class:`Looks` that counts the requests for values in this thread during the ``with`` block. A function that asks for values
+    depends on more than shapes and dtypes.
+    """
     before, _watch.looks = _watch.looks, Looks(near)
     try:
         yield _watch.looks
@@ -188,7 +190,10 @@ def is_quicker_on_host() -> None:
 
 
 def user_line(trace: TracebackType | None = None) -> str:
-    """Return ``file:line`` of the user's code: the innermost such frame that is running, or that an error came through."""
+    """Return ``file:line`` of the innermost frame of user code that is running or, if ``trace`` is given, that an error came through.
+
+    If no running frame is the user's, it is the innermost one outside this package and NumPy; "?" if there is none either.
+    """
     if trace is None:
         frame: FrameType | None = sys._getframe(1)
         first = None
@@ -253,7 +258,7 @@ def refusal(why: str, where: str | None = None) -> TraceError:
     """Build the error for a value that is unknown, or that is not available without cutting a derivative: the message names the cause, the user's
     line and the remedy.
 
-    ``why`` is the operation that needs the value, such as ``"bool()"``; ``where`` the user's line, if its program was made from another one.
+    ``why`` is the operation that needs the value, such as ``"bool()"``. ``where`` is the user's line to name; by default the running one.
     """
     traces = entered()
     where = user_line() if where is None else where
