@@ -1,4 +1,4 @@
-"""Functions that NumPy runs on the memory of several libraries' arrays because it is faster, and the sizes from which it is."""
+"""Functions that NumPy runs on the memory of several libraries' arrays because it is faster, and the sizes from which it is faster."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def goes_along_short_lanes(func: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 REALS = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
-"""Dtypes for which NumPy computes these functions with vector instructions."""
+"""Dtypes for which NumPy computes the functions below with vector instructions."""
 SCALAR_CODE = (np.arccos, np.arcsin, np.arctan, np.arctan2, np.arctanh, np.cbrt, np.tan)
 """Functions of real numbers that XLA (of JAX 0.10.2 and TensorFlow 2.21) computes one element at a time on a CPU, with two threads in 2.7 to 10 times
 the time of NumPy.
@@ -91,7 +91,7 @@ _MULTIPLIED_FROM = 1 << 18
 """Number of products from which NumPy multiplies complex matrices faster (measured: those of 600 x 800 in 17 ms against 55 by TensorFlow and 96
 by JAX)."""
 _THICK = 64
-"""Minimum number of rows and columns for that; for smaller matrices ending a block costs more."""
+"""Minimum number of rows and columns of matrices that NumPy multiplies; for smaller ones ending a block costs more."""
 
 
 def multiplies_faster(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
@@ -116,7 +116,8 @@ class _Reading:
 
 
 def uncopied(func: Any, x: Any) -> Any:
-    """Return an operand such that a function of :data:`COPIES` does not copy it; unchanged unless it is a large read-only array.
+    """Return a large read-only operand of a function of :data:`COPIES` as a writable ndarray on the same memory, so that it is not copied;
+    return any other operand itself.
 
     The result of these functions never shares memory with an operand.
     """
@@ -132,5 +133,5 @@ def uncopied(func: Any, x: Any) -> Any:
 
 
 def places(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the places of elements that are not zero, a row for each axis."""
+    """Return the indices of the nonzero elements as one array, with a row for each axis of ``x``."""
     return np.array(np.nonzero(x), np.int64)

@@ -1,4 +1,4 @@
-"""Table of known backends; checks which are installed, and loads each at most once.
+"""Table of known backends, and functions that check whether a backend is installed and load it at most once.
 
 This is the only place outside ``backends/<library>/`` that knows the libraries by name.
 """
@@ -285,7 +285,7 @@ def keep_programs(name: str) -> None:
 
 
 def begins(library: str) -> None:
-    """Call the functions that wait for the import of a library. It begins now, by this package or by the program."""
+    """Call the function that waits for the import of a library, if there is one. The import begins now, by this package or the program."""
     if (prepare := _when_imported.pop(library, None)) is not None:
         prepare()
 
@@ -488,7 +488,7 @@ def hosted(name: str) -> Backend:
 
 
 def check_memory(error: Exception) -> None:
-    """Raise MemoryError for a library's out-of-memory error: each library has its own type."""
+    """Raise MemoryError if an error is a library's out-of-memory error, of which each library has its own type."""
     for backend in loaded():
         asked = backend.refused_bytes(error)
         if asked is not None:
@@ -496,8 +496,8 @@ def check_memory(error: Exception) -> None:
 
 
 def mended(error: Exception) -> bool:
-    """Whether a library's state was left broken by an interrupted call and is now repaired, so that the call can be
-    repeated.
+    """Repair the first loaded library whose state an interrupted call has left broken. Return whether one was repaired, so that the call
+    can be repeated.
     """
     return any(backend.mended(error) for backend in loaded())
 
@@ -521,11 +521,13 @@ def loaded() -> list[Backend]:
 
 
 homeless = False
-"""Whether this process is a fork in which the library does not work, so that NumPy computes."""
+"""Whether this process is a fork in which a loaded library does not work, so that NumPy computes in its place."""
 
 
 def stand_in(lost: Backend, by: Backend) -> None:
-    """Make later calls of :func:`load` return another backend, in a forked process in which the library does not work."""
+    """Make later calls of :func:`load` return the backend ``by`` for the name of ``lost``, in a forked process in which the library of
+    ``lost`` does not work.
+    """
     global homeless
     homeless = True
     _loaded[lost.name] = by

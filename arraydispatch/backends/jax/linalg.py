@@ -1,7 +1,7 @@
 """Linear algebra and FFT primitives of the JAX backend.
 
-If LAPACK fails, JAX returns NaN or infinity, and NumPy raises `numpy.linalg.LinAlgError`. Each kernel here also returns
-whether it failed. That is checked if the value is known; under a trace, the result has JAX's values.
+If LAPACK fails, JAX returns NaN or infinity, and NumPy raises `numpy.linalg.LinAlgError`. Each kernel here also computes
+a flag, whether LAPACK failed. The error is raised if the flag is known; under a trace, the result has JAX's values.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def svdvals(a: Array) -> Any:
 
 
 def _hermitian(a: Array, lower: bool) -> Array:
-    """Return the matrix that one triangle defines: JAX averages the two."""
+    """Return the Hermitian matrix that one triangle of ``a`` defines. JAX would average both triangles."""
     triangle = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
     diagonal = jnp.real(jnp.diagonal(a, axis1=-2, axis2=-1)).astype(a.dtype)
     eye = jnp.eye(a.shape[-1], dtype=bool)

@@ -28,7 +28,7 @@ Window = tuple[tuple[int, int, int], ...]
 
 
 def may_be_split(a: Array) -> bool:
-    """Whether an array may be split. For a tracer only its size decides, with the mesh in force."""
+    """Whether an array may be split over a mesh. For a tracer, its size and the mesh in force decide."""
     if not shardings.meshes_met:
         return False
     if isinstance(a, jax.core.Tracer):
@@ -89,7 +89,7 @@ def read_at(a: Array, starts: Sequence[Array], sizes: Sequence[int], steps: Sequ
 
 
 def write_at(a: Array, starts: Sequence[Array], steps: Sequence[int], value: Array) -> Array:
-    """Return the array with such a slice replaced."""
+    """Return the array with a slice replaced, whose starts are operands of a program."""
     if not value.size:
         return a
     places = _places(starts, value.shape, steps, a.shape)

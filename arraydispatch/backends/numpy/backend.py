@@ -213,7 +213,7 @@ class HostState(NumpyBackend):
 
     @property
     def writes_at_home(self) -> bool:  # type: ignore[override]
-        """Whether the library may write into the memory of these arrays: it then reads them call by call."""
+        """Whether the library may write into the memory of these arrays: not under compiled execution, where it reads them later."""
         return process.execution != "compiled" and bool(self.home.INPLACE)
 
     def holds(self, dtype: np.dtype[Any]) -> bool:
