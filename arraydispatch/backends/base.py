@@ -166,8 +166,8 @@ TRANSFORMS: dict[str, str] = {
     "abstract": "(f, specs, device) -> (shape, dtype) of each native array in the list that f returns of natives of these (shape, dtype), without "
     "values",
     "program": "(f, specs, device, spare) -> run(natives, made): runs f compiled, and appends the list of its results, native arrays, to "
-    "the list made; a 0-d operand may be a NumPy scalar; spare: the indices of operands whose buffers may be overwritten. run.cost(): bytes "
-    "accessed and operations by the compiler's own analysis, or the number of kernels, where the library has such figures",
+    "the list made; a 0-d operand may be a NumPy scalar; spare: the indices of operands whose buffers may be overwritten. run.cost(): "
+    "bytes accessed and operations by the compiler's own analysis, or the number of kernels, where the library has such figures",
     "vectorize": "(f, natives, size) -> (outs, extra) with a leading axis of length size: f for each index of the natives' leading axes",
     "loop": "(going, step, state, most) -> the state, a list of native arrays, after step was applied while going(state), a 0-d bool, "
     "holds; most: the maximum number of steps, or None",
@@ -326,10 +326,10 @@ class Backend:
     ``device_at(place)`` returns such a :class:`Device` for a result of :meth:`device_of`, and ``sharding_of(a)`` the :class:`Sharding` of a
     native array; both return None for a single device. ``splits(place, shape)`` says whether a new array of this shape is split there.
     ``place(a, axes)`` splits each axis of an array over these axes of the mesh, or replicates the array if ``axes`` is None; it raises
-    LookupError if neither the array nor the process has a mesh. ``simulated(count)`` returns the words by which an error message says how to
-    make a CPU count as so many devices. ``programs()`` lists the programs that have run on a mesh under a listener: line, runs, operands,
-    bytes on each device, collectives. ``follow(ran)`` makes ``ran(key)`` be called before each program, with a key that is the same in each
-    of several processes.
+    LookupError if neither the array nor the process has a mesh. ``simulated(count)`` returns the words by which an error message says how
+    to make a CPU count as so many devices. ``programs()`` lists the programs that have run on a mesh under a listener: line, runs,
+    operands, bytes on each device, collectives. ``follow(ran)`` makes ``ran(key)`` be called before each program, with a key that is the
+    same in each of several processes.
     """
     processes: ModuleType | None = None
     """Module that makes this process one of several that share a mesh, None if there is none: ``join(rank, count, address, local=,

@@ -57,7 +57,9 @@ def in_host_memory(a: Tensor) -> bool:
 
 
 def _are_known(*tensors: Tensor) -> bool:
-    """Whether the values are known; if not, note that NumPy would be faster."""
+    """Return whether the values are known. If not, count the call as one that NumPy would run faster
+    (:func:`tracing.is_quicker_on_host`).
+    """
     if all(type(x) is EagerTensor for x in tensors):
         return True
     tracing.is_quicker_on_host()
@@ -119,7 +121,7 @@ def if_large(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any)
 
 
 def of_reals(ufunc: np.ufunc, plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Make a kernel that NumPy runs in host memory for many real numbers."""
+    """Make a kernel that calls NumPy's ufunc for many real numbers in host memory, and ``plain`` for all other operands."""
 
     def kernel(*operands: Tensor) -> Tensor:
         shapes = [dims(x) for x in operands]
@@ -146,5 +148,5 @@ def argsort(a: Tensor, axis: int, stable: bool) -> Tensor | None:
 
 
 def positions(a: Tensor) -> Tensor | None:
-    """Return the places of elements that are not zero, a row for each axis; None if TensorFlow must find them."""
+    """Return the indices of the nonzero elements as one tensor, with a row for each axis; None if TensorFlow must find them."""
     return if_large(places, a)

@@ -70,7 +70,8 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _checked(message: str, ranks: tuple[int, ...] = (2,)) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Raise NumPy's LinAlgError for TensorFlow's InvalidArgumentError; results for matrices with a NaN or infinity are NaN instead.
+    """Wrap a function to raise NumPy's LinAlgError for TensorFlow's InvalidArgumentError. For matrices with a NaN or infinity, the error
+    is not raised, and their results are NaN.
 
     ``ranks``: number of dimensions of each result, without those of the stack.
     """
@@ -119,7 +120,7 @@ def _parts(a: Tensor) -> Tensor:
 
 
 def _refuse(a: Tensor, message: str) -> None:
-    """Raise for infinities and NaN, as LAPACK or NumPy does; values are not known while tracing."""
+    """Raise LinAlgError for infinities and NaN, as LAPACK or NumPy does; do nothing while tracing, when values are not known."""
     if type(a) is not EagerTensor:
         tracing.looked()
     elif not np.isfinite(a.numpy()).all():
@@ -131,7 +132,7 @@ _EIG = "Array must not contain infs or NaNs"
 
 
 def cholesky(a: Tensor) -> Tensor:
-    """Factorize; TensorFlow returns NaN if a matrix is not positive definite, NumPy only if it contains NaN."""
+    """Factorize; raise LinAlgError if a matrix without NaN is not positive definite. TensorFlow returns NaN there."""
     if not tf.executing_eagerly():
         tracing.looked()
         return _differentiable_cholesky(a)
@@ -145,7 +146,9 @@ def cholesky(a: Tensor) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_cholesky(a: Tensor) -> Any:
-    """Factorize with a derivative whose own derivative works in graphs: TensorFlow's takes a diagonal of unknown length."""
+    """Factorize with a derivative that can itself be differentiated in graphs, unlike TensorFlow's, which takes a diagonal of unknown
+    length.
+    """
 
     def back(cotangent: Tensor) -> Tensor:
         factor, n = _differentiable_cholesky(a), dims(a)[-1]
@@ -207,7 +210,7 @@ def svdvals(a: Tensor) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_svdvals(a: Tensor) -> Any:
-    """Return singular values with a derivative that works in vectorized graphs, where TensorFlow's empty vectors have none."""
+    """Return singular values with a derivative that works in vectorized graphs, where TensorFlow's own fails on empty singular vectors."""
 
     def back(cotangent: Tensor) -> Tensor:
         _, u, v = _svd(a, True, False)
@@ -217,7 +220,7 @@ def _differentiable_svdvals(a: Tensor) -> Any:
 
 
 def _triangle(a: Tensor, lower: bool) -> Tensor:
-    """Return the matrix for TensorFlow, which reads the lower triangle: for the upper one, the adjoint."""
+    """Return the matrix whose lower triangle, the one that TensorFlow reads, is the triangle asked for: ``a``, or its adjoint."""
     return a if lower else _adjoint(a)
 
 
@@ -285,7 +288,7 @@ def solve_triangular(a: Tensor, b: Tensor, lower: bool) -> Tensor:
 
 
 def lu(a: Tensor) -> tuple[Tensor, Tensor]:
-    """Factorize; TensorFlow's function refuses a singular matrix."""
+    """Factorize; raise Unsupported for a singular matrix, which TensorFlow's function refuses."""
     try:
         return tuple(tf.linalg.lu(a, output_idx_type=tf.int64))
     except tf.errors.InvalidArgumentError:
@@ -310,7 +313,7 @@ def det(a: Tensor) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_determinant(a: Tensor) -> Any:
-    """Compute complex determinants with a correct derivative: TensorFlow's omits a conjugate."""
+    """Compute complex determinants with a correct derivative: TensorFlow's derivative omits a conjugate."""
 
     def back(cotangent: Tensor) -> Tensor:
         factor = cotangent * tf.math.conj(_differentiable_determinant(a))

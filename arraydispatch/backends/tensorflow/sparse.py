@@ -30,7 +30,7 @@ def native(places: Any, index: Any, values: Tensor) -> Any:
 
 
 def parts(matrix: Any) -> Any:
-    """Return format, shape, rows, columns and values of a ``SparseTensor``."""
+    """Return format, shape, rows, columns and values of a ``SparseTensor``; None for other objects."""
     if not isinstance(matrix, tf.sparse.SparseTensor):
         return None
     shape = tuple(int(n) for n in matrix.shape)

@@ -120,7 +120,7 @@ def _arctan2(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _without_nan(plain: Kernel) -> Kernel:
-    """Make fmax or fmin."""
+    """Make fmax or fmin from a maximum or minimum."""
     plain = _halved(plain)
 
     def kernel(a: Tensor, b: Tensor) -> Tensor:
@@ -220,7 +220,7 @@ def invert(a: Tensor) -> Tensor:
 
 
 def _shift(a: Any, b: Any, op: Kernel) -> Tensor:
-    """Shift bits; 0 if the number is negative or at least the width, where TensorFlow clamps it."""
+    """Shift bits by ``b`` places; 0 if ``b`` is negative or at least the width of the integers. TensorFlow would clamp ``b``."""
     a, b = tensors(a, b)
     dtype = a.dtype
     distance = b if dtype in UNSIGNED else _bitcast(b, UNSIGNED_TWIN[dtype])
@@ -234,7 +234,9 @@ def left_shift(a: Any, b: Any) -> Tensor:
 
 
 def right_shift(a: Any, b: Any) -> Tensor:
-    """Shift bits; shifting a signed integer by any number keeps its sign, but TensorFlow treats a negative number as 0."""
+    """Shift bits to the right by ``b`` places. A signed integer becomes 0 or -1, by its sign, if ``b`` is negative (for TensorFlow ``b``
+    is 0 then) or at least the width.
+    """
     if type(b) is int and 0 <= b < a.dtype.size * 8:
         return _right_shift(a, b)
     a, b = tensors(a, b)

@@ -29,7 +29,7 @@ def zeta(x: Tensor, q: Tensor) -> Tensor:
 
 
 def in_double(function: Kernel) -> Kernel:
-    """Compute in double precision: in single precision torch overflows too early."""
+    """Wrap a function to compute in double precision: in single precision torch's function overflows too early."""
 
     def kernel(x: Tensor) -> Tensor:
         return function(x) if x.dtype is torch.float64 else function(x.double()).to(x.dtype)
