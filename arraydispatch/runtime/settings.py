@@ -49,7 +49,7 @@ process.change(rules=NO_POLICY)
 
 _backends: ContextVar[tuple[Backend, ...]] = ContextVar("arraydispatch_backends", default=())
 blocks_here = _backends.get
-"""Return the backends of the blocks around this code, the innermost last."""
+"""Returns the backends of the blocks around this code, the innermost last."""
 context_rules: ContextVar[Rules | None] = ContextVar("arraydispatch_rules", default=None)
 """Rules of the innermost block, None outside any; every call reads them together with ``default.rules``."""
 _overrides: ContextVar[tuple[Override, ...]] = ContextVar("arraydispatch_overrides", default=())
@@ -66,14 +66,14 @@ def context_backend() -> Backend | None:
 
 
 def current_backend() -> Backend:
-    """Return the backend in which new arrays are created."""
+    """Return the backend in which new arrays are created: under compiled execution, its variant that defers values."""
     stack = _backends.get()
     found = stack[-1] if stack else loader.at_hand(default.backend)
     return found if _deferring is None or process.traces else _deferring(found)
 
 
 _deferring: Callable[[Backend], Backend] | None = None
-"""Returns the variant of a backend that defers values. Not called while a library traces: its program takes everything computed then."""
+"""Returns the variant of a backend that defers values. Not called while a library traces: its program records everything computed then."""
 _defer: Callable[[Backend], Backend] = lambda backend: backend
 
 
@@ -250,12 +250,12 @@ def current_rules() -> Rules:
 
 
 def only_values_decide() -> bool:
-    """Whether calls may take shortcuts, because no rule is in force and no thread requires the general path."""
+    """Whether calls may take shortcuts: neither the process nor a thread's block has a rule, and no block requires the general path."""
     return not process.suspended and not process.overrides and process.rules is NO_POLICY
 
 
 def set_default_precision(bits: Precision) -> None:
-    """Set the process default."""
+    """Set the process default of the precision."""
     default.rules = rules(bits, default.rules.scalars)
 
 
@@ -321,7 +321,7 @@ def _hold(held: tuple[Override, ...]) -> Token[tuple[Override, ...]]:
 
 
 def _innermost(held: tuple[Override, ...], kind: type[Override]) -> Any:
-    """Return the value of the innermost override of a kind, or UNSET."""
+    """Return the value of the innermost override of a class, or UNSET."""
     for each in reversed(held):
         if type(each) is kind:
             return each.value
@@ -355,7 +355,7 @@ def precision_context(bits: Any) -> Any:
 
 
 def current_fallback() -> Fallback:
-    """Return the effect that a host fallback has now: warn, raise, or nothing."""
+    """Return the effect that a host fallback has now: ``"warn"``, ``"error"`` or ``"silent"``."""
     value: Fallback = _innermost(_overrides.get(), fallback)
     return default.fallback if value is UNSET else value
 
