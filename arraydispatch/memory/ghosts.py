@@ -70,7 +70,7 @@ _UNWRITTEN: dict[str, Any] = (
 
 
 _LARGE = 1 << 16
-"""Size in bytes from which :func:`shown` checks whether NumPy would copy a ghost before letting it."""
+"""Size of a ghost in bytes above which :func:`shown` checks whether NumPy would copy it, before NumPy is called."""
 
 
 def shown(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:

@@ -120,8 +120,8 @@ def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
 def settle(a: Handle, why: str) -> None:
     """Move the values of an array, of its root and of the root's other views to the host state.
 
-    If the host may write the library's memory, the library shares it from now on. Otherwise the host gets a copy, and
-    the value is kept for the library until the array is written.
+    If the host may write the library's memory, the arrays become ndarrays on that memory. Otherwise the host gets a copy, and
+    the library's value is kept for the library until the array is written. ``why``: reason that is reported.
     """
     root = views.owner(a)
     with views.exchange:
@@ -169,7 +169,9 @@ def _share(a: Handle) -> None:
 
 
 def _put_on_host(a: Handle, seen: np.ndarray[Any, Any], kind: Kind) -> None:
-    """Replace an array's value in one step, because other threads may run during any call, such as the freeing of the old value."""
+    """Replace an array's value by an ndarray in one step, because other threads may run during any call, such as the freeing of the old
+    value.
+    """
     before = a._v, a._kind, a._root, a._ghost
     a._v, a._kind, a._root, a._ghost = seen, kind, None, seen
     views.has_settled()
@@ -199,8 +201,8 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
 def handed_over(a: Handle) -> Native:
     """Return the native value for other code, which may write it if the library's arrays are mutable.
 
-    Copies may share a deferred value, so it must not change. On a mutable library a deferred value is therefore replaced by a new native
-    array, which belongs to this array, its root and the root's other views; from now on each recorded call copies what it reads of them.
+    Copies may share a deferred value, so a deferred value must not change. If the library is mutable, it is therefore replaced by a new
+    native array, which belongs to this array, its root and the root's other views; later recorded calls copy the elements that they read.
     """
     backend = a._kind.backend
     if backend.defers and backend.home.mutable:
