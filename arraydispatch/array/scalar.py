@@ -26,7 +26,7 @@ __all__ = ["Scalar"]
 
 
 def _of_zero_d(name: str) -> Callable[..., Any]:
-    """Make the method of 0-d arrays, on a copy."""
+    """Make a method that calls the array's method of this name on a 0-d copy of the scalar; 0-d results are scalars."""
     inner = getattr(Array, name)
 
     def made(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -37,7 +37,7 @@ def _of_zero_d(name: str) -> Callable[..., Any]:
 
 
 def _property_of_zero_d(name: str) -> Any:
-    """Make the attribute of 0-d arrays, of a copy; it cannot be set."""
+    """Make a read-only property that reads the array's attribute of this name on a 0-d copy of the scalar; 0-d results are scalars."""
     inner = getattr(Array, name)
     return property(lambda self: _scalar(inner.__get__(wrapping.zero_d(self))), doc=inner.__doc__)
 
