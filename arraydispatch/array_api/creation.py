@@ -19,7 +19,7 @@ _made: Callable[..., Array] = handles.maker(Array)
 
 
 def standard(x: Array) -> Array:
-    """Return a view of an array as an array of a namespace. Each sees writes to the other."""
+    """Return a view of an array as an array of a namespace: each sees writes to the other. For a scalar, return a 0-d array."""
     kind = x._kind.backend.standard_kind(x._kind.dtype)
     if isinstance(x, Scalar):
         return _made(views.expose(x), kind)
@@ -58,7 +58,7 @@ def _moved(backend: Backend, host: np.ndarray[Any, Any], device: Any) -> Array:
 
 
 def _number(x: Any) -> Any:
-    """Read the value of a 0-d array given in place of a number."""
+    """Return the value of a 0-d array given in place of a number; return any other object itself."""
     return x.item() if isinstance(x, Array) else x
 
 

@@ -35,7 +35,7 @@ KINDS: dict[str, frozenset[str]] = {
 
 
 def dtype_of(x: Any) -> Any:
-    """Return the dtype of an array, a dtype itself, or the Python type of a scalar, which is weak."""
+    """Return the dtype of an array, the Python type of a scalar, which is weak, or else the dtype that the object is or names."""
     if isinstance(x, Array | np.ndarray | np.generic):
         return x.dtype
     backend = loader.backend_of(x)
@@ -108,7 +108,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 
 @dataclass(frozen=True)
 class FloatInfo:
-    """Limits of a floating dtype, or of the parts of a complex one."""
+    """Limits of a floating dtype, or of the real and imaginary parts of a complex dtype."""
 
     bits: int
     eps: float
