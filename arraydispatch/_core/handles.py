@@ -1,7 +1,7 @@
 """``Handle``: the state of an array, and the table of forms that its operators, methods and attributes call.
 
 A *form* is one way to compute a member of :class:`arraydispatch.array.Array`, such as ``__add__`` or ``sum``. The general form always
-works. The recorder and the thin path have forms of their own, and one set of forms is in force at a time: :func:`install` puts it there.
+works. The recorder and the thin path have forms of their own. One set of forms is in force at a time; :func:`install` puts a set in force.
 
 Where the core is compiled, ``Handle`` is an extension type. Its operators are slots of the type that call the form in force. All other
 members (and the operators too, where nothing is compiled) are :class:`Method` and :class:`Attribute` objects of the class of arrays,
@@ -123,7 +123,7 @@ def _live() -> list[Any]:
 
 
 live: Callable[[], list[Any]] = _compiled.live if compiled else _live
-"""Returns all live arrays, of all classes. Python's collector does not track compiled arrays, as it does not track ndarrays."""
+"""Returns all live arrays, of all classes. (Python's collector cannot list compiled arrays: like ndarrays, they are not tracked.)"""
 
 
 def _track(x: Any) -> None:

@@ -224,7 +224,7 @@ def get_precision() -> settings.Precision:
 
 
 def seed(n: int) -> None:
-    """Seed the random generators of all loaded libraries and of the default backend."""
+    """Seed the random generators of all loaded libraries and of the default backend; raise ValueError for a negative number."""
     n = operator.index(n)
     if n < 0:
         raise ValueError("expected non-negative integer")  # NumPy's words

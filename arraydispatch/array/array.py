@@ -392,7 +392,7 @@ class Array(Handle):
         return self._host("to_numpy()")
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """Move the array to another device of its library; returns this array if it is there already."""
+        """Move the array to another device of its library; return this array itself if it is on that device already."""
         if self.device == device or placement.find(backend := self.backend, device) == self.device:
             return self
         return process.wrapper(placement.move(self.native, backend, device), self._kind.home)

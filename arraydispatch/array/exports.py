@@ -266,8 +266,8 @@ def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> 
 
 
 def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
-    """Return an ndarray on the memory of an array, writable if the array is, for code that writes it outside NumPy's calls:
-    compiled functions, C code via ctypes, a user's subclass of ndarray.
+    """Return an ndarray on the memory of an array, writable if the array is, for code that writes the memory outside NumPy's calls:
+    compiled functions, C code via ctypes, a user's subclass of ndarray. ``who``: name of that code in reports.
 
     If the host cannot write the library's memory, the array moves to the host and stays there.
     """

@@ -82,7 +82,9 @@ class Scalar(Array):
         raise TypeError(f"object of type '{self.dtype.type.__name__}' has no len()")
 
     def __getattr__(self, name: str) -> Any:
-        """Return a method that only some of NumPy's scalar types have, such as ``is_integer``, ``bit_count`` and ``hex``."""
+        """Return an attribute that only some of NumPy's scalar types have, such as ``is_integer``, ``bit_count`` and ``hex``, of this
+        value.
+        """
         if name.startswith("_"):
             raise AttributeError(f"'Scalar' object has no attribute {name!r}")
         return getattr(self._value(name), name)

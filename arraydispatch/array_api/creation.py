@@ -91,7 +91,7 @@ def empty(backend: Backend, shape: Any, *, dtype: Any = None, device: Any = None
 
 
 def full(backend: Backend, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """Create an array filled with one value; its dtype follows from the value if none is given."""
+    """Create an array filled with one value; without ``dtype``, the dtype follows from the value."""
     value = _number(fill_value)
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Array) else np.asarray(value).dtype

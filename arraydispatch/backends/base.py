@@ -65,9 +65,9 @@ class LeftToNumPy(Exception):
 
 
 class Unsupported(LeftToNumPy):
-    """Raised by a primitive or a kernel that the library cannot compute; the message is the reason.
+    """Raised by a primitive or a kernel for a call that the library cannot compute; the message is the reason.
 
-    Code that knows another way to compute the call catches it.
+    Code that knows another way to compute the call catches this.
     """
 
 
@@ -232,7 +232,7 @@ class Backend:
     """Whether the product of a transposed matrix and a vector copies the matrix first, which takes longer than the product."""
 
     writes_at_home: bool = False
-    """Whether arrays are in the host state and the library may write into their memory, by the ufuncs of its :attr:`INPLACE`."""
+    """Whether arrays are in the host state, and the ufuncs of the library's :attr:`INPLACE` may write into their memory."""
 
     native_views: ClassVar[bool] = False
     """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""
@@ -429,7 +429,7 @@ class Backend:
         return True
 
     def recorded(self, a: Native) -> bool:
-        """Whether a derivative in progress depends on the array. Its value may be known, but reading it would lose the derivative."""
+        """Whether a derivative in progress depends on the array. The value may be known, but reading it would lose the derivative."""
         return not self.is_concrete(a)
 
     def followed(self, a: Native) -> bool:
@@ -437,7 +437,8 @@ class Backend:
         return self.recorded(a)
 
     def staged(self, a: Native) -> bool:
-        """Whether the array belongs to a program that the library traces: everything computed from it becomes part of the program."""
+        """Whether the array belongs to a program that the library traces. Everything computed from the array becomes part of the program.
+        """
         return False
 
     def is_staging(self) -> bool:

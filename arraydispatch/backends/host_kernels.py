@@ -64,7 +64,7 @@ XLA 3, TensorFlow 12; for 100,000 of 64 NumPy and TensorFlow 4, JAX 13)."""
 
 
 def goes_along_short_lanes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a function finds extrema along an axis so short that the reason of :data:`LEFT_ON_CPUS` does not hold."""
+    """Whether a call finds extrema along an axis so short that NumPy is not faster, contrary to its row in :data:`LEFT_ON_CPUS`."""
     if func not in _BY_LANES or not args:
         return False
     axis = args[1] if len(args) > 1 else kwargs.get("axis")

@@ -247,7 +247,9 @@ def version(name: str) -> str:
 
 
 def prepare(name: str) -> None:
-    """Set the environment variables that a backend's library reads on import, whether this package or the program imports it."""
+    """Set the environment variables that a backend's library reads on import. This is called whether this package or the program imports
+    it.
+    """
     for group in KNOWN[name].environment:
         if os.environ.keys().isdisjoint(group):
             os.environ.update(group)

@@ -1,6 +1,6 @@
 """Checks of the keywords ``order=``, ``casting=``, ``subok=`` and ``keepdims=``, with NumPy's own errors; requirements of ``np.require``.
 
-NumPy checks none of them when it hands a call over through a protocol, and Python's ``bool`` accepts any object. A
+NumPy checks none of these keywords when it hands a call over through a protocol, and Python's ``bool`` accepts any object. A
 given keyword is therefore checked by a NumPy call on empty arrays; a call without keywords skips these checks.
 """
 

@@ -37,7 +37,7 @@ def numpys() -> str:
 
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
-"""Folder names that contain installed packages."""
+"""Names of folders that contain installed packages."""
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _FOLDERS = tuple(f"{os.sep}{name}{os.sep}" for name in sorted(INSTALLED))

@@ -76,7 +76,7 @@ class OptionError(ArrayDispatchError, TypeError):
 
 
 class HostFallbackError(ArrayDispatchError, TypeError):
-    """A call would have to run on the host while ``fallback("error")`` is in force, or it is one that the backend refuses to run there."""
+    """A call would have to run on the host while ``fallback("error")`` is in force, or the backend refuses to run the call on the host."""
 
 
 class TraceError(ArrayDispatchError, TypeError):

@@ -199,7 +199,7 @@ def left(what: str, why: str) -> None:
 
 
 def begin(listener: Listener) -> None:
-    """Install a listener. It passes events on to the listener installed before."""
+    """Install a listener, which passes events on to the listener installed before; raise RuntimeError if it is installed already."""
     with process_state.lock:
         if listener in _chain():
             raise RuntimeError("this profile is already running; use another one inside it.")

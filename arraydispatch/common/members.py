@@ -1,7 +1,8 @@
 """Table of the members of ndarray, one row each. All forms of a member are made from its row.
 
-``Array`` has the general form of each member. The recorder, the thin path (:mod:`arraydispatch.fastpath`), ``--verify``, linear tracing,
-sparse arrays and the table of coverage make theirs from the rows. A test fails if NumPy adds a member that has no row.
+``Array`` has the general form of each member. The recorder, the thin path (:mod:`arraydispatch.fastpath`), ``--verify``, linear tracing
+and sparse arrays make their forms from the rows, and the table of coverage lists the rows. A test fails if NumPy adds a member without a
+row.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Member(NamedTuple):
     name: str
     form: Form
     func: Any = None
-    """The ufunc of an operator; for the form ``value``, the Python function that asks for it."""
+    """The ufunc of an operator; for the form ``value``, the Python function that asks for the value."""
     operator: Any = None
     """The function that the thin path calls for an operator: the ufunc if NumPy's operator does nothing but call the ufunc."""
     word: str = ""

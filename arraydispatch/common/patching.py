@@ -1,6 +1,6 @@
 """Replacement of other packages' functions while a launcher runs, undone together at the end of the run.
 
-An :class:`Exchange` replaces an attribute of a module or a class with a function of this package, and restores it
+An :class:`Exchange` replaces an attribute of a module or a class with a function of this package, and restores the attribute
 later. Other code may have wrapped or kept the replacement meanwhile, and several replacements may be stacked on one
 attribute, so they cannot be assumed to be undone in reverse order. If another of our replacements lies on the one that is
 undone, the upper one takes over the original. If a foreign wrapper lies on the one that is undone, the replacement stays as a

@@ -2,9 +2,9 @@
 blocks.
 
 Changes are made here only: permanently (:meth:`Process.change`), for a block (:meth:`Process.kept`), or by counting
-open blocks (:meth:`Process.add`). No module sets a global of another one. Modules that are too hot to read this object,
-or that derive something from it, register a follower, which updates their own globals on a change (``events.tap``,
-``views.watch``, ``call_nodes.least``).
+open blocks (:meth:`Process.add`). No module sets a global of another one. A module that runs too often to read this object,
+or that derives something from it, registers a follower: a function that updates the module's own globals on a change
+(``events.tap``, ``views.watch``, ``call_nodes.least``).
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ _MARK = "_of_a_handler"
 
 
 def of_handler(error: BaseException) -> bool:
-    """Whether a signal handler raised this exception, not the call it interrupted. Code that catches errors must let it through."""
+    """Whether a signal handler raised this exception, not the call that it interrupted. Code that catches errors must let this one pass."""
     return getattr(error, _MARK, False) is True
 
 
@@ -89,7 +89,7 @@ _workers: set[int] = set()
 
 
 def is_aside() -> bool:
-    """Whether this thread does the work of :func:`aside` or :func:`briefly`. The thread that waits for it may hold locks."""
+    """Whether this thread does the work of :func:`aside` or :func:`briefly`. A thread that waits for the work may hold locks."""
     return _thread.get_ident() in _workers
 
 
@@ -129,7 +129,7 @@ def _call_first(f: Callable[[], None]) -> None:
 
 
 def briefly(f: Callable[[], None]) -> None:
-    """Run a function of a few milliseconds as :func:`aside` does, but in this thread if every handler can wait for it.
+    """Run a function of a few milliseconds as :func:`aside` does, but in this thread if every handler can wait for the function's end.
 
     Another thread may begin late: on shared machines, as in the cloud, a sleeping processor takes up to 5 ms to wake.
     """

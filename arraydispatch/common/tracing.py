@@ -22,9 +22,9 @@ from .events import AT_A_DOOR
 __all__ = ["Trace", "current", "looked", "name_of", "refusal", "user_line", "watched"]
 
 running: ContextVar[tuple[Trace, ...]] = ContextVar("arraydispatch_traces", default=())
-"""Traces of this thread or task, the outermost first; a transform sets it."""
+"""Traces of this thread or task, the outermost first; a transform sets this variable."""
 entered = running.get
-"""Return all traces of this thread or task."""
+"""Returns all traces of this thread or task."""
 _epochs = count(1)
 
 
@@ -49,7 +49,7 @@ class Trace:
         self.born: list[Any] = outer[0].born if outer else []
         """Weak references to objects created in this trace and in those inside it."""
         self.known: dict[int, tuple[Any, Any]] = outer[0].known if outer else {}
-        """Id of a native array -> it and the host values it was made of, which may decide shapes; shared with inner traces."""
+        """Id of a native array -> the array, and the host values that it was made of, which may decide shapes; shared with inner traces."""
         self.refused: tuple[str, str] | None = None
         """Line and message of the last refusal: NumPy and Python replace some messages with their own."""
 
@@ -111,7 +111,7 @@ def is_staged() -> bool:
 
 
 def remember(native: Any, host: Any) -> None:
-    """Remember the host values that a native array was made of: inside a program the library no longer knows them."""
+    """Remember, while a trace runs, the host values that a native array was made of: inside a program the library no longer knows them."""
     traces = entered()
     if traces:
         traces[0].known[id(native)] = native, host
@@ -144,7 +144,7 @@ def cause(error: Exception) -> Exception:
 
 
 class Looks:
-    """Number of times that a function under abstract evaluation asked for a value that decides how it continues.
+    """Number of times that a function under abstract evaluation asked for a value that decides how the function continues.
 
     ``near``: whether the values will be in host memory, where NumPy may be faster than a program of the library.
     """

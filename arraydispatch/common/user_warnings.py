@@ -22,7 +22,7 @@ def warn(
 ) -> None:
     """Warn at the user's line: the first one in a file that is not ``inside``.
 
-    Under abstract evaluation nothing is issued, and the function is not recorded: recorded, it would warn once for all its calls.
+    Under abstract evaluation nothing is issued, and the function is not recorded: a recorded function would warn once for all its calls.
     """
     if not tracing.looked():
         warnings.warn(message, category, stacklevel=user_depth(inside))

@@ -22,7 +22,7 @@ from .views import ghost, native
 
 
 def set_shape(a: Handle, shape: Any) -> None:
-    """Implement ``a.shape = shape``."""
+    """Implement ``a.shape = shape``; raise NumPy's errors."""
     ours = ghost(a)
     try:
         made = views.derive(a, np.reshape(ours, shape, copy=False))
@@ -45,7 +45,7 @@ def set_shape(a: Handle, shape: Any) -> None:
 
 
 def set_dtype(a: Handle, dtype: Any) -> None:
-    """Implement ``a.dtype = dtype``: the memory is reinterpreted."""
+    """Implement ``a.dtype = dtype``: the memory is reinterpreted. Raise TypeError if the library cannot do that in place."""
     backend, seen = a._kind.backend, ghost(a).view(np.dtype(dtype))  # raises NumPy's own errors
     if seen.dtype == a._kind.dtype:
         return
@@ -68,13 +68,13 @@ def set_dtype(a: Handle, dtype: Any) -> None:
 
 
 def _become(a: Handle, made: Handle) -> None:
-    """Turn ``a`` into another view of its memory."""
+    """Turn the view ``a`` into ``made``, another view of the same memory."""
     a._v, a._kind, a._root, a._ghost, a._base = made._v, made._kind, made._root, made._ghost, made._base
     a._seen = views.NEVER
 
 
 def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
-    """Implement ``a.resize(shape)``."""
+    """Implement ``a.resize(shape)``; raise ValueError for a view, and for an array with views."""
     # With elements of zero bytes NumPy only checks the arguments and raises its errors.
     asked = np.empty(0, np.dtype([]))
     asked.resize(shape, refcheck=refcheck)
@@ -138,9 +138,9 @@ def settle(a: Handle, why: str) -> None:
 
 
 def _share_all(root: Handle) -> None:
-    """Give a root and its views host views of the root's memory.
+    """Turn a root and its views into ndarrays on the root's memory.
 
-    A view that holds a native array is shared through it; any other is located by the address of its ghost.
+    For a view that holds a native array, the native array gives the memory; any other view is located by the address of its ghost.
     """
     whole = ghost(root)
     start = whole.__array_interface__["data"][0]
@@ -160,7 +160,7 @@ def _share_all(root: Handle) -> None:
 
 
 def _share(a: Handle) -> None:
-    """Give an array a host view of its memory, which the library may go on using."""
+    """Turn an array into an ndarray on its own memory, which the library may go on using."""
     backend = a._kind.backend
     seen = conversion.shared(backend, native(a))
     if not views.writeable(a):

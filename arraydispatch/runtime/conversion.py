@@ -48,7 +48,7 @@ def _remembered(made: Native, x: np.ndarray[Any, Any]) -> None:
 
 
 REMEMBERED = 1 << 16
-"""Size in bytes up to which :func:`lift` remembers what it uploaded."""
+"""Size in bytes of values up to which :func:`lift` remembers the native array that it has made of them."""
 
 
 def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
@@ -79,7 +79,9 @@ def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
 
 
 class _OfAProgram(Exception):
-    """Raised for a constant of a program that is being traced: it is not valid outside of the program and must not be cached."""
+    """Raised with the native array of a constant while a program is traced: the array is not valid outside of the program, and must not be
+    cached.
+    """
 
 
 @lru_cache(maxsize=256)
@@ -121,7 +123,9 @@ def beginning(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Backend:
 
 
 def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
-    """Return an ndarray over the memory of a native array in host memory. Unlike ``to_numpy``'s, its WRITEABLE flag can be set."""
+    """Return an ndarray over the memory of a native array in host memory. Its WRITEABLE flag can be set, unlike that of ``to_numpy``'s
+    result.
+    """
     seen = backend.to_numpy(a)
     if not seen.flags.c_contiguous:
         # NumPy asks the owner of the memory whether an array may be made writeable only if the array is contiguous.

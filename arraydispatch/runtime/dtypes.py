@@ -68,7 +68,9 @@ def is_bfloat16(dtype: DType) -> bool:
 
 @lru_cache(maxsize=256)
 def category(dtype: DType) -> str:
-    """Return ``"bool" "int" "uint" "float" "complex"`` or ``"other"`` (longdouble, its complex, and foreign byte order)."""
+    """Return ``"bool" "int" "uint" "float" "complex"``, or ``"other"``: strings, dates, objects, longdouble, clongdouble, foreign byte
+    order.
+    """
     if not dtype.isnative:
         return "other"
     if is_bfloat16(dtype):

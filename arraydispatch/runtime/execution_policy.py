@@ -1,6 +1,6 @@
 """Policy of execution: decides by library, device, execution mode, number of elements and shape which engine computes a call.
 
-No other module decides it. The launcher, and ``arraydispatch.use`` under a launcher, take their defaults from :func:`defaults`.
+No other module decides this. The launcher, and ``arraydispatch.use`` under a launcher, take their defaults from :func:`defaults`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def are_few(x: np.ndarray[Any, Any], least: int) -> bool:
 
 
 class Policy(NamedTuple):
-    """Execution mode, and ``min_size``: the number of elements from which it replaces NumPy's immediate calls."""
+    """Execution mode, and ``min_size``: the number of elements from which calls run in that mode, not immediately by NumPy."""
 
     execution: Execution
     min_size: int
@@ -234,7 +234,9 @@ class Shapes:
         return True
 
     def refused(self, found: Iterable[tuple[int, ...]]) -> None:
-        """Note shapes for which a block was not compiled, because it has programs for enough others: from now on they do not recur."""
+        """Note shapes for which a block was not compiled, because the block has programs for enough other shapes. From now on later
+        shapes among them count as not recurring.
+        """
         for shape in self._later.intersection(found):
             self._later.discard(shape)
             self._recurring.discard(shape)

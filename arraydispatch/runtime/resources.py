@@ -1,7 +1,7 @@
 """Processors and memory of the process: threads of the libraries on the CPU, and freed memory kept for the next array.
 
-By default, libraries use as many threads as they see processors. That is too many in a container with a quota, whose
-system stops the whole process when the quota is used up, and it is too many if pools of two libraries work at the same time.
+By default, libraries use as many threads as they see processors. These are too many in a container with a quota, whose
+system stops the whole process when the quota is used up, and too many if pools of two libraries work at the same time.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def _loaded() -> set[Backend]:
 
 
 def fit() -> None:
-    """Reduce the libraries' thread counts to the quota if it is lower, unless a number has been chosen."""
+    """Reduce the libraries' thread counts to the quota if the quota is lower than the number of processors, unless the environment sets a
+    number.
+    """
     if not any(name in os.environ for name in THREADS) and _quota() is not None and (few := available()) < processors():
         for each in _loaded():
             if each.threads > few:

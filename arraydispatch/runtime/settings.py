@@ -162,7 +162,7 @@ def set_execution(way: Execution) -> None:
 
 
 def _execute(usual: Execution, executions: tuple[execution, ...]) -> None:
-    """Set the execution of calls to that of the innermost block."""
+    """Set the process's execution mode to that of the innermost block, or to the usual mode, and ``min_size`` to suit."""
     way = executions[-1].way if executions else usual
     least, lent = default.min_size, default.lent
     if way == "fused" and not least:
@@ -262,7 +262,7 @@ def set_default_precision(bits: Precision) -> None:
 class Override:
     """Override of a setting for a block of this thread or task.
 
-    It takes effect when it is entered, not when it is created. It may be entered again, also inside itself and by
+    An override takes effect when it is entered, not when it is created. It may be entered again, also inside itself and by
     several threads at one time, and blocks may be left in any order.
 
     Parameters
@@ -298,7 +298,7 @@ class Override:
 
 
 def _without_last(held: tuple[T, ...], one: T) -> tuple[T, ...]:
-    """Remove the last occurrence of an object; another thread may have removed it already."""
+    """Return a tuple without the last occurrence of an object, or the tuple itself if another thread has removed the object already."""
     for at in reversed(range(len(held))):
         if held[at] is one:
             return (*held[:at], *held[at + 1 :])

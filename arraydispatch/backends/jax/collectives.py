@@ -88,8 +88,8 @@ class Collectives:
         self._key = ""
 
     def _checksum(self, natives: Sequence[Any]) -> int:
-        """Return a checksum of the program's text; 0 if it is not known. Without it, processes that run different programs, because they
-        keep other results of a block, would wait for each other.
+        """Return a checksum of the program's text; 0 if the text is not known. Without the checksum, processes that run different
+        programs, because they keep other results of a block, would wait for each other.
         """
         if not hasattr(self.compiled, "lower") or any(isinstance(x, jax.core.Tracer) for x in natives):
             return 0

@@ -1,9 +1,9 @@
 """Kernels that NumPy runs on the zero-copy view of an array in host memory, because it is faster than XLA there.
 
 XLA sorts on one core by comparing single elements, and compiles a program for each shape, which costs as much as thousands of
-small sorts. The number of elements that a mask selects depends on its values, so each number would be another shape. JAX
+small sorts. The number of elements that a mask selects depends on the mask's values, so each number would be another shape. JAX
 itself runs these functions under a trace, on an accelerator, and if the user wants the library to run everything. On a CPU compiled
-execution does not record functions that sort, so they arrive here.
+execution does not record functions that sort, so calls of them arrive here.
 """
 
 from __future__ import annotations

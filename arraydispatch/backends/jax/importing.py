@@ -61,7 +61,7 @@ def _imported() -> Any:
 
 
 def _restoring(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function to leave the thread in the trace in which it found it, or in none, even after an exception."""
+    """Wrap a function to restore the thread's trace (or the absence of one) after each call, also after an exception."""
 
     @functools.wraps(call)
     def restoring(*args: Any, **kwargs: Any) -> Any:

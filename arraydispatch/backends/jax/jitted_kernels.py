@@ -91,7 +91,7 @@ def apart(a: Array) -> Array:
 
     On the CPU XLA otherwise multiplies by the reciprocal of a broadcast divisor instead of dividing by it, and combines
     two constants, ``(a / b) / c`` to ``a / (b * c)`` and ``a / sqrt(b)`` to ``a * rsqrt(b)``: each is wrong by a unit
-    in the last place. The barrier is removed before loops are fused there; on a GPU it is not, and would cost a pass.
+    in the last place. On the CPU the barrier is removed before loops are fused; on a GPU it is not removed, and would cost a pass.
     """
     real = jnp.issubdtype(a.dtype, jnp.floating) and jax.default_backend() == "cpu"
     return lax.optimization_barrier(a) if real else a

@@ -23,7 +23,9 @@ Array = Any
 
 
 def _checked(message: str, static: tuple[int, ...] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Jit a function that returns (result, failed) into one that raises `LinAlgError` as NumPy does."""
+    """Return a decorator that jits a function which returns (result, failed), and wraps it to return the result or raise `LinAlgError`, as
+    NumPy does. If ``failed`` is not known, under a trace, the result is returned.
+    """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled = kernel(highest(function), static)

@@ -64,7 +64,7 @@ def _fits(mesh: Mesh, spec: PartitionSpec, shape: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _by_rule(mesh: Mesh, shape: tuple[int, ...]) -> PartitionSpec:
-    """Assign to each axis of the mesh the first array axis that it divides, a different one for each if possible.
+    """Assign to each axis of the mesh the first array axis whose length it divides, a different array axis for each if possible.
 
     Slices along the first axis are contiguous, so a halo is too. An axis of the mesh that divides no array axis is not used.
     """
@@ -122,7 +122,7 @@ def is_split(a: Array) -> bool:
 
 
 def splits(place: Any, shape: Sequence[int]) -> bool:
-    """Whether a new array of this shape is split where it is made."""
+    """Whether a new array of this shape is split if it is made at ``place``."""
     return isinstance(place, Spread) and not place.sharding(shape).is_fully_replicated
 
 

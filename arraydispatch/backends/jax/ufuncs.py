@@ -338,7 +338,7 @@ def _trunc(a: Array) -> Array:
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _magnitude(a: Array) -> Array:
-    """Compute the absolute value of real numbers; JAX's derivative at zero is 1, that of the other libraries 0."""
+    """Compute the absolute value of real numbers with derivative 0 at zero, as in the other libraries; JAX's derivative there is 1."""
     return lax.abs(a)
 
 
@@ -391,7 +391,7 @@ _arctan2 = derived_from(_angle)(lax.atan2)
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _neighbour(a: Array, b: Array) -> Array:
-    """Compute ``lax.nextafter``, which has no derivative, with that of the first operand."""
+    """Compute ``lax.nextafter``, which has no derivative in JAX, with the derivative of the first operand."""
     return lax.nextafter(a, b)
 
 
@@ -503,7 +503,7 @@ _BINARY: dict[np.ufunc, Kernel] = {
 
 
 def _unary(ufunc: np.ufunc, body: Kernel) -> Kernel:
-    """Return ``body``, or a kernel that uses it for real numbers and the ufunc's function of :mod:`complex_functions` for complex ones."""
+    """Return ``body``, or a kernel that uses it for real numbers and the ufunc's function in ``complex_functions`` for complex ones."""
     of_complex = complex_functions.FUNCTIONS.get(ufunc)
     return body if of_complex is None else lambda a: (of_complex if _is(a, np.complexfloating) else body)(a)
 

@@ -193,8 +193,9 @@ class NumpyBackend(Backend):
 class HostState(NumpyBackend):
     """Host state of a library: ndarrays that hold the values of its arrays, in memory that NumPy can read and write directly.
 
-    It holds arrays until the library is needed; only then is the library imported. ``at_hand`` returns a backend by its name, or this host
-    state while the library must not be imported. NumPy computes, but users see the library as the backend (:attr:`Backend.home`).
+    The host state holds arrays until the library is needed; only then is the library imported. ``at_hand`` returns a backend by its name,
+    or this host state while the library must not be imported. NumPy computes, but users see the library as the backend
+    (:attr:`Backend.home`).
     """
 
     hosted = True

@@ -312,7 +312,9 @@ def sqrt(a: Tensor) -> Tensor:
 
 
 def _root(a: Tensor) -> Tensor:
-    """Compute the square root with a positive imaginary part. XLA computes it by the angle, with errors for zero parts and lost NaNs."""
+    """Compute the square root; a complex operand has a positive imaginary part. XLA computes complex roots by the angle, with errors
+    where real or imaginary part is zero, and loses NaNs.
+    """
     if a.dtype not in COMPLEX or tf.executing_eagerly():
         return _sqrt(a)
     x, y = parts(a)

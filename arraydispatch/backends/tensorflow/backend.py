@@ -244,7 +244,7 @@ class TensorFlowBackend(Backend):
     # -- devices, options -------------------------------------------------------------------------------------------
 
     def devices(self) -> list[Device]:
-        """Return the devices, accelerators first: TensorFlow places tensors on the first of them unless told otherwise."""
+        """Return the devices, accelerators first: TensorFlow places tensors on the first accelerator unless another device is chosen."""
         physical: dict[str, list[Any]] = {}
         for found in tf.config.list_physical_devices():
             physical.setdefault(found.device_type, []).append(found)
@@ -381,8 +381,8 @@ def _receive(wrapper: Any, backend: Any) -> None:
     rebuild.
 
     ``tf.nest`` uses ``__tf_flatten__`` and ``__tf_unflatten__`` (``tensorflow/python/util/custom_nest_protocol.py``, from
-    2.13), and with it ``GradientTape``, ``vectorized_map``, ``while_loop`` and ``tf.data``. ``tf.function`` first uses
-    ``__tf_tracing_type__``; without it, it would convert anything with ``__array__`` to a tensor.
+    2.13); ``GradientTape``, ``vectorized_map``, ``while_loop`` and ``tf.data`` use ``tf.nest``. ``tf.function`` first uses
+    ``__tf_tracing_type__``; of an object without that it would convert anything with ``__array__`` to a tensor.
     """
 
     def apart(a: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -60,7 +60,7 @@ UNSIGNED_TWIN: dict[Any, Any] = {
 }  # fmt: skip
 
 REAL: dict[Any, Any] = {tf.complex64: tf.float32, tf.complex128: tf.float64}
-"""Complex type -> type of its parts."""
+"""Complex type -> type of the real and imaginary parts."""
 
 PYTHON = frozenset({bool, int, float, complex})
 
@@ -114,7 +114,7 @@ def accelerated() -> bool:
 def ints(values: tuple[int, ...]) -> Tensor:
     """Return a constant int64 vector in host memory: an axis, a shape, the start of a slice.
 
-    It is an eager tensor inside a ``tf.function`` too, which embeds small ones as constants.
+    Inside a ``tf.function`` too the vector is an eager tensor; ``tf.function`` embeds small eager tensors as constants.
     """
     return EagerTensor(values, host(), INT64_ENUM)
 
@@ -160,7 +160,7 @@ def on_host(a: Tensor) -> bool:
 
 
 def taped() -> bool:
-    """Whether a gradient tape is recording: it keeps operands, so their memory must not be written."""
+    """Whether a gradient tape is recording. A tape keeps operands, so their memory must not be written."""
     return bool(record.could_possibly_record())
 
 

@@ -58,7 +58,7 @@ def in_host_memory(a: Tensor) -> bool:
 
 def _are_known(*tensors: Tensor) -> bool:
     """Return whether the values are known. If not, count the call as one that NumPy would run faster
-    (:func:`tracing.is_quicker_on_host`).
+    (:func:`arraydispatch.common.tracing.is_quicker_on_host`).
     """
     if all(type(x) is EagerTensor for x in tensors):
         return True
@@ -114,7 +114,7 @@ def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
 
 
 def if_large(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
-    """Do the same as :func:`on_numpy`, only for tensors large enough for NumPy to be faster."""
+    """Run a NumPy function as :func:`on_numpy` does, if a tensor is so large that NumPy is faster; return None for other tensors."""
     if a.dtype is tf.bfloat16 or None in (shape := dims(a)) or math.prod(shape) < SORTED_FROM or not _are_known(a):
         return None
     return on_numpy(function, a, *args, **kwargs)

@@ -180,7 +180,7 @@ def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
 
 
 def _power_of_two(size: Tensor) -> Tensor:
-    """Return the largest power of two up to each number (dividing by it is exact); 1 for zero, subnormal and non-finite ones."""
+    """Return the largest power of two up to each number, by which a division is exact; 1 for zero, subnormal and non-finite numbers."""
     integer, exponent = (tf.int64, 0x7FF << 52) if size.dtype is tf.float64 else (tf.int32, 0xFF << 23)
     power = _bitcast(tf.bitwise.bitwise_and(_bitcast(size, integer), exponent), size.dtype)
     return tf.where((power > 0) & tf.math.is_finite(power), power, tf.ones_like(power))

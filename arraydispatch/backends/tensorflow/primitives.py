@@ -273,7 +273,9 @@ def _stepped(a: Tensor, key: Key) -> Tensor:
 
 
 def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
-    """Write a slice; the operation broadcasts and takes steps, but neither its gradient nor XLA's version does."""
+    """Return a tensor with a slice replaced. TensorFlow's operation broadcasts and takes steps; its gradient and XLA's version do
+    neither.
+    """
     if len(key) > MOST_AXES:
         places = np.arange(math.prod(dims(a))).reshape(dims(a))[key]
         flat = _reshape(broadcast_to(value, places.shape), ints((-1,)))
@@ -426,7 +428,9 @@ def _flat_index(indices: Sequence[Tensor], lead: Shape) -> Tensor:
 
 
 def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
-    """Scatter to a new tensor. Among equal indices the last value is kept: the CPU writes in order, other devices do not."""
+    """Scatter to a new tensor. With "set", the last value for an index is kept; TensorFlow writes in order on the CPU only. Raise
+    Unsupported for extrema of complex numbers.
+    """
     k, shape = len(indices), dims(a)
     if 0 in shape:
         return fresh(a)

@@ -103,7 +103,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
 
 
 def _compiled(program: Run, natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-    """Call a program for the first time: XLA compiles it, or reads one that an earlier process has compiled."""
+    """Call a program for the first time, when XLA compiles it or reads what an earlier process has compiled; report which and how long."""
     start, before = perf_counter(), _files_of_programs()
     made = program(natives)
     if events.tap is not None:
@@ -113,7 +113,7 @@ def _compiled(program: Run, natives: list[Tensor]) -> tuple[list[Tensor], list[T
 
 
 _FOLDER = re.search(r"--tf_xla_persistent_cache_directory=(?:'([^']*)'|(\S*))", os.environ.get("TF_XLA_FLAGS", ""))
-"""Folder in which TensorFlow keeps programs, if any. It has no counter of the programs that it has read from there."""
+"""Folder in which TensorFlow keeps programs, if any. TensorFlow has no counter of the programs that it has read from the folder."""
 
 
 def _files_of_programs() -> set[str] | None:

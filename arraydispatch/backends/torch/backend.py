@@ -250,7 +250,7 @@ class TorchBackend(Backend):
         return torch.from_numpy(x)
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
-        """Return an ndarray, sharing memory with a tensor on the CPU."""
+        """Return an ndarray: on the memory of a tensor on the CPU, unless a conjugate or negative bit is set; else a copy."""
         if not concrete(a):
             return self._seen(a)
         with out_of_transforms():
@@ -450,8 +450,8 @@ class TorchBackend(Backend):
     def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Any:
         """Return the leanest exact kernel of a ufunc for operands of ``dtype`` (as :meth:`compute_dtype` names it); None if there is none.
 
-        :attr:`UFUNCS` holds one kernel for all dtypes. The kernel returned here may be torch's own function; complex sums with infinities
-        are correct only in that. ``scalars``: whether one operand is a Python scalar.
+        :attr:`UFUNCS` holds one kernel for all dtypes. The kernel returned here may be torch's own function, and only the kernel returned
+        here has correct complex sums for infinities. ``scalars``: whether one operand is a Python scalar.
         """
         return ufuncs.kernel_for(ufunc, dtype, scalars)
 

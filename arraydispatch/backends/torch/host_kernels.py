@@ -107,7 +107,7 @@ def sqrt(a: Tensor) -> Tensor:
 
 
 def accumulated(ufunc: np.ufunc, a: Tensor, axis: int) -> Tensor | None:
-    """Compute the running sum or product, rounded at each step; return None if torch must compute it, or gives the same."""
+    """Compute the running sum or product, rounded at each step; return None if torch must compute it, or has the same result."""
     if a.dtype not in _KEPT_WIDER and not _begins_with_zero(ufunc, a, axis):
         return None
     return _on_host(ufunc.accumulate, a, axis)

@@ -142,7 +142,7 @@ def flip(a: Tensor, axes: Sequence[int]) -> Tensor:
 
 
 def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
-    """Join arrays; torch does not check the shape of empty 1-d tensors, which is harmless: the caller has checked it.
+    """Join arrays; torch does not check the shape of empty 1-d tensors, which is harmless: the caller has checked all shapes.
 
     torch treats arrays of four or five axes, one of length one, as images with channels last, and lays the result out that way.
     """
@@ -252,7 +252,8 @@ def _derived(a: Tensor) -> bool:
 
 
 def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> Tensor:
-    """Scatter in place. Among equal indices the last value is kept, as in NumPy: torch leaves the order open.
+    """Scatter in place, and return ``a``. With "set", the last value for an index is kept, as in NumPy: torch leaves the order open. Raise
+    Unsupported for extrema of complex numbers.
 
     https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html
     """

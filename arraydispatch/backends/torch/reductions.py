@@ -36,7 +36,7 @@ def add(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
 
 
 _COUNTED_FROM = 1 << 16
-"""Number of booleans from which :func:`total` counts them faster (measured: 4 million in 0.05 ms, where torch's sum takes 1.2)."""
+"""Number of booleans from which :func:`total` is faster than torch's sum (measured: 4 million in 0.05 ms, torch's sum takes 1.2)."""
 _MOST = 255
 """Maximum number of words that may be added without overflow in a byte: each byte is 0 or 1."""
 _ADDED_FROM = 1 << 20

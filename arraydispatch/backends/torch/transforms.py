@@ -186,7 +186,7 @@ def _mark_one_way() -> None:
 
 
 def _expm1(x: Tensor) -> Tensor:
-    """Compute expm1. On the CPU torch's compiler writes exp(x) - 1 for it, which loses all digits near zero
+    """Compute expm1. On the CPU torch's compiler writes exp(x) - 1 in its place, which loses all digits near zero
     (``CppVecOverrides.expm1``).
     """
     if x.device.type != "cpu" or not x.is_floating_point():
@@ -197,7 +197,7 @@ def _expm1(x: Tensor) -> Tensor:
 
 
 def _atanh(x: Tensor) -> Tensor:
-    """Compute atanh. Torch's compiler writes the logarithm of a quotient near one for it (``CppVecOverrides.atanh``)."""
+    """Compute atanh. Torch's compiler writes the logarithm of a quotient near one in its place (``CppVecOverrides.atanh``)."""
     if x.device.type != "cpu" or not x.is_floating_point():
         return NotImplemented
     size = torch.where(x < 0.0, -x, x)
@@ -206,7 +206,7 @@ def _atanh(x: Tensor) -> Tensor:
 
 
 def _acosh(x: Tensor) -> Tensor:
-    """Compute acosh. As torch's compiler writes it on the CPU, it overflows from the root of the largest number on
+    """Compute acosh. The formula that torch's compiler writes on the CPU overflows from the square root of the largest number on
     (``CppVecOverrides.acosh``).
     """
     if x.device.type != "cpu" or not x.is_floating_point():
@@ -387,7 +387,9 @@ def _count_kept() -> int:
 
 
 def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> list[Tensor]:
-    """Step until no example continues; a recorded program, which reads no values, takes ``most`` steps."""
+    """Step until no example continues. A recorded program, which reads no values, takes ``most`` steps; without ``most``, TraceError is
+    raised there.
+    """
     values = list(state)
     for taken in itertools.count():
         if taken == most:

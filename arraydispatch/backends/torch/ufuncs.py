@@ -86,7 +86,7 @@ _ROW = 256
 
 
 def _extremum(plain: Kernel, at_least: Kernel) -> Kernel:
-    """Extend torch's maximum, minimum, fmax or fmin to uint64."""
+    """Make a kernel that extends torch's maximum, minimum, fmax or fmin to uint64."""
 
     def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
         if a.dtype is torch.uint64:
@@ -117,7 +117,7 @@ def _large(a: Tensor, far: float) -> tuple[Tensor, Tensor, Tensor]:
     """Return the mask of numbers far from zero, the others, and half the exponential of the absolute value of the far
     ones.
 
-    Each result has an arbitrary number in the places of the other one, so that its derivative is finite there.
+    Each of the latter two has an arbitrary number in the places of the other, so that its derivative is finite there.
     """
     large = a.abs() > far
     size = torch.where(large, a, far).abs()
@@ -180,8 +180,8 @@ def _floor_quotient(a: Any, b: Any) -> Tensor:
 
 
 def floor_divide(a: Tensor, b: Tensor) -> Tensor:
-    """Divide and round down. Integers: 0 for a zero divisor, where torch raises; the lowest integer over -1 wraps,
-    where it traps.
+    """Divide and round down. Integers: 0 for a zero divisor, where torch raises; the lowest integer divided by -1 wraps,
+    where torch's code traps.
     """
     if a.dtype.is_floating_point:
         return _floor_quotient(a, b)
