@@ -86,7 +86,7 @@ def ones(backend: Backend, shape: Any, *, dtype: Any = None, device: Any = None)
 
 
 def empty(backend: Backend, shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """Create an array with unspecified values: zeros."""
+    """Create an array whose values the standard leaves unspecified; they are zeros."""
     return _filled(backend, shape, 0, float if dtype is None else dtype, device)
 
 
@@ -116,7 +116,7 @@ def ones_like(backend: Backend, x: Any, /, *, dtype: Any = None, device: Any = N
 
 
 def empty_like(backend: Backend, x: Any, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Create an array with unspecified values and the shape, dtype and device of ``x``."""
+    """Create an array whose values the standard leaves unspecified, with the shape, dtype and device of ``x``."""
     return _like(backend, x, 0, dtype, device)
 
 

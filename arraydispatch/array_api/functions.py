@@ -69,7 +69,7 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """Sort the elements."""
+    """Return the elements sorted along an axis."""
     if descending:
         return np.flip(np.sort(np.flip(x, axis), axis, stable=stable), axis)
     return np.sort(x, axis, stable=stable)

@@ -429,7 +429,7 @@ class Backend:
         return True
 
     def recorded(self, a: Native) -> bool:
-        """Whether a derivative in progress depends on the array. The value may be known, but reading it would lose the derivative."""
+        """Whether a derivative in progress depends on the array. Reading the value would lose that derivative, even if the value is known."""
         return not self.is_concrete(a)
 
     def followed(self, a: Native) -> bool:

@@ -176,7 +176,7 @@ def between(source: Backend, target: Backend, a: Native, dlpack: bool) -> Native
             moved = target.from_dlpack(source.shareable(a))
             if target.dtype_of(moved) == source.dtype_of(a):
                 return moved
-        except Exception:  # noqa: BLE001, S110 -- libraries raise many types here (TRAPS 24); the copy below is always right
+        except Exception:  # noqa: BLE001, S110 -- libraries raise many types here; the copy below is always right
             pass
     host = source.to_numpy(a)
     if events.tap is not None:

@@ -1,4 +1,4 @@
-"""JAX's sparse matrices: BCOO and BCSR. See :attr:`arraydispatch.backends.base.Backend.sparse`."""
+"""JAX's sparse matrices: BCOO, BCSR and CSC. See :attr:`arraydispatch.backends.base.Backend.sparse`."""
 
 from __future__ import annotations
 
