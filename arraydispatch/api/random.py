@@ -86,7 +86,7 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None, *, dtype: Any = f
 
 
 def _moved(drawn: Array, factor: Any, start: Any) -> Any:
-    """Return ``drawn * factor + start`` in the dtype of ``drawn``; ``drawn`` itself for the numbers 1 and 0."""
+    """Return ``drawn * factor + start`` in the dtype of ``drawn``; ``drawn`` itself if ``factor`` is the number 1 and ``start`` 0."""
     plain = isinstance(factor, int | float) and isinstance(start, int | float)
     if plain and factor == 1 and start == 0:
         return drawn

@@ -437,8 +437,7 @@ class Backend:
         return self.recorded(a)
 
     def staged(self, a: Native) -> bool:
-        """Whether the array belongs to a program that the library traces. Everything computed from the array becomes part of the program.
-        """
+        """Whether the array belongs to a program that the library traces. All that is computed from it becomes part of the program."""
         return False
 
     def is_staging(self) -> bool:

@@ -358,7 +358,7 @@ _WITHOUT_BOOL: dict[Any, Any] = dict.fromkeys(
     + (np.less, np.less_equal, np.greater, np.greater_equal),
     _BYTE,
 )
-"""Dtype in which boolean loops run: 1 + 1 is 2, which is True as a bool."""
+"""Ufunc -> dtype without a kernel (bool) -> dtype in which its loops run: 1 + 1 is 2, which is True as a bool."""
 
 _WIDER: dict[Any, dict[Any, Any]] = _WITHOUT_BOOL | {
     np.fmod: _SMALL | _HALVES,
