@@ -42,7 +42,7 @@ Native = Any
 
 
 Box = tuple[slice, ...]
-"""Position of a part in an array: one slice for each axis, with both ends and no step."""
+"""Position of a subarray: one slice for each axis, with both ends and no step."""
 
 _INT64 = np.dtype(np.int64)
 _UNROLLED = 200
@@ -50,7 +50,7 @@ _UNROLLED = 200
 
 
 def bytes_in(said: str) -> int:
-    """Return the number of bytes named in a library's out-of-memory message; 0 if there is none."""
+    """Return the number of bytes named in a library's out-of-memory message; 0 if the message names none."""
     found = re.search(r"allocat\w* (?:[a-z ]*?)([\d.]+) ?(bytes|[KMGT]i?B)", said)
     if found is None:
         return 0
@@ -218,8 +218,8 @@ class Backend:
     unrolls: ClassVar[bool] = False
     """Whether programs of the library unroll loops, so that the number of steps must be known."""
     block_comes: ClassVar[int] = 3
-    """Occurrence of a block (1, 2, …) at which compiled execution compiles it: 1 for a library that compiles
-    each single call anyway.
+    """Occurrence of a block (1, 2, …) at which compiled execution compiles the block: 1 for a library that compiles each call on its own
+    anyway.
     """
     most_axes: ClassVar[int] = 64
     """Maximum number of dimensions of arrays in recorded calls: with more, operations of the library fail when they run,
@@ -243,9 +243,9 @@ class Backend:
     REFUSALS: ClassVar[tuple[type[Exception], ...]] = (LeftToNumPy,)
     """Exceptions by which the library refuses a call. NumPy then runs the call, or raises its own error."""
     hosted: ClassVar[bool] = False
-    """Whether this is the host state of the arrays of another backend, :attr:`home`."""
+    """Whether this backend is the host state of the arrays of another backend, :attr:`home`."""
     defers: ClassVar[bool] = False
-    """Whether this is the variant of another backend, :attr:`home`, whose values are computed when they are read."""
+    """Whether this backend is the variant of another backend, :attr:`home`, whose values are computed when they are read."""
 
     prim: Any
     UFUNCS: dict[Any, Callable[..., Any]]
@@ -340,7 +340,7 @@ class Backend:
 
     @lazy
     def home(self) -> Backend:
-        """Backend that users see: this one, unless it is the host state or another variant."""
+        """Backend that users see: this backend, unless this is the host state or another variant of one."""
         return self
 
     @lazy
@@ -613,7 +613,7 @@ class Backend:
         """Set whether the library treats an `Array` as an ndarray (while a launcher runs) or as its native array."""
 
     def fill(self, a: Native, value: Native) -> None:
-        """Overwrite ``a`` in place with ``value`` of its shape and dtype. Mutable backends only."""
+        """Overwrite ``a`` in place with a value of the same shape and dtype. Mutable backends only."""
         raise NotImplementedError
 
     def gone(self, error: Exception) -> bool:
@@ -640,7 +640,7 @@ class Backend:
         return a
 
     def refused_bytes(self, error: Exception) -> int | None:
-        """Return the size in an out-of-memory error of the library, 0 if it does not state it; None for other errors."""
+        """Return the bytes that an out-of-memory error of the library states, 0 if it states none; return None for other errors."""
         return None
 
     def successor(self, a: Native) -> Native | None:
@@ -678,7 +678,7 @@ class Backend:
         return a
 
     def slice_update_at(self, a: Native, starts: Sequence[Native], steps: Sequence[int], value: Native) -> Native:
-        """Return ``a`` with a slice, as of :meth:`slice_at`, replaced by a value of its shape."""
+        """Return ``a`` with a slice, as of :meth:`slice_at`, replaced by a value of the slice's shape."""
         lengths = self.shape_of(value)
         places = []
         for axis, (start, n, step) in enumerate(zip(starts, lengths, steps)):

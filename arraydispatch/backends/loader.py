@@ -208,7 +208,7 @@ def available() -> list[str]:
 
 
 def check(name: str) -> None:
-    """Raise the errors of :func:`load` without importing the library."""
+    """Raise the error of :func:`load` if a backend is unknown or its library is missing, without importing the library."""
     if name not in KNOWN:
         discover()
     if name not in KNOWN:
@@ -293,7 +293,7 @@ def begins(library: str) -> None:
 
 
 MOST_BYTES_KEPT = 1 << 30
-"""Maximum bytes of all libraries' programs on disk: above it, a process removes the least recently used ones at its end."""
+"""Maximum bytes of all libraries' programs on disk: above it, a process removes the least recently used programs at its end."""
 
 
 def _prepare_to_keep(name: str) -> None:
@@ -513,7 +513,7 @@ def _size(nbytes: int) -> str:
 
 
 def loaded_one(name: str) -> Backend | None:
-    """Return the backend of that name if it has been loaded."""
+    """Return the backend of that name if it has been loaded, else None."""
     return _loaded.get(name)
 
 

@@ -1,6 +1,6 @@
 """Errors raised by arraydispatch: about libraries, devices, settings, and operations that are not allowed.
 
-Each also derives from the built-in exception that a caller of NumPy would expect, so ``except TypeError`` keeps working
+Each class also derives from the built-in exception that a caller of NumPy would expect, so ``except TypeError`` keeps working
 around a refused call. Messages are one sentence that ends with the way out.
 """
 

@@ -88,7 +88,7 @@ class Listener:
         """Record that a value on an accelerator was read."""
 
     def compiled(self, backend: str, count: int, seconds: float, kept: int = 0) -> None:
-        """Record the time of compilations by a library, and the number of compilations that ended in it (0 if none has ended yet).
+        """Record the time of compilations by a library, and the number of compilations that ended in that time (0 if none has ended yet).
 
         ``kept``: number of programs that were read from the library's cache instead, because an earlier process had compiled them.
         """
@@ -161,7 +161,7 @@ inside = _Inside()
 
 
 class Body:
-    """Context for the body of a reported call, if the body itself calls NumPy, as SciPy's Python code does."""
+    """Context manager around the body of a reported call, if the body itself calls NumPy, as SciPy's Python code does."""
 
     __slots__ = ("_outer",)
 

@@ -171,7 +171,7 @@ class Process:
         self.change(**{name: value})
 
     def held(self, *names: str) -> dict[str, Any]:
-        """Return the values of these attributes, or of all if none is named, by name."""
+        """Return a dict of these attributes, or of all if none is named: name -> value."""
         with lock:
             return {name: getattr(self, name) for name in names or self.__slots__}
 

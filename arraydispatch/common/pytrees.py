@@ -27,11 +27,11 @@ class Node(NamedTuple):
     """Functions that flatten and rebuild the containers of one class."""
 
     apart: Callable[[Any], tuple[Sequence[Any], Any]]
-    """Return a container's children, and the other data needed to rebuild it (hashable)."""
+    """Returns a container's children, and the other data needed to rebuild the container (hashable)."""
     together: Callable[[Any, list[Any]], Any]
-    """Rebuild the container from its children."""
+    """Rebuilds a container from that data and the children."""
     named: Callable[[Any, Any], list[str]]
-    """Return the path of each child relative to the container: ``[0]``, ``['w']``, ``.mass``."""
+    """Returns the path of each child relative to the container: ``[0]``, ``['w']``, ``.mass``."""
 
 
 def exact(value: Any) -> Any:
@@ -210,7 +210,7 @@ def rebuilt(like: Any, items: list[Any], f: Callable[[Any], Any] | None = None) 
 
 
 def leaves(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield each value, descending into lists and tuples."""
+    """Yield the values; for a list or tuple, at any depth, yield its items instead."""
     for x in values:
         if issubclass(type(x), (list, tuple)):  # isinstance would ask an array for its __class__
             yield from leaves(x)
@@ -248,7 +248,7 @@ def each_leaf(tree: Any) -> Iterator[Any]:
     within: dict[int, Any] = {}
     """The containers around the next leaf, by id."""
     following: list[Iterator[Any]] = [iter((tree,))]
-    """The remaining children of each of them, and of the tree."""
+    """First the tree, then the remaining children of each of these containers, from the outermost to the innermost."""
     while following:
         for child in following[-1]:
             children = children_of(child)

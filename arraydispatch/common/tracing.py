@@ -217,16 +217,16 @@ def user_line(trace: TracebackType | None = None) -> str:
 # -- reasons and remedies --------------------------------------------------------------------------------------------
 
 SHAPE = "the shape of a result is a value"
-"""Reason of ``nonzero``, masks and similar functions."""
+"""Reason why ``nonzero``, masks and similar functions need values."""
 
 RANK = "the rank that np.linalg.lstsq finds"
-"""Reason of least squares: the shapes of its results depend on the rank."""
+"""Reason why least squares needs values: the shapes of its results depend on the rank."""
 
 HOST_CALL = "ad.host_call runs on the host"
 """Reason why a derivative that depends on the result of host code is cut."""
 
 WRITTEN = "the array written to is a NumPy array"
-"""Reason of a write to an array that NumPy holds."""
+"""Reason why a write to an array that NumPy holds needs values."""
 
 _KEEP = "keep it an array"
 _HOST = "compute on the host through ad.host_call"

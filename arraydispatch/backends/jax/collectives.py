@@ -96,7 +96,7 @@ class Collectives:
         return zlib.crc32(self.compiled.lower(*natives).as_text().encode())
 
     def note(self, natives: Sequence[Any]) -> None:
-        """Count a call, tell the follower of it, and note shapes, dtypes and shardings of the first call's operands."""
+        """Count a call, pass its key to the follower, and keep shapes, dtypes and shardings of the first call's operands."""
         self.runs += 1
         if _follower is not None:
             if not self._key:

@@ -27,7 +27,7 @@ _MOST_ORDERS, _MOST_GRIDS = 720, 3
 _HEARTBEAT = 30
 """Seconds without a heartbeat of a process after which the runtime ends the others."""
 _HEARTBEAT_HERE = 86400
-"""The same if all are on one machine, where the command watches them: they may be suspended, or wait long for a processor."""
+"""The same if all processes are on one machine, where the command watches them: one may be suspended, or wait long for a processor."""
 
 
 def join(
@@ -113,7 +113,7 @@ def _on_loopback(exchange: Exchange) -> Any:
 
 
 def _check_free(address: str) -> None:
-    """Raise an error if another process listens on the port: gRPC would share it."""
+    """Raise an error if another process listens on the port, which gRPC would share with that process."""
     host, _, port = address.rpartition(":")
     try:
         family = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0][0]

@@ -329,8 +329,8 @@ def _kept(body: Callable[..., Array], static: tuple[Any, ...], *args: Any) -> Ar
     """Compute ``body(*args, *static)`` in the buffer of the first argument.
 
     No signal handler runs between the donation and the assignment of its successor to :data:`rescue`, provided that JAX
-    finds a compiled program for the call without running Python code. It does not at the first call of a key, and at the first after
-    JAX's caches have been cleared; these calls donate a copy. Each key has its own function, because JAX runs Python
+    finds a compiled program for the call without running Python code. JAX does not find one at the first call of a key, and at the first
+    after JAX's caches have been cleared; these calls donate a copy. Each key has its own function, because JAX runs Python
     code for ever once the first compilation of a call has been interrupted.
     """
     leaves = [x for arg in args for x in (arg if isinstance(arg, tuple) else (arg,))]
@@ -479,7 +479,7 @@ def _matmul(a: Array, b: Array) -> Array:
 
 
 _BLOCK = 64
-"""Numbers of columns of the second matrix from which copying the transposed first one costs less than reading it in place."""
+"""Number of rows and of columns of the second matrix from which copying the transposed first one costs less than reading it in place."""
 
 
 def _as_it_lies(a: Array, b: Array) -> Array:

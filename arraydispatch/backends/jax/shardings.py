@@ -34,7 +34,7 @@ Array = Any
 class Spread:
     """Placement of new arrays on the devices of a mesh; those of fewer than ``least`` elements are replicated.
 
-    ``like``: partition that is tried before the rule; spreads that differ only in ``like`` are equal.
+    ``like``: partition that is tried before the rule of :func:`_by_rule`; spreads that differ only in ``like`` are equal.
     """
 
     mesh: Mesh

@@ -29,9 +29,9 @@ Eqn = Any
 LARGE = 1 << 23
 """Bytes of an operand on each device from which storing the elements costs more than adding them: they do not fit into the caches."""
 _WIDTHS = (32, 16, 8)
-"""Numbers of neighbours that are reduced together. XLA unrolls these loops; it would split longer ones and not fuse them."""
+"""Numbers of neighbours that one loop reduces. XLA unrolls loops of this length; longer loops it would split and not fuse."""
 FEW = _WIDTHS[-1:]
-"""The same for a maximum or minimum: for eight integers XLA uses registers, and for more it takes twice the time."""
+"""The same for a maximum or minimum: for eight integers XLA uses registers, and for more integers takes twice the time."""
 _OPERATORS: dict[str, Callable[[Array, Array], Array]] = {
     "reduce_sum": lax.add,
     "reduce_prod": lax.mul,

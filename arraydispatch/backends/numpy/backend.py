@@ -134,7 +134,7 @@ class NumpyBackend(Backend):
 
     @property
     def threads(self) -> int:
-        """Return the threads of BLAS, the only part of NumPy that uses threads."""
+        """Return the number of threads of BLAS, the only part of NumPy that uses threads."""
         imported("threadpoolctl")
         import threadpoolctl
 
@@ -143,7 +143,7 @@ class NumpyBackend(Backend):
         return max((pool["num_threads"] for pool in own or pools), default=1)
 
     def use_threads(self, n: int) -> None:
-        """Set the pools of all loaded libraries, those of SciPy and scikit-learn too."""
+        """Set the number of threads of the pools of all loaded libraries, those of SciPy and scikit-learn too."""
         imported("threadpoolctl")
         import threadpoolctl
 

@@ -102,8 +102,8 @@ def _traps(b: Tensor) -> Tensor:
 
 
 def floor_divide(a: Any, b: Any) -> Tensor:
-    """Divide and round down. Integers: 0 for a zero divisor. Floats: TensorFlow rounds down the rounded quotient, so 1
-    // 0.1 is 9.
+    """Divide and round down. Integers: 0 for a zero divisor. Floats: 1 // 0.1 is 9, as in NumPy; TensorFlow rounds the rounded quotient
+    down, to 10.
     """
     if type(b) is int and b not in (0, -1) and a.dtype in INTEGERS:
         return _floor_div(a, b)

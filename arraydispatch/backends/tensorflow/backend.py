@@ -217,7 +217,10 @@ class TensorFlowBackend(Backend):
         return math.prod(int(n) for n in found[1].split(",") if n) * int(tf.dtypes.as_dtype(named).size)
 
     def from_dlpack(self, x: Any) -> Tensor:
-        """Import, raising BufferError for unaligned memory, on which TensorFlow would end the process later."""
+        """Return a tensor on the memory of an array that exports it by DLPack.
+
+        Raise BufferError for strides, and for unaligned memory, on which TensorFlow would end the process later.
+        """
         capsule = x.__dlpack__()
         if x.__dlpack_device__()[0] == 1 and not _aligned(capsule):
             raise BufferError(f"TensorFlow takes memory aligned to {_ALIGNMENT} bytes only")

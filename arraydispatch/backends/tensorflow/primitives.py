@@ -93,7 +93,7 @@ _RANGES = frozenset(np.dtype(t) for t in (np.int32, np.int64, np.float32, np.flo
 
 
 def iota(n: int, dtype: DType, device: Any) -> Tensor:
-    """Return 0, 1, … n-1, cast from int64 for the types without a range."""
+    """Return 0, 1, … n-1, cast from int64 for the types for which TensorFlow has no range."""
     with _placed(device):
         if dtype not in _RANGES:
             return astype(_range(integer(0), integer(n), integer(1)), dtype)

@@ -166,8 +166,8 @@ def _nodes(graph: Any) -> Iterator[Any]:
 
 
 def _called(graph: Any) -> Run:
-    """Return a function that calls a graph with tensors known to match its shapes and types. It skips TensorFlow's checks, which cost as
-    much as a small program.
+    """Return a function that calls a graph with tensors known to match its shapes and types. The function skips TensorFlow's checks,
+    which cost as much as a small program.
     """
     call, captured, size = graph.inference_fn.call_flat, graph.captured_inputs, len(graph.structured_outputs[0])
 

@@ -91,8 +91,8 @@ _is_inf, _is_finite, _select, _bitcast, _fill, _shape_of, _conj = map(
 
 
 def _halved(plain: Kernel) -> Kernel:
-    """Make an extremum that shares the derivative between equal numbers and gives it to the first of two NaN; TensorFlow gives all of
-    it to the first of equal numbers.
+    """Make an extremum that shares the derivative between equal numbers, and gives the whole derivative to the first of two NaN;
+    TensorFlow gives the whole derivative to the first of equal numbers.
 
     TensorFlow makes XLA ignore NaN on the CPU (``xla_cpu_enable_fast_min_max``).
     """

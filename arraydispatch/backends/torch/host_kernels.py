@@ -66,11 +66,12 @@ LEFT_TO_NUMPY: dict[Any, str] = {
 REAL = frozenset({torch.float32, torch.float64})
 _WITH_MASKS = REAL | {torch.bool}
 _MASKED_FASTER = range(1 << 17, 1 << 19)
-"""Numbers of elements for which NumPy compares faster, four times if they are in the cache. With more, both are limited by memory, and torch
-has threads."""
+"""Numbers of elements for which NumPy compares faster: in a quarter of the time, if the elements are in the cache. With more elements,
+memory limits both libraries, and torch has threads.
+"""
 _FOUND_FASTER = 1 << 10
 _FEW = 32
-"""Numbers of rows or columns up to which NumPy's BLAS multiplies matrices in less time than torch's (measured on AMD: a quarter to once)."""
+"""Number of rows or columns up to which NumPy's BLAS multiplies matrices in less time than torch's (measured on AMD: a quarter to once)."""
 _COMPLEX = frozenset({torch.complex64, torch.complex128})
 _SORTED = REAL | {torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64}
 _WITH_PLACES = _SORTED | {torch.bool}
@@ -178,7 +179,7 @@ def _is_free(a: Tensor) -> bool:
 
 
 def product(a: Tensor, b: Tensor) -> Tensor | None:
-    """Multiply matrices if one has few rows or columns; return None if torch must do it."""
+    """Multiply matrices if one of them has few rows or columns; return None if torch must multiply them."""
     if a.dtype not in REAL or not a.ndim == 2 == b.ndim or max(a.numel(), b.numel()) < LEFT_FROM:
         return None
     if min(*a.shape, b.shape[1]) > _FEW or not (b.is_cpu and concrete(b) and _is_free(b)):

@@ -268,7 +268,7 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
 
     A derivative inside the function is recorded as the operations that compute it; if autograd keeps values, the record no longer
     depends on the arguments. A user-defined derivative is not recorded. So if an outer derivative is taken through either, the function
-    that this returns only returns None: ``f`` itself has to run.
+    that ``jit`` returns only returns None: ``f`` itself has to run.
     """
     counts: list[int] = []
 

@@ -241,7 +241,7 @@ def gcd(a: Tensor, b: Tensor) -> Tensor:
 
 
 def lcm(a: Tensor, b: Tensor) -> Tensor:
-    """Compute the least common multiple modulo the width of the type, as NumPy; torch's traps on the lowest integer."""
+    """Compute the least common multiple modulo the width of the type, as NumPy does; torch's function traps on the lowest integer."""
     if a.dtype is torch.uint64:
         quotient = _divide_uint64(a, gcd(a, b))[0].view(torch.int64)
         return (quotient * b.view(torch.int64)).view(torch.uint64)
@@ -254,7 +254,7 @@ def lcm(a: Tensor, b: Tensor) -> Tensor:
 
 
 def right_shift(a: Tensor, b: Tensor) -> Tensor:
-    """Shift bits; uint64 shifts in zeros, where torch would shift in the sign of the same bits as int64."""
+    """Shift bits to the right; for uint64 shift in zeros, where torch would shift in the sign of the same bits as int64."""
     if a.dtype is not torch.uint64:
         return torch.bitwise_right_shift(a, b)
     bits, n = a.view(torch.int64), b.view(torch.int64)
