@@ -1,5 +1,6 @@
 """Names and positions of a function's parameters; of Python functions read from the code object, because :mod:`inspect` makes an object
-for each parameter."""
+for each parameter.
+"""
 
 from __future__ import annotations
 

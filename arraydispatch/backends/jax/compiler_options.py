@@ -18,8 +18,8 @@ _APART = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUA
 
 
 def compiled(function: Callable[..., Any], examples: Sequence[Any], **options: Any) -> Any:
-    """Return ``jax.jit(function, **options)``. If its program for arguments like ``examples`` has several matrix products, it is compiled
-    on a CPU with the option that computes them one by one.
+    """Return ``jax.jit(function, **options)``. On a CPU, if the program for arguments like ``examples`` has several matrix products, add
+    the compiler option that computes the products one by one.
     """
     made = jax.jit(function, **options)
     if jax.default_backend() == "cpu" and count(made.trace(*examples).jaxpr.jaxpr) > 1 and is_understood():

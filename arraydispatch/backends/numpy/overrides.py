@@ -55,7 +55,7 @@ class _Overrides(dict[Any, Callable[..., Any]]):
     """Table to which the functions of ``numpy.fft`` are added when one is looked up: NumPy loads that module lazily."""
 
     def get(self, func: Any, default: Any = None) -> Any:
-        """Return the override of a function."""
+        """Return the override of a function, else ``default``."""
         if func not in self and getattr(func, "__module__", None) == "numpy.fft":
             self.update({each: _numpys_own(each) for each in (getattr(np.fft, name) for name in _FOURIER)})
         return super().get(func, default)

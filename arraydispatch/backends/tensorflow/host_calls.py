@@ -53,7 +53,7 @@ def call(f: Any, natives: Sequence[Any], specs: Sequence[Any], lead: int = 0) ->
 
 
 def _for_many(pfor_input: Any) -> Any:
-    """Convert the operation to one on many examples: the rule for pfor."""
+    """Run the host call for all examples at once and return the stacked results: the conversion rule for ``pfor``."""
     held = _functions.get(pfor_input.op.get_attr("token"))
     if held is None or not pfor_input.num_inputs:
         return pfor._fallback_converter(pfor_input, warn=False)

@@ -393,7 +393,7 @@ def _sortable_bits(a: Tensor) -> Tensor:
 
 
 def bincount(x: Tensor, weights: Tensor | None, length: int) -> Tensor:
-    """Count; torch ignores the dtype of the weights if there is nothing to count."""
+    """Count indices, or add up their weights; torch ignores the dtype of the weights if there are no indices."""
     if not concrete(x) or (weights is not None and not concrete(weights)):
         # `torch.bincount` would read the largest of the traced values for the length of its result.
         added = torch.ones_like(x) if weights is None else weights.to(torch.float64)
