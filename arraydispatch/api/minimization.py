@@ -180,7 +180,7 @@ class _Problem:
     def by_scipy(
         self, method: str, bounds: Any, constraints: Any, tol: Any, options: Any, callback: Any, trajectory: bool
     ) -> Any:
-        """Minimize by a SciPy method."""
+        """Minimize by a SciPy method and return SciPy's result, with pytrees in place of vectors."""
         imported("scipy.optimize")
         from scipy import optimize
 
@@ -275,7 +275,7 @@ class _Problem:
         self, tol: float | None, callback: Any, trajectory: bool, learning_rate: float = 0.1, maxiter: int = 1000,
         gtol: float = 1e-5,
     ) -> Any:  # fmt: skip
-        """Run gradient descent with a fixed learning rate."""
+        """Minimize by gradient descent with a fixed learning rate and return a SciPy result; raise TypeError without derivatives."""
         imported("scipy.optimize")
         from scipy.optimize import OptimizeResult
 

@@ -166,7 +166,7 @@ class Array(Handle):
         return self._base
 
     def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
-        """As ``ndarray.setflags``."""
+        """As ``ndarray.setflags``; ValueError also for a view that may not be written."""
         if write and self._base is not None and not views.writeable(self._base) and ghost(self._base).flags.owndata:
             # NumPy does not know whether the library's memory is writable.
             raise ValueError("cannot set WRITEABLE flag to True of this array")
@@ -368,7 +368,7 @@ class Array(Handle):
 
     @property
     def ctypes(self) -> Any:
-        """As ``ndarray.ctypes``, if the memory may be written on the host."""
+        """As ``ndarray.ctypes``; AttributeError unless the memory may be written on the host."""
         if not exports.shares_with_host(self):
             raise AttributeError(
                 f"an array of {self.backend.name} has no address that C code may write to; use np.array(x).ctypes, a copy"

@@ -143,8 +143,9 @@ class Flat:
             subscripts.setitem(self.base, ..., line.reshape(self._base.shape))
 
     def _element(self, value: Any) -> Any:
-        """Convert a value to one element of the array's dtype, or return a 0-d array itself whose value is not known or part of a
-        derivative.
+        """Convert a value to one element of the array's dtype; return a 0-d array itself if its value is not known or part of a derivative.
+
+        Raise ValueError if the value is not a single element of that dtype.
         """
         value = wrapping.numbers(value, self._base.dtype)
         if isinstance(value, Handle) and ghost(value).ndim == 0 and value._kind.backend.recorded(views.native(value)):

@@ -82,8 +82,8 @@ class Scalar(Array):
         raise TypeError(f"object of type '{self.dtype.type.__name__}' has no len()")
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute that only some of NumPy's scalar types have, such as ``is_integer``, ``bit_count`` and ``hex``, of this
-        value.
+        """Return an attribute that only some of NumPy's scalar types have, such as ``is_integer``, ``bit_count`` and ``hex``. Raise
+        AttributeError if NumPy's scalar of this value lacks the attribute, and for names that begin with an underscore.
         """
         if name.startswith("_"):
             raise AttributeError(f"'Scalar' object has no attribute {name!r}")

@@ -132,7 +132,7 @@ class Namespace(Functions):
         sys.modules.update({part.__name__: part for part in (self.linalg, self.fft)})
 
     def __array_namespace_info__(self) -> Info:
-        """Return the capabilities, dtypes and devices of this namespace."""
+        """Return an object that describes the capabilities, dtypes and devices of this namespace."""
         return Info(self._backend)
 
     def of_version(self, version: str | None) -> Namespace:

@@ -315,8 +315,9 @@ class Backend:
         """Module with the library's sparse matrices.
 
         ``native(places, index, values)`` creates a matrix from ``places``, a :class:`arraydispatch.sparse.structure.Structure`;
-        ``index(name)`` returns its index arrays in the library's type. ``parts(matrix)`` returns format, shape, rows, columns and values,
-        None for other objects. ``matmul(places, index, values, dense)`` also works in programs and ``vmap`` if ``TRACES``.
+        ``index(name)`` returns its index arrays in the library's type. ``parts(matrix)`` returns format, shape, rows, columns and values
+        of a sparse matrix of the library, None for other objects. ``matmul(places, index, values, dense)`` also works in programs and
+        ``vmap`` if ``TRACES``.
         """
         return imported(f"{type(self).__module__.rpartition('.')[0]}.sparse")
 
@@ -429,11 +430,13 @@ class Backend:
         return True
 
     def recorded(self, a: Native) -> bool:
-        """Whether a derivative in progress depends on the array. Reading the value would lose that derivative, even if the value is known."""
+        """Whether the value is not known, as in a program or a batch that is traced, or reading it would lose a derivative in progress."""
         return not self.is_concrete(a)
 
     def followed(self, a: Native) -> bool:
-        """Whether the array is :meth:`recorded` or belongs to a program or batch being traced, even if no derivative depends on it."""
+        """Whether the library records operations on the array for a derivative. False if the array only belongs to a program or batch; by
+        default the same as :meth:`recorded`, for libraries that cannot tell.
+        """
         return self.recorded(a)
 
     def staged(self, a: Native) -> bool:

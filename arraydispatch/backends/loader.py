@@ -128,7 +128,9 @@ def discover() -> None:
 
 
 def _from_entry_point(name: str, row: _Row) -> Backend:
-    """Return the backend that another distribution adds; errors name the distribution."""
+    """Return the backend that another distribution adds. If it cannot be imported or is no backend, raise an error that names the
+    distribution.
+    """
     whose = f"backend {name!r}, which the entry point {row.entry.value!r} of {_distribution(row.entry)} adds,"
     try:
         backend = row.entry.load()

@@ -61,7 +61,7 @@ class _Judge:
             self._theirs(kind, flag)
 
     def write(self, message: str) -> None:
-        """Handle an error in the mode "log"."""
+        """Pass an error in the mode "log" to the user's log object; raise NumPy's NameError if there is none."""
         if self._theirs is None:
             kind = message.removeprefix("Warning: ").partition(" encountered")[0]
             raise NameError(f"log specified for {kind} (in {self.name}) but no object with write method found.")

@@ -217,8 +217,8 @@ def moved(a: Array, sharding: Any) -> Array:
 
 
 def free(a: Array) -> Array:
-    """Return an array itself, or, from a mesh with JAX's explicit axes, on one with automatic axes, where the partitioner chooses: with
-    explicit axes most slices are type errors.
+    """Return an array itself; if its mesh has JAX's explicit axes, on which most slices are type errors, return the array on the same mesh
+    with automatic axes, where XLA's partitioner chooses the shardings of results.
     """
     sharding = getattr(a, "sharding", None)
     if isinstance(a, jax.core.Tracer) or not isinstance(sharding, NamedSharding):

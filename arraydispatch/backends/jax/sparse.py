@@ -34,7 +34,9 @@ def native(places: Any, index: Any, values: Array) -> Any:
 
 
 def parts(matrix: Any) -> Any:
-    """Return format, shape, rows, columns and values of a JAX sparse matrix; None for other objects."""
+    """Return format, shape, rows, columns and values of a JAX sparse matrix; None for other objects. Raise ValueError unless it has two
+    dimensions.
+    """
     module = sys.modules.get("jax.experimental.sparse")
     if module is None or not isinstance(matrix, module.JAXSparse):
         return None

@@ -330,7 +330,10 @@ class TensorFlowBackend(Backend):
         return bool(np.may_share_memory(self.to_numpy(a), self.to_numpy(b)))
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Register the conversion of the wrapper to the tensor inside it; another dtype is refused."""
+        """Register a function by which TensorFlow converts an array to the tensor inside it.
+
+        The function raises TypeError if TensorFlow wants another dtype, except for arrays that stand for ndarrays.
+        """
 
         def convert(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
             native = value.native

@@ -162,8 +162,8 @@ def _differentiable_cholesky(a: Tensor) -> Any:
 
 
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
-    """Factorize, after scaling, because TensorFlow's squares overflow; an empty matrix by hand, because TensorFlow leaves its complete
-    factor unset.
+    """Return q and r. The matrix is scaled first, because TensorFlow's squares overflow. For an empty matrix, whose complete factor
+    TensorFlow leaves unset, q is made here.
     """
     shape = dims(a)
     if 0 in shape[-2:]:
@@ -288,7 +288,7 @@ def solve_triangular(a: Tensor, b: Tensor, lower: bool) -> Tensor:
 
 
 def lu(a: Tensor) -> tuple[Tensor, Tensor]:
-    """Factorize; raise Unsupported for a singular matrix, which TensorFlow's function refuses."""
+    """Return both factors in one matrix and the order of the rows; raise Unsupported for a singular matrix, which TensorFlow refuses."""
     try:
         return tuple(tf.linalg.lu(a, output_idx_type=tf.int64))
     except tf.errors.InvalidArgumentError:

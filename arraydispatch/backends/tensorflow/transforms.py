@@ -103,7 +103,9 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
 
 
 def _compiled(program: Run, natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-    """Call a program for the first time, when XLA compiles it or reads what an earlier process has compiled; report which and how long."""
+    """Call a program for the first time, when XLA compiles it or reads what an earlier process has compiled. Report to the listener which
+    of both XLA did, and the time.
+    """
     start, before = perf_counter(), _files_of_programs()
     made = program(natives)
     if events.tap is not None:

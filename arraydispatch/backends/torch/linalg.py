@@ -125,8 +125,8 @@ def cholesky(a: Tensor) -> Tensor:
 
 @_numpy_errors
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
-    """Factorize; on a CPU complex64 through complex128: MKL's ``cgeqrf`` gives NaN for matrices of low rank, such as 8
-    x 8 ones.
+    """Return q and r. On a CPU a complex64 matrix is converted to complex128: MKL's ``cgeqrf`` gives NaN for matrices of low rank, such
+    as 8 x 8 ones.
     """
     wide = a.to(torch.complex128) if a.dtype is torch.complex64 and a.device.type == "cpu" else a
     q, r = torch.linalg.qr(wide, "complete" if complete else "reduced")
