@@ -235,7 +235,7 @@ class Backend:
     """Whether arrays are in the host state, and the ufuncs of the library's :attr:`INPLACE` may write into their memory."""
 
     native_views: ClassVar[bool] = False
-    """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""
+    """Whether ``a[key]`` of a native array, for a basic key without negative steps, is the view and raises the errors of NumPy."""
 
     native_is_ndarray: ClassVar[bool] = False
     """Whether native arrays are ndarrays, for which NumPy itself decides what is a view."""
@@ -426,7 +426,7 @@ class Backend:
         return 0
 
     def is_concrete(self, a: Native) -> bool:
-        """Whether the value is known now; False for a tracer."""
+        """Whether the value is known and may be read now; False for a tracer."""
         return True
 
     def recorded(self, a: Native) -> bool:
