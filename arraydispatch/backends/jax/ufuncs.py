@@ -152,7 +152,7 @@ def _power(a: Array, b: Array) -> Array:
 
 
 _FEW_BITS = 3
-"""Number of bits of exponents for which all products are computed in one pass over memory."""
+"""Maximum number of bits of an exponent with which a power is computed in one pass over memory."""
 
 
 def _by_few_squares(a: Array, b: Array) -> Array:
