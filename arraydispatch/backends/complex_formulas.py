@@ -170,8 +170,8 @@ class Formulas:
         return body
 
     def inverse(self, name: str, function: Kernel) -> Kernel:
-        """Return the inverse of a circular or hyperbolic function: the library's own ``function`` on one side of the branch cut,
-        reflected.
+        """Return a kernel for the inverse of a circular or hyperbolic function. The library's own ``function`` computes it on one side of
+        the branch cut; the other side is a reflection.
         """
         lib = self.lib
 

@@ -229,7 +229,9 @@ def may_import() -> bool:
 
 _interrupting = 0
 _met: Any = None
-"""Module that was being imported at the last check of all modules. It is looked at first, because a long import is asked about often."""
+"""Module that was being imported at the last check of all modules. That module is checked first, because there are many checks during a
+long import.
+"""
 
 
 def interrupting(more: int) -> None:

@@ -234,8 +234,8 @@ class Shapes:
         return True
 
     def refused(self, found: Iterable[tuple[int, ...]]) -> None:
-        """Note shapes for which a block was not compiled, because the block has programs for enough other shapes. From now on later
-        shapes among them count as not recurring.
+        """Note shapes for which a block was not compiled, because the block has programs for enough other shapes. The later shapes
+        among them, which recurred because of the number of questions, count as not recurring from now on.
         """
         for shape in self._later.intersection(found):
             self._later.discard(shape)

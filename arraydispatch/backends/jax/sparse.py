@@ -34,8 +34,8 @@ def native(places: Any, index: Any, values: Array) -> Any:
 
 
 def parts(matrix: Any) -> Any:
-    """Return format, shape, rows, columns and values of a JAX sparse matrix; None for other objects. Raise ValueError unless it has two
-    dimensions.
+    """Return format, shape, rows, columns and values of a JAX sparse matrix; None for other objects. Raise ValueError unless the matrix
+    has two dimensions.
     """
     module = sys.modules.get("jax.experimental.sparse")
     if module is None or not isinstance(matrix, module.JAXSparse):

@@ -132,7 +132,9 @@ _EIG = "Array must not contain infs or NaNs"
 
 
 def cholesky(a: Tensor) -> Tensor:
-    """Factorize; raise LinAlgError if a matrix without NaN is not positive definite. TensorFlow returns NaN there."""
+    """Return the lower factor; raise LinAlgError if a matrix without NaN is not positive definite. TensorFlow returns NaN for such a
+    matrix, and so does this function in a graph.
+    """
     if not tf.executing_eagerly():
         tracing.looked()
         return _differentiable_cholesky(a)

@@ -30,8 +30,8 @@ def native(places: Any, index: Any, values: Tensor) -> Any:
 
 
 def parts(matrix: Any) -> Any:
-    """Return format, shape, rows, columns and values of a ``SparseTensor``; None for other objects. Raise ValueError unless it has two
-    dimensions.
+    """Return format, shape, rows, columns and values of a ``SparseTensor``; None for other objects. Raise ValueError unless the tensor has
+    two dimensions.
     """
     if not isinstance(matrix, tf.sparse.SparseTensor):
         return None

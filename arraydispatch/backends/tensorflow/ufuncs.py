@@ -351,7 +351,9 @@ _BOOL, _UINT8, _INT32, _INT64, _FLOAT32 = (np.dtype(t) for t in (bool, np.uint8,
 _SMALL = {np.dtype(t): _INT32 for t in (np.int8, np.int16)}
 _HALVES = {_FLOAT16: _FLOAT32, BFLOAT16: _FLOAT32}
 _COMPLEX64 = {np.dtype(np.complex64): np.dtype(np.complex128)}
-"""Dtype -> wider dtype in which it is computed, because the vectorized kernel of the former has other signs than NumPy at infinities."""
+"""Dtype -> wider dtype in which it is computed, because the vectorized kernel of the narrower dtype has other signs than NumPy at
+infinities.
+"""
 _BYTE = {_BOOL: _UINT8}
 _WITHOUT_BOOL: dict[Any, Any] = dict.fromkeys(
     (np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin)

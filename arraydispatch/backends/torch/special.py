@@ -23,7 +23,7 @@ def gammaln(x: Tensor) -> Tensor:
 
 
 def zeta(x: Tensor, q: Tensor) -> Tensor:
-    """Compute zeta; torch has NaN for infinities."""
+    """Compute zeta; torch has NaN where ``q`` is infinite."""
     value = torch.special.zeta(x, q)
     return torch.where((q == math.inf) & (x > 1), torch.zeros_like(value), value)
 
