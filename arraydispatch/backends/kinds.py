@@ -35,7 +35,9 @@ class Kind:
 
     @property
     def home(self) -> Kind:
-        """Return the kind of this dtype in the library: this kind, unless it is of the host state or of a deferring variant."""
+        """Return this kind, or for a kind of the host state or of a deferring variant the library's kind, which is never
+        :attr:`standard`.
+        """
         return self.backend.home.kind(self.dtype) if self.backend.hosted or self.backend.defers else self
 
     def of(self, dtype: np.dtype[Any]) -> Kind:

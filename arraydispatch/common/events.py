@@ -56,9 +56,9 @@ class Listener:
         backend : str
             Name of the backend that holds the data.
         kind : str
-            ``"override" "native" "composed" "view" "host"``: the class of the entry that ran; ``"fused"``: the call was
-            recorded; ``"block"``: a block of recorded calls ran. A listener files the call as a ``"host kernel"`` if
-            :meth:`host_kernel` was called meanwhile.
+            ``"override" "native" "composed" "view" "host"``: the class of the entry that ran; ``"hosted"``: NumPy ran on values in the host
+            state; ``"fused"``: the call was recorded; ``"block"``: a block of recorded calls ran. A listener files the call as a
+            ``"host kernel"`` if :meth:`host_kernel` was called meanwhile.
         reason : str
             Reason for a host fallback; empty unless ``kind`` is ``"host"``.
         seconds : float
