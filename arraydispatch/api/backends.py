@@ -138,7 +138,13 @@ def backend_named(target: Any) -> Backend:
 
 
 def backend(name: str | Backend) -> Backend:
-    """Load and return the backend of this name. A backend is also a context manager: ``with ad.backend("torch"): …``."""
+    """Load and return the backend of this name. A backend is also a context manager: ``with ad.backend("torch"): …``.
+
+    Raises
+    ------
+    NoBackendFoundError, BackendNotInstalledError
+        The message lists the known backends, or tells how to install the library.
+    """
     return backend_named(name)
 
 

@@ -162,8 +162,8 @@ TRANSFORMS: dict[str, str] = {
     "pull(cotangents, many), or pull(None) if outs is one number -> a list with a gradient for each primal, zeros if no out depends on it; "
     "many: whether the cotangents, and the gradients, have a leading axis, for many pulls at once. For a complex z the gradient is "
     "dL/dRe + i dL/dIm",
-    "jit": "(f, examples) -> f compiled for natives of these shapes and dtypes, run once to be traced: f(natives) -> (outs, extra), or None if "
-    "f itself has to run",
+    "jit": "(f, examples) -> f compiled for natives of these shapes and dtypes, run once to be traced: f(natives) -> (outs, extra), "
+    "or None if f itself has to run",
     "abstract": "(f, specs, device) -> (shape, dtype) of each native array in the list that f returns of natives of these (shape, dtype), without "
     "values",
     "program": "(f, specs, device, spare) -> run(natives, made): runs f compiled, and appends the list of its results, native arrays, to "

@@ -312,7 +312,7 @@ def flatten_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[An
 
 
 def unflatten_call(structure: Structure, leaves: list[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Return the arguments and keywords to call a function with."""
+    """Return the positional and keyword arguments that :func:`flatten_call` flattened to this structure, with these leaves."""
     if structure is _CALLS.get(len(leaves)):
         return leaves, {}
     args, kwargs = tree_unflatten(structure, leaves)

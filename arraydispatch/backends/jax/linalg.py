@@ -58,7 +58,7 @@ def cholesky(a: Array) -> Any:
 
 
 def _factored(a: Array, complete: bool) -> tuple[Array, Array]:
-    """Factor a matrix; a wide one by its first columns, because JAX has no derivative of a wide factorization."""
+    """Return q and r; for a wide matrix from its first columns, because JAX has no derivative of a wide factorization."""
     m, n = a.shape[-2:]
     q, r = jnp.linalg.qr(a[..., :m] if m < n else a, "complete" if complete and m > n else "reduced")
     if m >= n:
