@@ -85,7 +85,9 @@ _FILLS: dict[Any, Any] = {}
 
 
 def _filled_in_library(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
-    """Return an array filled with 0 or 1 if its dtype has been resolved before; None otherwise."""
+    """Return an array that the library fills with an int; None if the general rules are needed: on the NumPy backend, on a backend with a
+    scope, for other values, and for dtypes that the library lacks.
+    """
     backend = settings.current_backend()
     key = backend, dtype, (settings.context_rules.get() or settings.default.rules).precision
     try:

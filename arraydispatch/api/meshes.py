@@ -134,7 +134,7 @@ def mesh(devices: Any = "auto", *, min_size: int = LEAST) -> Mesh:
     Raises
     ------
     OptionError
-        If ``devices`` is none of these; when the block begins, if the backend does not split arrays.
+        If ``devices`` is none of these, or ``min_size`` is negative; when the block begins, if the backend does not split arrays.
     DeviceNotFoundError
         When the block begins, if there are fewer devices.
 

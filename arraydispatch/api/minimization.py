@@ -63,9 +63,10 @@ def minimize(
     Raises
     ------
     TypeError
-        If ``x0`` contains anything but real floating numbers, or ``fun`` does not return a real number.
+        If ``x0`` contains anything but real floating numbers, or ``fun`` does not return a real number; for an unknown option of gradient
+        descent, and for gradient descent on the numpy backend.
     ValueError
-        For an unknown method.
+        For an unknown method, and for bounds or constraints of gradient descent.
 
     Notes
     -----

@@ -120,6 +120,8 @@ def integers(
     ------
     ValueError
         If the interval is empty, if the dtype cannot represent it, or if it has more than 2**53 integers.
+    TypeError
+        If the dtype is not one of integers.
     """
     first, last = (0, operator.index(low)) if high is None else (operator.index(low), operator.index(high))
     last -= not endpoint

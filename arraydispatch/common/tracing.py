@@ -258,7 +258,8 @@ def refusal(why: str, where: str | None = None) -> TraceError:
     """Build the error for a value that is unknown, or that is not available without cutting a derivative: the message names the cause, the user's
     line and the remedy.
 
-    ``why`` is the operation that needs the value, such as ``"bool()"``. ``where`` is the user's line to name; by default the running one.
+    ``why`` is the operation that needs the value, such as ``"bool()"``. ``where`` is the user's line to name; by default the line that
+    runs.
     """
     traces = entered()
     where = user_line() if where is None else where

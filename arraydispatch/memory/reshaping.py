@@ -74,7 +74,7 @@ def _become(a: Handle, made: Handle) -> None:
 
 
 def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
-    """Implement ``a.resize(shape)``; raise ValueError for a view, and for an array with views."""
+    """Implement ``a.resize(shape)``; if that changes the size, raise ValueError for a view, and for an array with views."""
     # With elements of zero bytes NumPy only checks the arguments and raises its errors.
     asked = np.empty(0, np.dtype([]))
     asked.resize(shape, refcheck=refcheck)

@@ -149,8 +149,8 @@ def compile_view(
     strides: tuple[int, ...],
     layout: tuple[int, ...] | None = None,
 ) -> ViewProgram:
-    """Return the program of slices, a transpose, flips and reshapes that reads the view (offset, shape, strides) from a root; it is a
-    gather if none does.
+    """Return the program of slices, a transpose, flips and reshapes that reads the view (offset, shape, strides) from a root; if no such
+    program reads the view, return a gather.
 
     ``layout``: the root's own strides in elements, if its memory is not in C order.
     """
