@@ -399,7 +399,7 @@ class _NotYet:
 
 @contextmanager
 def _without(row: _Row) -> Iterator[None]:
-    """Prevent a library's import of packages that it also imports on first use, unless the program has imported one."""
+    """Prevent a library's import of packages that it also imports on first use, unless the library or one of the packages is imported."""
     if not row.waits or row.library in sys.modules or any(name.partition(".")[0] in sys.modules for name in row.waits):
         yield
         return

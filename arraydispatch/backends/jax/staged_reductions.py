@@ -118,7 +118,7 @@ def _run(jaxpr: Any, consts: Sequence[Any], given: Sequence[Array], count: int) 
 
 
 def _inlined(eqn: Eqn) -> ClosedJaxpr | None:
-    """Return the inner program if an equation only calls one; else None."""
+    """Return the inner program if an equation only calls one, without shardings of its own; else None."""
     inner = eqn.params.get("jaxpr", eqn.params.get("call_jaxpr"))
     if eqn.primitive.name not in ("jit", "pjit", "custom_jvp_call") or not isinstance(inner, ClosedJaxpr):
         return None

@@ -45,7 +45,9 @@ def _is_foreign(x: Any) -> bool:
 
 
 def _array(result: Any) -> Any:
-    """Convert a NumPy scalar to the 0-d array that bodies return."""
+    """Convert a floating or complex NumPy scalar, or those in a tuple, to 0-d arrays, which bodies return; return any other result
+    itself.
+    """
     if isinstance(result, np.inexact):
         return np.asarray(result)
     return mapped(_array, result) if type(result) is tuple else result

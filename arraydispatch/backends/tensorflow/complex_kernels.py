@@ -43,8 +43,8 @@ def _in_programs(
     op: Kernel, formula: Kernel, slope: Kernel, of_real: Kernel | None = None, single: bool = True
 ) -> Kernel:
     """Make a kernel that uses ``formula`` for complex numbers in programs, ``of_real`` for real numbers there (of double precision only,
-    unless ``single``), and ``op`` otherwise. ``slope(z)``: the derivative; the formula's own would be NaN if a branch that is not
-    selected overflows.
+    unless ``single``), and ``op`` otherwise. ``slope(z)``: the derivative; the formula's own derivative would be NaN if a branch
+    that is not selected overflows.
     """
 
     def sloped(formula: Kernel) -> Kernel:

@@ -196,7 +196,7 @@ class TorchBackend(Backend):
     join = staticmethod(torch.concatenate)  # torch's default axis is the first
 
     def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
-        """Return the function for :attr:`Kind.scalar`. It returns None while a gradient is recorded, which a NumPy scalar would cut."""
+        """Return the function for :attr:`Kind.scalar`. It also returns None while a gradient is recorded: a scalar would cut it."""
         make, elsewhere = dtype.type, self._elsewhere
 
         def scalar(a: Tensor) -> Any:
