@@ -77,7 +77,7 @@ def choice(
 
 
 def temporary(compiled: Any, natives: Sequence[Any]) -> float:
-    """Return the bytes of a program's intermediate values on one device; compile it for operands like these."""
+    """Compile a program for operands like these, and return the bytes of its intermediate values on one device; 0 if they are not known."""
     sizes = compiled.lower(*natives).compile().memory_analysis()
     return 0 if sizes is None else sizes.temp_size_in_bytes
 

@@ -104,7 +104,7 @@ def product(a: Tensor, b: Tensor) -> Tensor | None:
 
 
 def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
-    """Count many places in host memory; return None for few, and if TensorFlow must count them."""
+    """Count many indices in host memory, or add up their weights; return None for few, and if TensorFlow must count them."""
     given = (x,) if weights is None else (x, weights)
     if None in (shape := dims(x)) or math.prod(shape) < COUNTED_FROM or not _are_known(*given):
         return None

@@ -206,8 +206,8 @@ def _atanh(x: Tensor) -> Tensor:
 
 
 def _acosh(x: Tensor) -> Tensor:
-    """Compute acosh. The formula that torch's compiler writes on the CPU overflows from the square root of the largest number on
-    (``CppVecOverrides.acosh``).
+    """Compute acosh of floats on a CPU; return NotImplemented for other tensors. The formula that torch's compiler writes there overflows
+    from the square root of the largest number on (``CppVecOverrides.acosh``).
     """
     if x.device.type != "cpu" or not x.is_floating_point():
         return NotImplemented
@@ -218,7 +218,9 @@ def _acosh(x: Tensor) -> Tensor:
 
 
 def _floor_divide(a: Tensor, b: Any) -> Tensor:
-    """Divide floats and round down. Torch's compiler would round the rounded quotient down (``lowering.div_mode``)."""
+    """Divide floats of one dtype and round down; return NotImplemented for other operands. Torch's compiler would round the rounded
+    quotient down (``lowering.div_mode``).
+    """
     if not a.is_floating_point() or (isinstance(b, Tensor) and b.dtype is not a.dtype):
         return NotImplemented
     quotient, rest = a / b, torch.fmod(a, b)
@@ -232,7 +234,9 @@ def _floor_divide(a: Tensor, b: Any) -> Tensor:
 
 
 def _nextafter(a: Tensor, b: Tensor) -> Tensor:
-    """Return the next 16-bit number by its bits: torch's compiler returns the next of 32 bits, rounded to the number itself."""
+    """Return the next 16-bit number by its bits, NotImplemented for other types. Torch's compiler returns the next number of 32 bits,
+    rounded, which is the number itself.
+    """
     if a.dtype.itemsize != 2:
         return NotImplemented
     bits = a.view(torch.int16)
