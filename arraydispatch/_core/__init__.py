@@ -1,1 +1,1 @@
-"""The state of arrays and proxies of callables, written in C where a compiler is there and in Python with the same behaviour."""
+"""The state of arrays and proxies of callables: in C where a compiler is available, otherwise in Python with the same behaviour."""

@@ -14,8 +14,8 @@ __all__ = ["Called", "MethodStandIn", "StandIn", "by_name"]
 
 
 class _Forwarding(property):
-    """Descriptor for ``__call__`` of :class:`_Called`. On an instance it returns the target; on the class, a function of an instance
-    and its arguments.
+    """Descriptor for ``__call__`` of :class:`_Called`. Read on an instance, it returns the target; read on the class, it returns itself,
+    which calls the target of its first argument with the other arguments.
     """
 
     def __call__(self, instance: Any, /, *args: Any, **kwargs: Any) -> Any:
@@ -39,7 +39,7 @@ Called: Any = _Called if _compiled is None else _compiled.Called
 
 
 class _Module:
-    """Module in a pickle."""
+    """Object that pickle writes in place of a module; unpickling imports the module."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -51,15 +51,16 @@ class _Module:
 def by_name(module: str, name: str) -> tuple[Any, ...]:
     """Return the ``__reduce__`` value of a module's attribute; ``name`` may be dotted, as ``add.reduce``.
 
-    Unpickling returns the facade's object in a user file under a launcher, and NumPy's own elsewhere, without this package.
+    For a name of NumPy, unpickling in a user file under a launcher returns the facade's object, elsewhere NumPy's own. The pickle can
+    be loaded without this package.
     """
     return operator.attrgetter(name), (_Module(module),)
 
 
 class MethodStandIn:
-    """Stand-in for a method of one of NumPy's classes, such as ``np.ufunc.reduce``; subclasses say how it is called.
+    """Stand-in for a method of one of NumPy's classes, such as ``np.ufunc.reduce``; subclasses define the call.
 
-    Comparison, hashing, pickling and ``functools.wraps`` treat it as the method itself.
+    Comparison, hashing, pickling and ``functools.wraps`` treat the stand-in as the method itself.
     """
 
     __name__: str
@@ -84,8 +85,8 @@ class MethodStandIn:
 
 
 class StandIn(Called):  # type: ignore[misc]
-    """Stand-in for a function. Comparison, hashing, pickling (by a public module and name), ``functools.wraps`` and ``inspect`` see the
-    function itself.
+    """Stand-in for a function. Comparison, hashing, pickling (by a public module and name), ``functools.wraps`` and ``inspect`` treat
+    the stand-in as the function itself.
 
     Calls go to ``target``, by default the function. This class and its subclasses must not annotate names: their
     ``__annotations__`` would hide the function's.
@@ -93,7 +94,7 @@ class StandIn(Called):  # type: ignore[misc]
 
     def __init__(self, real: Any, module: str, name: str, target: Any = None) -> None:
         self.real, self.target = real, real if target is None else target
-        for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):  # attributes of classes too
+        for attribute in ("__module__", "__name__", "__qualname__", "__doc__"):  # on this class too: no __getattr__
             if hasattr(real, attribute):
                 setattr(self, attribute, getattr(real, attribute))
         self._where = module, name
@@ -103,14 +104,14 @@ class StandIn(Called):  # type: ignore[misc]
             raise AttributeError(name)
         return getattr(self.real, name)
 
-    # isinstance() goes by __class__, so the checks of users, libraries and inspect hold.
+    # isinstance() reads __class__, so checks of the function's type, by users, libraries and inspect, succeed.
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
         return type(self.real)
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
-        """Attributes that functools.wraps copies."""
+        """The function's ``__dict__``, which functools.wraps copies."""
         return self.real.__dict__
 
     def __dir__(self) -> list[str]:

@@ -1,11 +1,11 @@
 """``Handle``: the state of an array, and the table of forms that its operators, methods and attributes call.
 
 A *form* is one way to compute a member of :class:`arraydispatch.array.Array`, such as ``__add__`` or ``sum``. The general form always
-works. The recorder and the thin path have forms of their own, and one set of forms is in force at a time: :func:`install` puts it there.
+works. The recorder and the thin path have forms of their own. One set of forms is in force at a time; :func:`install` puts a set in force.
 
-Where the core is compiled, ``Handle`` is an extension type. Its operators are slots of the type that call the form in force. Other
-members, and all of them where nothing is compiled, are :class:`Method` and :class:`Attribute` objects of the class of arrays that do. A
-change of forms exchanges their targets and assigns nothing to a class.
+Where the core is compiled, ``Handle`` is an extension type. Its operators are slots of the type that call the form in force. All other
+members (and the operators too, where nothing is compiled) are :class:`Method` and :class:`Attribute` objects of the class of arrays,
+which also call the form in force. A change of forms replaces the targets of the slots and objects; no attribute of a class is assigned.
 """
 
 from __future__ import annotations
@@ -31,27 +31,28 @@ class Handle:
     Attributes
     ----------
     _v : native array
-        The value; stale for a view whose ``_root`` was written since ``_seen``.
+        The value; stale in a view if ``_root._writes`` is no longer ``_seen``.
     _kind : Kind
         Backend and dtype.
     _root : Handle or None
-        Where the value must be read again from; None for roots and for views that alias natively.
+        The root from which a stale value is read again; None for roots, and for views whose native value shares the root's memory.
     _seen : int
-        The root's number of writes when ``_v`` was read.
+        ``_root._writes`` when ``_v`` was read.
     _ghost : ndarray or None
-        Made on demand.
+        The array's ghost (:mod:`arraydispatch.memory.ghosts`), made when it is first needed.
     _base : Handle or None
         The root, as ``ndarray.base`` has it; None for a root.
     _owned : bool
-        For a root on an immutable backend: one of our kernels made the value's buffer and no other code can see it, so
-        an update may reuse it. Python's reference count would not tell: ``device_put`` and ``addressable_data`` alias
-        without changing it. :func:`arraydispatch.memory.views.expose` clears the bit.
+        For a root on an immutable backend: whether one of our kernels made the value's buffer and no other code can see that buffer,
+        so that an update may reuse it. Python's reference count cannot replace this flag: ``device_put`` and ``addressable_data``
+        alias a buffer without changing the count. :func:`arraydispatch.memory.views.expose` clears the flag.
     _writes : int
         Number of writes to a root.
     _twin : tuple, optional
-        For a value in the host state: its native copy, and the key by which :func:`arraydispatch.memory.views.lifted` finds it.
+        For a value in the host state: its native copy, the root's number of writes and the device asked for when the copy was made, and
+        the copy's device. :func:`arraydispatch.memory.views.lifted` reads and sets it.
     _looks : int, optional
-        For a root: how often a small part of it was read.
+        For a root: number of times that a small part of the array was read.
     _views : list of weak references, optional
         For a root: the views that read it.
     """
@@ -96,7 +97,7 @@ compiled = _compiled is not None
 if compiled and not TYPE_CHECKING:
     Handle = _compiled.Handle
     ndarray = Handle
-    """Name by which pickle finds the class's operators: they are named as NumPy's."""
+    """Name by which pickle finds the operators of ``Handle``: they are named as NumPy's, ``ndarray.__add__``."""
 
 
 # -- making arrays -----------------------------------------------------------------------------------------------------
@@ -106,7 +107,7 @@ bare: Callable[[type], Any] = _compiled.bare if compiled else object.__new__
 
 
 def new_array(cls: type, value: Any, kind: Any, owned: bool = False, base: Any = None) -> Any:
-    """Make an array of a class: of a value that is its own, or a view of the array ``base`` that aliases natively."""
+    """Make an array of a class with a value: a root or, with ``base``, a view whose native value shares the memory of that root."""
     made = bare(cls)
     made._v = value
     made._kind = kind
@@ -122,7 +123,7 @@ def _live() -> list[Any]:
 
 
 live: Callable[[], list[Any]] = _compiled.live if compiled else _live
-"""Returns all live arrays, of all classes. Python's collector does not track compiled arrays, as it does not track ndarrays."""
+"""Returns all live arrays, of all classes. (Python's collector cannot list compiled arrays: like ndarrays, they are not tracked.)"""
 
 
 def _track(x: Any) -> None:
@@ -130,11 +131,13 @@ def _track(x: Any) -> None:
 
 
 track: Callable[[Any], None] = _compiled.track if compiled else _track
-"""Makes Python's collector track an array, because its value may be part of a reference cycle."""
+"""Makes Python's collector track a compiled array whose value may be part of a reference cycle. In pure Python it does nothing, because
+the collector tracks all arrays there.
+"""
 
 
 def held(x: Any, cls: Any) -> Any:
-    """Return the value of an array of exactly this class, if it is an ndarray; else None."""
+    """Return the value of ``x`` if ``x`` is of exactly the class ``cls`` and the value is an ndarray; else None."""
     if type(x) is not cls:
         return None
     value = x._v
@@ -142,7 +145,7 @@ def held(x: Any, cls: Any) -> Any:
 
 
 def kind_of(x: Any) -> Any:
-    """Return the kind of an array that :func:`held` has looked at."""
+    """Return the kind of ``x``, which the caller knows to be an array."""
     return x._kind
 
 
@@ -152,12 +155,12 @@ def root_of(x: Any) -> Any:
 
 
 def count_write(x: Any) -> None:
-    """Count a write to an array."""
+    """Add 1 to the number of writes of an array's root."""
     root_of(x)._writes += 1
 
 
 def maker(cls: type) -> Callable[..., Any]:
-    """Return ``make(value, kind, owned=False)``, which makes arrays of a class; ``make.__self__`` is the class."""
+    """Return the function ``make(value, kind, owned=False)``, which makes arrays of a class; ``make.__self__`` is the class."""
     made: Callable[..., Any] = _compiled.maker(cls) if compiled else MethodType(new_array, cls)
     return made
 
@@ -192,9 +195,10 @@ MOST_SHORT = 5
 
 
 def shortened(form: Any, *shorter: Any, out: tuple[Any, ...] = (), axis: tuple[Any, ...] = ()) -> Any:
-    """Add shorter functions to ``form``, which callers in C (methods, stand-ins) use for common calls; return ``form``.
+    """Add shorter functions to ``form`` if the core is compiled; return ``form``.
 
-    A shorter function takes its arguments by position, so no tuple and no dict of arguments is made.
+    Callers in C (methods, stand-ins) use the shorter functions for common calls. A shorter function takes its arguments by position, so
+    no tuple and no dict of arguments is made.
 
     Parameters
     ----------
@@ -203,7 +207,7 @@ def shortened(form: Any, *shorter: Any, out: tuple[Any, ...] = (), axis: tuple[A
     shorter : callable or None
         Functions for calls of 1, 2, … positional arguments without keywords.
     out, axis : tuple of (callable or None)
-        The same for calls with only this keyword; they take its value as the last argument.
+        The same for calls with only this keyword; these functions take the keyword's value as the last argument.
     """
     if compiled:
         _compiled.shorten(form, (*_filled(shorter), *_filled(out), *_filled(axis)))
@@ -215,7 +219,7 @@ def _filled(shorter: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Attribute:
-    """Attribute of the class of arrays that calls its target, the form in force: a property."""
+    """Attribute of the class of arrays that passes reads and writes on to its target, a property: the form in force."""
 
     def __init__(self, form: Any) -> None:
         self.target = form
@@ -241,7 +245,9 @@ def _compiled_method(form: Any) -> Any:
 
 
 def method_with(form: Any, target: Any) -> Any:
-    """Make a method with the name and signature of ``form`` that calls ``target``, an equivalent function."""
+    """Make a method with the name and signature of ``form`` that calls ``target``, an equivalent function; return ``form`` itself if
+    the core is not compiled.
+    """
     if not compiled:
         return form
     made = _compiled_method(form)
@@ -254,12 +260,14 @@ _callers: dict[str, Any] = {}
 general: dict[str, Any] = {}
 """Name of a member -> its general form; attributes are properties."""
 _mode: Mapping[str, Any] = {}
-"""Forms of the mode, in place of general ones."""
+"""Name of a member -> its form in the mode that :func:`install` put in force, used in place of the general form."""
 _over: list[Callable[[str, Any], Any]] = []
 
 
 def of_class(cls: type, names: Iterable[str]) -> None:
-    """Take these members of the class of arrays, and all slots, as the general forms, and put them in force."""
+    """Take the members of these names, and those that are slots, out of the class of arrays; keep them as the general forms, put callers
+    of the form in force in their place, and put the general forms in force.
+    """
     method = _compiled_method if compiled else Method
     for name in sorted(SLOTS.union(names)):
         form = general[name] = vars(cls)[name]
@@ -271,14 +279,14 @@ def of_class(cls: type, names: Iterable[str]) -> None:
 
 
 def install(forms: Mapping[str, Any]) -> None:
-    """Put the forms of a mode in force, and the general ones of all other members."""
+    """Put the forms of a mode in force, and the general forms of all members that the mode has no form of."""
     global _mode
     _mode = forms
     _put_in_force()
 
 
 def lay_over(make: Callable[[str, Any], Any]) -> None:
-    """Replace each form in force by ``make(name, form)``, unless that is None, now and after changes of the mode."""
+    """Replace each form in force by ``make(name, form)``, unless that is None, now and after each change of the mode."""
     _over.append(make)
     _put_in_force()
 

@@ -37,7 +37,7 @@ turn_collector_on = gc.enable
 
 
 def size_together(x: Any, y: Any) -> int:
-    """Return the number of elements of a result of two ndarrays; 0 if their shapes do not fit."""
+    """Return the number of elements that two ndarrays have when broadcast together; 0 if their shapes do not broadcast."""
     if x.shape == y.shape:
         return int(x.size)
     try:
@@ -47,14 +47,14 @@ def size_together(x: Any, y: Any) -> int:
 
 
 def are_laid_out_alike(x: Any, y: Any) -> bool:
-    """Whether two ndarrays have one shape and are contiguous in the same order."""
+    """Whether two ndarrays have the same shape and are contiguous in the same order."""
     left, right = x.flags, y.flags
     alike = (left.c_contiguous and right.c_contiguous) or (left.f_contiguous and right.f_contiguous)
     return bool(x.shape == y.shape and alike)
 
 
 def same_shape(x: Any, y: Any) -> bool:
-    """Whether two ndarrays have one shape."""
+    """Whether two ndarrays have the same shape."""
     return bool(x.shape == y.shape)
 
 
@@ -69,15 +69,16 @@ def lane_length(x: Any) -> int:
 
 
 SHORT_LANE = 8
-"""Length of a lane up to which NumPy's time goes mostly into the overhead for each lane."""
+"""Length of a lane (the elements along the last axis) up to which NumPy's time goes mostly into the overhead for each lane."""
 MANY_LANES = 1500
-"""Number of lanes from which a function for short lanes is faster."""
+"""Number of lanes from which a function for short lanes is faster than NumPy."""
 
 
 def short_lanes(x: Any, y: Any, longest: int, many: int) -> int:
-    """Whether ``x`` has many short lanes, and how ``y`` broadcasts with them: 1 if as a row, 2 if as a column, else 0.
+    """Return how ``y`` broadcasts over many short lanes of ``x``: 1 for one lane that all lanes of ``x`` share, 2 for one number for each
+    lane of at most three elements. Return 0 otherwise, also if the dtypes differ or one of the ndarrays is not C-contiguous.
 
-    Callers pass :data:`SHORT_LANE` and :data:`MANY_LANES`, because C does not see them.
+    Callers pass :data:`SHORT_LANE` as ``longest`` and :data:`MANY_LANES` as ``many``: the C version cannot read module constants.
     """
     if not (1 <= y.ndim <= x.ndim > 1 and 2 <= x.shape[-1] <= longest and x.dtype is y.dtype):
         return 0
@@ -98,9 +99,10 @@ def put_number(box: Any, x: Any) -> bool:
 
 
 def is_only_view(x: Any, others: int) -> bool:
-    """Whether nothing but this view, for example a reshaped result, refers to its base. The pure-Python version returns False.
+    """Whether an ndarray is a view (a reshaped result, say) whose base owns its memory and is referred to by this view and the caller only.
+    The pure-Python version returns False.
 
-    ``others``: the number of references that the caller holds.
+    ``others``: the number of references to the base that the caller holds.
     """
     return False
 
@@ -119,46 +121,49 @@ class _Numbered(local):
 
 
 thread_number: Callable[[], int] = partial(getattr, _Numbered(), "number")
-"""Returns a number of this thread that no other thread of the process has, before it or after."""
+"""Returns the number of this thread. No earlier, concurrent or later thread of the process has the same number."""
 address_of: Callable[[Any], int] = attrgetter("ctypes.data")
 """Returns the address of the first element of an ndarray."""
 layout_of: Callable[[Any], Any] = attrgetter("shape", "strides")
-"""Returns an object that is equal for two ndarrays if their shapes and strides are."""
+"""Returns an object that is equal for two ndarrays if their shapes and strides are equal."""
 owns_memory: Callable[[Any], bool] = attrgetter("flags.owndata")
 """Returns whether the memory of an ndarray is its own, not another object's."""
 
 
 def put(words: bytearray, i: int, how: str, number: Any) -> None:
-    """Write a number into the word of eight bytes that ``i`` names, in a format of :mod:`struct`: ``d``, ``f``, ``q`` or ``Q``."""
+    """Write a number into word ``i`` (words have eight bytes) in a format of :mod:`struct`: ``d``, ``f``, ``q`` or ``Q``."""
     pack_into(how, words, 8 * i, float(number) if how in "df" else int(number))
 
 
 def put_addresses(words: bytearray, starts: list[tuple[int, int, int]], addresses: list[int]) -> None:
-    """Write addresses into words; ``starts``: the word, the number of the address, and the bytes to add to it."""
+    """Write addresses into words. Each triple of ``starts`` is: the index of a word, the index in ``addresses`` of the address to write,
+    and the number of bytes to add to that address.
+    """
     for i, number, start in starts:
         pack_into("q", words, 8 * i, addresses[number] + start)
 
 
 def run(function: Callable[[int, int], int], address: int, boxes: int, words: bytearray) -> int:
-    """Call a function of two addresses; ``address`` is its own."""
+    """Call ``function``, which lies at ``address``, with two addresses: ``boxes`` and the address of ``words``. Return its result."""
     return function(boxes, addressof(c_char.from_buffer(words)))
 
 
 def add_rows(x: Any, out: Any) -> bool:
-    """Compute ``np.add.reduce(x, axis=1, out=out)`` of contiguous matrices of 2 to 64 columns of float64 or float32, and say whether it was done.
+    """Compute ``np.add.reduce(x, axis=1, out=out)`` for a contiguous stack of matrices of 2 to 64 columns of float64 or float32. Return
+    whether ``out`` holds the result.
 
-    NumPy's order is kept: one row after the other. It does not count as done where a sum is infinite or NaN, for which NumPy may have to
-    report an error; and in Python it is not done.
+    Rows are added one after the other, in NumPy's order. False is returned for other arrays, and if a sum is infinite or NaN, for which
+    NumPy may have to report an error. The pure-Python version returns False.
     """
     return False
 
 
 def add_integers(x: Any, out: Any, along: bool) -> bool:
-    """Compute the sums of the rows of a contiguous matrix, or of its columns, and say whether it was done.
+    """Compute the sum of each row of a contiguous matrix, or of each column. Return whether ``out`` holds the sums.
 
-    The elements are booleans or integers of at most four bytes, the sums integers of eight. In Python it is not done.
+    The elements are booleans or integers of at most four bytes, the sums integers of eight. The pure-Python version returns False.
 
-    ``along``: whether the rows are summed, and not the columns.
+    ``along``: True for one sum per row, False for one sum per column.
     """
     return False
 

@@ -24,7 +24,7 @@ from .backends import backend_named, default_backend
 
 
 def wrap(native_array: Any) -> Array:
-    """Wrap a native array or an ndarray without conversion. Lists and numbers become arrays held by NumPy.
+    """Wrap a native array or an ndarray without conversion. Lists and numbers become arrays held by NumPy; an `Array` is returned itself.
 
     For a ``tf.Variable`` the current value is wrapped; the array and the variable do not see each other's later assignments. To
     differentiate with respect to the variable, wrap it under the tape.
@@ -132,7 +132,7 @@ def _holds_arrays(obj: Any) -> bool:
 
 
 def at_host(x: Any) -> Any:
-    """Replace the arrays in a nested sequence by ndarrays."""
+    """Return an array as an ndarray, and a nested sequence with the arrays in it replaced by ndarrays; any other object unchanged."""
     return handed(x, to_numpy, _native_at_host, dicts=False)
 
 
@@ -141,7 +141,9 @@ def _native_at_host(x: Any) -> Any:
 
 
 def from_protocol(obj: Any, dtype: Any = None) -> Any:
-    """Return the result of an object's ``__array__``. A user's class may return an `Array`, which NumPy would refuse."""
+    """Return the result of an object's ``__array__``, which may be an `Array`, which NumPy would refuse. Return an object without
+    ``__array__``, a type and an array itself.
+    """
     if isinstance(obj, np.generic | np.ndarray | Handle | type) or not hasattr(type(obj), "__array__"):
         return obj
     # Called by name, because a user's class under the launcher accepts an `Array` only then.
@@ -202,7 +204,7 @@ def convert(x: Any, target: Any = None, *, dlpack: bool = True) -> Array:
     dlpack : bool
         Share memory through DLPack where the two libraries and the device allow it. After sharing, do not write to the
         source if the target's library treats its arrays as immutable; arrays from such a library are read-only after
-        conversion. False: a copy through the host, which is counted.
+        conversion. False: a copy through the host, which is reported.
 
     Returns
     -------

@@ -105,7 +105,7 @@ def use(
 
 
 def execution(way: execution_policy.Execution) -> AbstractContextManager[None]:
-    """Set the execution of calls for a block, in all threads; :func:`use` sets it for the process.
+    """Return a context manager that sets the execution of calls, in all threads; :func:`use` sets it for the process.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def execution(way: execution_policy.Execution) -> AbstractContextManager[None]:
 
 
 def backend_named(target: Any) -> Backend:
-    """Return the backend for a name, a library's module or a backend."""
+    """Return the backend for a name, a library's module or a backend; raise NoBackendFoundError or BackendNotInstalledError."""
     if isinstance(target, Backend):
         return target
     if isinstance(target, ModuleType):
@@ -138,7 +138,13 @@ def backend_named(target: Any) -> Backend:
 
 
 def backend(name: str | Backend) -> Backend:
-    """Load and return the backend of this name. It is also a context manager: ``with ad.backend("torch"): …``."""
+    """Load and return the backend of this name. A backend is also a context manager: ``with ad.backend("torch"): …``.
+
+    Raises
+    ------
+    NoBackendFoundError, BackendNotInstalledError
+        The message lists the known backends, or tells how to install the library.
+    """
     return backend_named(name)
 
 
@@ -224,7 +230,7 @@ def get_precision() -> settings.Precision:
 
 
 def seed(n: int) -> None:
-    """Seed the random generators of all loaded libraries and of the default backend."""
+    """Seed the random generators of all loaded libraries and of the default backend; raise ValueError for a negative number."""
     n = operator.index(n)
     if n < 0:
         raise ValueError("expected non-negative integer")  # NumPy's words

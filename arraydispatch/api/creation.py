@@ -85,7 +85,9 @@ _FILLS: dict[Any, Any] = {}
 
 
 def _filled_in_library(shape: tuple[int, ...], value: Any, dtype: Any) -> Any:
-    """Return an array filled with 0 or 1 if its dtype has been resolved before; None otherwise."""
+    """Return an array that the library fills with an int; None if the general rules are needed: on the NumPy backend, on a backend with a
+    scope, for other values, and for dtypes that the library lacks.
+    """
     backend = settings.current_backend()
     key = backend, dtype, (settings.context_rules.get() or settings.default.rules).precision
     try:
@@ -271,7 +273,7 @@ def _is_plain(dtype: np.dtype[Any]) -> bool:
 
 
 def _plain(x: Any) -> Any:
-    """Return the number in a 0-d array argument; leave other arrays to NumPy, which refuses them."""
+    """Return the number in a 0-d array, any other array as an ndarray, which NumPy then refuses, and any other object itself."""
     return x if not isinstance(x, Array) else x.to_numpy() if x.ndim else x.item()
 
 
@@ -533,7 +535,7 @@ def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = N
 
 
 def _lines_of_split(xi: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Move the lines of a grid to the library if the grid is split: from lines on the host NumPy would make the whole grid."""
+    """Return the lines of a grid, moved to the library if the grid is to be split: of lines on the host NumPy would make the whole grid."""
     if not all(isinstance(x, Array | np.ndarray | list | tuple) for x in xi):
         return xi
     lines = [x if isinstance(x, Array) else array(x) for x in xi]
@@ -628,7 +630,7 @@ _COPIES = frozenset({bool, type(None)})
 
 
 def copy_mode(copy: Any) -> bool | None:
-    """Return ``copy=`` as one of True, False and None."""
+    """Return ``copy=`` as one of True, False and None; raise NumPy's error for a string."""
     if copy.__class__ in _COPIES:
         return copy
     if isinstance(copy, str):
@@ -642,7 +644,9 @@ def copy_mode(copy: Any) -> bool | None:
 def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: bool | None = None, like: Any = None
 ) -> Any:
-    """Implement :func:`numpy.asarray` on the default backend; an `Array` is returned as it is."""
+    """Implement :func:`numpy.asarray` on the default backend; an `Array` stays on its own, and is returned itself if nothing is to
+    change.
+    """
     return array(a, dtype, copy=copy, order=order)
 
 

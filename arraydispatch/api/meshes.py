@@ -111,7 +111,7 @@ def _place(name: str, device: Device | None) -> None:
 
 
 def mesh(devices: Any = "auto", *, min_size: int = LEAST) -> Mesh:
-    """Return a block in which large new arrays of the default backend are split over several devices, small ones replicated.
+    """Return a context manager under which large new arrays of the default backend are split over several devices, small ones replicated.
 
     Arrays are split when they are made: by creation functions, ``asarray``, ``np.load``, draws, and by calls with a large result
     that would not be split otherwise. The first axis that the number of devices divides is split; an array without such an axis is
@@ -134,7 +134,7 @@ def mesh(devices: Any = "auto", *, min_size: int = LEAST) -> Mesh:
     Raises
     ------
     OptionError
-        If ``devices`` is none of these; when the block begins, if the backend does not split arrays.
+        If ``devices`` is none of these, or ``min_size`` is negative; when the block begins, if the backend does not split arrays.
     DeviceNotFoundError
         When the block begins, if there are fewer devices.
 

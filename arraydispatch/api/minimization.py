@@ -63,9 +63,10 @@ def minimize(
     Raises
     ------
     TypeError
-        If ``x0`` contains anything but real floating numbers, or ``fun`` does not return a real number.
+        If ``x0`` contains anything but real floating numbers, or ``fun`` does not return a real number; for an unknown option of gradient
+        descent, and for gradient descent on the numpy backend.
     ValueError
-        For an unknown method.
+        For an unknown method, and for bounds or constraints of gradient descent.
 
     Notes
     -----
@@ -180,7 +181,7 @@ class _Problem:
     def by_scipy(
         self, method: str, bounds: Any, constraints: Any, tol: Any, options: Any, callback: Any, trajectory: bool
     ) -> Any:
-        """Minimize by a SciPy method."""
+        """Minimize by a SciPy method and return SciPy's result, with pytrees in place of vectors."""
         imported("scipy.optimize")
         from scipy import optimize
 
@@ -275,7 +276,7 @@ class _Problem:
         self, tol: float | None, callback: Any, trajectory: bool, learning_rate: float = 0.1, maxiter: int = 1000,
         gtol: float = 1e-5,
     ) -> Any:  # fmt: skip
-        """Run gradient descent with a fixed learning rate."""
+        """Minimize by gradient descent with a fixed learning rate and return a SciPy result; raise TypeError without derivatives."""
         imported("scipy.optimize")
         from scipy.optimize import OptimizeResult
 

@@ -1,4 +1,4 @@
-"""``ad.active_backend``: the default backend's native functions. They follow later calls of ``ad.use``."""
+"""``ad.active_backend``: the default backend's native functions. These functions follow later calls of ``ad.use``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Namespace of all public functions, and of the creation functions that ``np.zeros(3, like=array)`` and the like call."""
+"""Namespace of all public functions, and of the functions that NumPy's creation functions call if ``like=`` is an array."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def uniform(low: Any = 0.0, high: Any = 1.0, size: Any = None, *, dtype: Any = f
 
 
 def _moved(drawn: Array, factor: Any, start: Any) -> Any:
-    """Scale and shift values, unless the scale is 1 and the shift 0."""
+    """Return ``drawn * factor + start`` in the dtype of ``drawn``; ``drawn`` itself if ``factor`` is the number 1 and ``start`` 0."""
     plain = isinstance(factor, int | float) and isinstance(start, int | float)
     if plain and factor == 1 and start == 0:
         return drawn
@@ -120,6 +120,8 @@ def integers(
     ------
     ValueError
         If the interval is empty, if the dtype cannot represent it, or if it has more than 2**53 integers.
+    TypeError
+        If the dtype is not one of integers.
     """
     first, last = (0, operator.index(low)) if high is None else (operator.index(low), operator.index(high))
     last -= not endpoint

@@ -166,7 +166,7 @@ class Array(Handle):
         return self._base
 
     def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
-        """As ``ndarray.setflags``."""
+        """As ``ndarray.setflags``; ValueError also for a view that may not be written."""
         if write and self._base is not None and not views.writeable(self._base) and ghost(self._base).flags.owndata:
             # NumPy does not know whether the library's memory is writable.
             raise ValueError("cannot set WRITEABLE flag to True of this array")
@@ -192,7 +192,7 @@ class Array(Handle):
         return exports.as_ndarray(self, self._host(events.AT_A_DOOR), dtype, copy)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """Convert an ndarray to an array of this backend on this device."""
+        """Convert an ndarray to an array of this backend and device; for an `Array`, or with ``return_scalar``, return ``array[()]``."""
         if not isinstance(array, np.ndarray | Array):
             raise TypeError("can only be called with ndarray object")
         if return_scalar or isinstance(array, Array):
@@ -350,9 +350,9 @@ class Array(Handle):
         return self.tobytes()
 
     def _lent(self, flags: int) -> np.ndarray[Any, Any]:
-        """Return the ndarray for the buffer protocol: the one that ``__array__`` gives.
+        """Return the ndarray for the buffer protocol: the one that ``__array__`` returns.
 
-        ``np.asarray`` asks so, as ``memoryview`` does, before it looks for ``__array__``.
+        ``np.asarray`` tries the buffer protocol, as ``memoryview`` does, before it looks for ``__array__``.
         """
         exports.check_flags(self, flags)
         if self._kind.dtype.isbuiltin != 1:  # the buffer protocol has no format for it
@@ -368,7 +368,7 @@ class Array(Handle):
 
     @property
     def ctypes(self) -> Any:
-        """As ``ndarray.ctypes``, if the memory may be written on the host."""
+        """As ``ndarray.ctypes``; AttributeError unless the memory may be written on the host."""
         if not exports.shares_with_host(self):
             raise AttributeError(
                 f"an array of {self.backend.name} has no address that C code may write to; use np.array(x).ctypes, a copy"
@@ -392,7 +392,7 @@ class Array(Handle):
         return self._host("to_numpy()")
 
     def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
-        """Move the array to another device of its library; returns this array if it is there already."""
+        """Move the array to another device of its library; return this array itself if it is on that device already."""
         if self.device == device or placement.find(backend := self.backend, device) == self.device:
             return self
         return process.wrapper(placement.move(self.native, backend, device), self._kind.home)
@@ -526,11 +526,11 @@ class Array(Handle):
         return casts.astype(self, np.dtype(dtype), order, casting, copy)
 
     def view(self, dtype: Any = None, type: Any = None) -> Any:
-        """A view; with a dtype, of the same memory read as that dtype.
+        """Return a view of the same memory, read as ``dtype`` if that is given.
 
         A view as an ndarray subclass, or of a dtype that exists only on the host, is a NumPy array. It is read-only if it does
-        not share this array's memory. If the library cannot reinterpret its memory, for instance from the middle of an element,
-        the host makes a copy, which is read-only.
+        not share this array's memory. If the library cannot reinterpret its memory, for instance where an item would begin within an
+        element, the host makes a copy, which is read-only.
         """
         if isinstance(dtype, builtins.type) and issubclass(dtype, np.ndarray | Array):
             dtype, type = None, dtype
@@ -617,7 +617,7 @@ class Array(Handle):
         """As ``ndarray.resize``: in place, cut off or filled with zeros; ValueError for views and arrays with views.
 
         ``refcheck=False`` does not change that: an array with views is never resized. Other references to
-        the array do not prevent it, because a call from C code holds one too.
+        the array do not prevent a resize, because a call from C code holds one too.
         """
         shape = new_shape[0] if len(new_shape) == 1 else new_shape or None
         wrapping.beside_writers(reshaping.resize, self, shape, refcheck)
@@ -644,7 +644,7 @@ def _downloaded(a: Array, why: str) -> np.ndarray[Any, Any]:
 
 
 def _as_array(value: Any) -> Any:
-    """Convert a value for the setters of ``real`` and ``imag``, which drop an array's imaginary part; a scalar's is an error."""
+    """Convert a value for the setters of ``real`` and ``imag``: they drop the imaginary part of an array, and refuse a complex scalar."""
     if isinstance(value, list | tuple) and wrapping.find_backend(value) is not None:
         return value
     return np.asarray(value) if isinstance(value, int | float | complex | list | tuple) else value

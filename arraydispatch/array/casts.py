@@ -22,7 +22,7 @@ __all__ = ["as_subclass", "astype", "read_only", "reread"]
 
 
 def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) -> Any:
-    """Implement ``ndarray.astype``."""
+    """Implement ``ndarray.astype``; return an ndarray for a dtype that only the host has."""
     backend, have = a._kind.backend, a._kind.dtype
     dtypes.check_cast(have, wanted, casting)
     wanted = conversion.precise(wanted)
@@ -55,7 +55,7 @@ def astype(a: Any, wanted: np.dtype[Any], order: Any, casting: Any, copy: bool) 
 
 
 def as_subclass(a: Any, dtype: Any, wanted: type) -> Any:
-    """View as a subclass of ndarray, on the host; read-only if it does not share the array's memory."""
+    """Return an array as an object of a subclass of ndarray, on the host; read-only if it does not share the array's memory."""
     seen = a._host("viewed as a subclass of ndarray").view(*() if dtype is None else (dtype,), type=wanted)
     if not (views.writeable(a, True) and a._kind.backend.shares_with_host(native(views.owner(a)))):
         seen.flags.writeable = False
@@ -63,8 +63,8 @@ def as_subclass(a: Any, dtype: Any, wanted: type) -> Any:
 
 
 def reread(a: Any, how: Any, wanted: np.dtype[Any], *args: Any) -> Any:
-    """Return ``how(a, wanted, *args)``, where ``how`` is a method of ndarray: as a view by the ghost if the library can alias, else
-    on the host.
+    """Return ``how(a, wanted, *args)``, where ``how`` is a method of ndarray: as the view that the ghost shows if the library can alias,
+    else on the host, read-only.
 
     A result that stays an ndarray because of its dtype is writable if the array's memory is on the host.
     """

@@ -50,7 +50,7 @@ _ASKS = frozenset({
 def class_shown(a: Handle) -> type:
     """Return ``a.__class__``, which ``isinstance`` uses; some code of NumPy and SciPy gets ndarray.
 
-    Without it ``polyval`` would take an array for a scalar, and return numbers that are wrong; ``curve_fit`` would not look for NaN.
+    Otherwise ``polyval`` would take an array for a scalar, and return numbers that are wrong; ``curve_fit`` would not look for NaN.
     """
     return class_seen(type(a), sys._getframe(1).f_globals)
 
@@ -83,7 +83,9 @@ _SCIPY = "scipy."
 
 
 def _tell_of_scipy(a: Handle, asking: FrameType | None) -> None:
-    """Warn about, or refuse, a SciPy call that computes on the host because no request to take arrays is in force."""
+    """Apply the policy of host fallbacks (warn, raise or nothing) to a SciPy call that computes on the host because no request to take
+    arrays is in force.
+    """
     name, outermost = "", ""
     while asking is not None and (module := asking.f_globals.get("__name__") or "").startswith(_SCIPY):
         public = ".".join(part for part in module.split(".") if not part.startswith("_"))
@@ -126,10 +128,10 @@ _refused: tuple[int, int] | None = None
 
 
 def check_flags(a: Any, flags: int) -> None:
-    """Refuse a request for writable bytes without a format, and the read-only request that the same code makes next.
+    """Raise BufferError for a request for writable bytes without a format, and for the read-only request that the same code makes next.
 
-    ``torch.asarray`` makes these requests, and would read the bytes as another dtype. If it has been exchanged,
-    nothing is refused.
+    ``torch.asarray`` makes these requests, and would read the bytes as another dtype. If ``torch.asarray`` has been replaced, nothing is
+    refused.
     """
     global _refused
     if flags > _BYTES_TO_WRITE or process.interop:
@@ -152,8 +154,8 @@ class _Interface(dict[str, Any]):
 def array_interface(a: Any, asking: FrameType | None = None) -> dict[str, Any]:
     """Return ``a.__array_interface__`` to Python code that reads it by name, in the frame ``asking`` or the caller's.
 
-    C code, as in ``np.asarray``, does not find it and uses ``__array__`` instead: it would keep the array alive instead of
-    the memory, but a write may give the array other memory.
+    C code, as in ``np.asarray``, does not find the attribute, and uses ``__array__`` instead: with the attribute it would keep the array
+    alive, not the memory, and a write may give the array other memory.
     """
     found = _read_by_name(a, "__array_interface__", asking or sys._getframe(1))
     made = _Interface(found.__array_interface__)
@@ -162,13 +164,13 @@ def array_interface(a: Any, asking: FrameType | None = None) -> dict[str, Any]:
 
 
 indexing: list[CodeType] = []
-"""Code object that passes a key to NumPy unchanged: the thin path's ``x[key]``, where the key may be a tuple with arrays in it."""
+"""The code object of the thin path's ``x[key]``, which passes a key to NumPy unchanged; the key may be a tuple with arrays in it."""
 
 
 def array_struct(a: Any) -> Any:
     """Return ``a.__array_struct__``, as :func:`array_interface` does; the capsule keeps the memory alive.
 
-    NumPy asks each part of an index for it, and gets it there at once, because it only reads the values.
+    NumPy reads this attribute of each array in an index. There it gets the attribute at once, because it only reads the values.
     """
     value = a._v
     if type(value) is _ndarray and value.dtype.kind in "biu":
@@ -186,7 +188,9 @@ def _read_by_name(a: Any, name: str, frame: FrameType) -> np.ndarray[Any, Any]:
 
 
 def _names(code: CodeType, instruction: int, name: str) -> bool:
-    """Whether an instruction is ``x.name``, or a call with that name as its last or last but one argument, such as ``hasattr``."""
+    """Whether a bytecode instruction, given by its offset, reads ``x.name``, or is a call with that name as its last or last but one
+    argument, such as ``hasattr``.
+    """
     while (
         opname[code.co_code[instruction]] == "CACHE"
     ):  # Python 3.12 is at this instruction when it calls a property directly
@@ -203,7 +207,7 @@ def _names(code: CodeType, instruction: int, name: str) -> bool:
 
 
 _BETWEEN = frozenset({"CACHE", "PRECALL"})
-"""Instructions between the last argument of a call and the call."""
+"""Bytecode instructions that may lie between the last argument of a call and the call."""
 
 
 def _may_be_written(a: Handle) -> bool:
@@ -250,7 +254,7 @@ def dlpack(a: Handle, **asked: Any) -> Any:
 
 
 def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> Any:
-    """Unpickle: on the backend's default device here, or as a NumPy-held array if the library is not installed."""
+    """Return an unpickled array: on the default device of its backend in this process, or held by NumPy if the library is not installed."""
     name = name if name in loader.available() else "numpy"
     backend = loader.hosted(name) if settings.default.min_size and not standard else None
     # The library is loaded only here: workers that return small results need not import it.
@@ -262,8 +266,8 @@ def rebuilt(name: str, values: np.ndarray[Any, Any], standard: bool = False) -> 
 
 
 def shared(a: Any, who: str = "a compiled function") -> np.ndarray[Any, Any]:
-    """Return an ndarray on the memory of an array, writable if the array is, for code that writes it outside NumPy's calls:
-    compiled functions, C code via ctypes, a user's subclass of ndarray.
+    """Return an ndarray on the memory of an array, writable if the array is, for code that writes the memory outside NumPy's calls:
+    compiled functions, C code via ctypes, a user's subclass of ndarray. ``who``: name of that code in reports.
 
     If the host cannot write the library's memory, the array moves to the host and stays there.
     """

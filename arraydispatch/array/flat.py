@@ -23,7 +23,7 @@ _AXIS = " for axis 0 with size "
 
 
 def _counting_elements(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Remove the axis from NumPy's error for an index out of bounds: a flat iterator has none."""
+    """Wrap a method to remove the axis from NumPy's error for an index out of bounds: a flat iterator has no axes."""
 
     @functools.wraps(method)
     def run(*args: Any) -> Any:
@@ -43,7 +43,7 @@ def _compared(how: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 class Flat:
-    """``Array.flat``: a flat iterator over the elements in C order. It can be indexed; that restarts it, as in NumPy."""
+    """``Array.flat``: a flat iterator over the elements in C order. It can be indexed; indexing restarts the iteration, as in NumPy."""
 
     __slots__ = ("_base", "_index", "_rest")
 
@@ -93,7 +93,9 @@ class Flat:
         return found.copy() if np.ndim(found) else found
 
     def _place(self, at: int) -> tuple[int, ...]:
-        """Return the indices of an element, none of them if it is out of bounds or the array has no axes; a line of all elements may be a copy."""
+        """Return the indices of the element at a flat position; an empty tuple if the position is out of bounds or the array has no axes.
+        (Indexing ``ravel()`` may copy all elements.)
+        """
         shape = self._base.shape
         size = math.prod(shape)
         if not -size <= at < size:
@@ -141,7 +143,10 @@ class Flat:
             subscripts.setitem(self.base, ..., line.reshape(self._base.shape))
 
     def _element(self, value: Any) -> Any:
-        """Convert a value to one element."""
+        """Convert a value to one element of the array's dtype; return a 0-d array itself if its value is not known or part of a derivative.
+
+        Raise ValueError if the value is not a single element of that dtype.
+        """
         value = wrapping.numbers(value, self._base.dtype)
         if isinstance(value, Handle) and ghost(value).ndim == 0 and value._kind.backend.recorded(views.native(value)):
             return value  # not known, or part of a derivative
@@ -166,7 +171,7 @@ class Flat:
 
 
 def _flat_key(key: Any) -> Any:
-    """Normalize the key of a flat iterator, which takes one index along its one axis."""
+    """Normalize the key of a flat iterator, which takes one index; raise IndexError for other keys."""
     if type(key) is bool:  # the element at which the iterator begins, or none
         return 0 if key else slice(0)
     if isinstance(key, tuple):

@@ -93,7 +93,9 @@ def meets_strangers(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 
 def of_stranger(x: Any, dtype: Any = None) -> Any:
-    """Convert an object to an ndarray if NumPy's functions would call its protocol, but its methods convert it."""
+    """Convert an object to an ndarray if it has a protocol that NumPy's functions would call, because ndarray's methods convert it;
+    return any other object itself.
+    """
     if type(x) in PLAIN or not host_fallback.is_stranger(x, "__array_function__"):
         return x
     return np.asarray(x, dtype)
@@ -200,4 +202,4 @@ def short_power(base: Handle, exponent: Any, hosted: bool = False) -> np.ufunc |
 
 
 _EXACT: dict[float, np.ufunc] = {2: np.square, 1: np.positive, -1: np.reciprocal}
-"""Exponents with a short cut. NumPy has them for 2 and -1; a library's power may round other integers, or take long for them."""
+"""Exponent -> ufunc that computes the power. NumPy has such short cuts for 2 and -1; a library's power may round for 1, or take long."""

@@ -15,9 +15,10 @@ _MOST_AXES = 6
 
 
 def corners(a: Any) -> np.ndarray[Any, Any] | None:
-    """Return an ndarray that holds only the corners that NumPy prints; None if NumPy prints all elements, or the values are on the host.
+    """Return an ndarray of which only the corners that NumPy prints are filled in; None if the values are on the host, if NumPy prints all
+    elements, or if the array has too many axes or elements for this.
 
-    The rest of its memory is never touched, so the system does not allocate it.
+    The rest of the ndarray's memory is never touched, so the system does not allocate it.
     """
     options = np.get_printoptions()
     edge, backend = options["edgeitems"], a._kind.backend

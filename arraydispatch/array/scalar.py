@@ -26,7 +26,7 @@ __all__ = ["Scalar"]
 
 
 def _of_zero_d(name: str) -> Callable[..., Any]:
-    """Make the method of 0-d arrays, on a copy."""
+    """Make a method that calls the array's method of this name on a 0-d copy of the scalar; 0-d results are scalars."""
     inner = getattr(Array, name)
 
     def made(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -37,7 +37,7 @@ def _of_zero_d(name: str) -> Callable[..., Any]:
 
 
 def _property_of_zero_d(name: str) -> Any:
-    """Make the attribute of 0-d arrays, of a copy; it cannot be set."""
+    """Make a read-only property that reads the array's attribute of this name on a 0-d copy of the scalar; 0-d results are scalars."""
     inner = getattr(Array, name)
     return property(lambda self: _scalar(inner.__get__(wrapping.zero_d(self))), doc=inner.__doc__)
 
@@ -82,7 +82,9 @@ class Scalar(Array):
         raise TypeError(f"object of type '{self.dtype.type.__name__}' has no len()")
 
     def __getattr__(self, name: str) -> Any:
-        """Return a method that only some of NumPy's scalar types have, such as ``is_integer``, ``bit_count`` and ``hex``."""
+        """Return an attribute that only some of NumPy's scalar types have, such as ``is_integer``, ``bit_count`` and ``hex``. Raise
+        AttributeError if NumPy's scalar of this value lacks the attribute, and for names that begin with an underscore.
+        """
         if name.startswith("_"):
             raise AttributeError(f"'Scalar' object has no attribute {name!r}")
         return getattr(self._value(name), name)

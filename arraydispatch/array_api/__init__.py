@@ -1,7 +1,7 @@
 """Python array-API standard on every backend: ``arraydispatch.array_api.torch`` etc., or ``namespace(name)``.
 
-A namespace is a module-like object with the standard's functions, the same for every backend. They call NumPy's
-functions on arrays, which are dispatched to the backend. They differ from NumPy where the standard does:
+A namespace is a module-like object with the standard's functions, the same for every backend. These functions call NumPy's
+functions on arrays, which are dispatched to the backend, and differ from NumPy's where the standard does:
 
 - arrays of a namespace stay arrays when they are 0-d: functions, operators and indexing never return NumPy scalars for them;
 - creation functions create arrays of the backend; devices are given and returned as the backend's own;

@@ -19,7 +19,7 @@ _made: Callable[..., Array] = handles.maker(Array)
 
 
 def standard(x: Array) -> Array:
-    """Return a view of an array as an array of a namespace. Each sees writes to the other."""
+    """Return a view of an array as an array of a namespace: each sees writes to the other. For a scalar, return a 0-d array."""
     kind = x._kind.backend.standard_kind(x._kind.dtype)
     if isinstance(x, Scalar):
         return _made(views.expose(x), kind)
@@ -58,7 +58,7 @@ def _moved(backend: Backend, host: np.ndarray[Any, Any], device: Any) -> Array:
 
 
 def _number(x: Any) -> Any:
-    """Read the value of a 0-d array given in place of a number."""
+    """Return the value of a 0-d array given in place of a number; return any other object itself."""
     return x.item() if isinstance(x, Array) else x
 
 
@@ -86,12 +86,12 @@ def ones(backend: Backend, shape: Any, *, dtype: Any = None, device: Any = None)
 
 
 def empty(backend: Backend, shape: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """Create an array with unspecified values: zeros."""
+    """Create an array whose values the standard leaves unspecified; they are zeros."""
     return _filled(backend, shape, 0, float if dtype is None else dtype, device)
 
 
 def full(backend: Backend, shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Array:
-    """Create an array filled with one value; its dtype follows from the value if none is given."""
+    """Create an array filled with one value; without ``dtype``, the dtype follows from the value."""
     value = _number(fill_value)
     if dtype is None:
         dtype = fill_value.dtype if isinstance(fill_value, Array) else np.asarray(value).dtype
@@ -116,7 +116,7 @@ def ones_like(backend: Backend, x: Any, /, *, dtype: Any = None, device: Any = N
 
 
 def empty_like(backend: Backend, x: Any, /, *, dtype: Any = None, device: Any = None) -> Array:
-    """Create an array with unspecified values and the shape, dtype and device of ``x``."""
+    """Create an array whose values the standard leaves unspecified, with the shape, dtype and device of ``x``."""
     return _like(backend, x, 0, dtype, device)
 
 

@@ -35,7 +35,7 @@ KINDS: dict[str, frozenset[str]] = {
 
 
 def dtype_of(x: Any) -> Any:
-    """Return the dtype of an array, a dtype itself, or the Python type of a scalar, which is weak."""
+    """Return the dtype of an array, the Python type of a scalar, which is weak, or else the dtype that the object is or names."""
     if isinstance(x, Array | np.ndarray | np.generic):
         return x.dtype
     backend = loader.backend_of(x)
@@ -47,7 +47,7 @@ def dtype_of(x: Any) -> Any:
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is of a kind: given by its name, a dtype, or a tuple of these."""
+    """Whether a dtype is of a kind: the name of a kind, a dtype, or a tuple of these. Raise ValueError for an unknown name."""
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)
     if isinstance(kind, str):
@@ -88,7 +88,7 @@ def promote(*operands: Any) -> np.dtype[Any]:
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
-    """Return the dtype that arrays, dtypes and Python scalars promote to."""
+    """Return the dtype that arrays, dtypes and Python scalars promote to. Raise ValueError if there is no array and no dtype."""
     if not arrays_and_dtypes:
         raise ValueError("at least one array or dtype is required")
     operands = [dtype_of(x) for x in arrays_and_dtypes]
@@ -98,7 +98,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 
 def can_cast(from_: Any, to: Any, /) -> bool:
-    """Whether a dtype, or an array's, promotes to another; NumPy's casts between kinds (integer to float) do not count."""
+    """Whether a dtype, or the dtype of an array, promotes to another; NumPy's casts between kinds (integer to float) do not count."""
     target = np.dtype(to)
     try:
         return promote(dtype_of(from_), target) == target
@@ -108,7 +108,7 @@ def can_cast(from_: Any, to: Any, /) -> bool:
 
 @dataclass(frozen=True)
 class FloatInfo:
-    """Limits of a floating dtype, or of the parts of a complex one."""
+    """Limits of a floating dtype, or of the real and imaginary parts of a complex dtype."""
 
     bits: int
     eps: float
@@ -129,7 +129,7 @@ class IntegerInfo:
 
 
 def finfo(type: Any, /) -> FloatInfo:
-    """Return the limits of a floating dtype, or of an array's."""
+    """Return the limits of a floating dtype, or of the dtype of an array."""
     dtype = dtype_of(type)
     if dtypes.is_bfloat16(dtype):
         imported("ml_dtypes")
@@ -143,7 +143,7 @@ def finfo(type: Any, /) -> FloatInfo:
 
 
 def iinfo(type: Any, /) -> IntegerInfo:
-    """Return the limits of an integer dtype, or of an array's."""
+    """Return the limits of an integer dtype, or of the dtype of an array."""
     dtype = dtype_of(type)
     found = np.iinfo(dtype)
     return IntegerInfo(found.bits, found.max, found.min, dtype)

@@ -32,7 +32,7 @@ def _of(ufunc: np.ufunc) -> Callable[..., Any]:
 
 
 def named(function: Any, name: str, doc: str) -> Any:
-    """Give a function its name in the standard, and a docstring."""
+    """Give a function its name in the standard and a docstring, and return it."""
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return function
@@ -44,7 +44,7 @@ def check(*operands: Any) -> None:
 
 
 def checked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a function of two arrays raise TypeError unless these promote by the standard's rules."""
+    """Wrap a function of two arrays to raise TypeError unless the arrays promote by the standard's rules."""
 
     @wraps(function)
     def run(x1: Any, x2: Any, /, **kwargs: Any) -> Any:

@@ -12,7 +12,7 @@ from . import creation, elementwise
 
 
 def _axes(s: Any, axes: Any) -> Any:
-    """Default to the last axes if lengths but no axes are given."""
+    """Return the axes, or the last axes if lengths but no axes are given."""
     return range(-len(s), 0) if s is not None and axes is None else axes
 
 

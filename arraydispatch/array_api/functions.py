@@ -39,7 +39,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
-    """Select elements by indices along an axis. The axis may be omitted only for a vector."""
+    """Select elements by indices along an axis; raise ValueError if ``axis`` is omitted and the array is not a vector."""
     if axis is None and x.ndim != 1:
         raise ValueError("axis must be given unless the array has one dimension")
     return np.take(x, indices, 0 if axis is None else axis)
@@ -69,7 +69,7 @@ def where(condition: Any, x1: Any = None, x2: Any = None, /) -> Any:
 
 
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """Sort the elements."""
+    """Return the elements sorted along an axis."""
     if descending:
         return np.flip(np.sort(np.flip(x, axis), axis, stable=stable), axis)
     return np.sort(x, axis, stable=stable)

@@ -1,4 +1,4 @@
-"""Array-API namespace of the backend of this name; the namespace object replaces this module."""
+"""Array-API namespace of the JAX backend; the namespace object replaces this module."""
 
 import sys
 

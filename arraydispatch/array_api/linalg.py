@@ -25,7 +25,7 @@ def eigvals(x: Any, /) -> Any:
 
 
 def matrix_rank(x: Any, /, *, rtol: Any = None) -> Any:
-    """Count the singular values above ``rtol`` times the largest."""
+    """Count the singular values above ``rtol`` times the largest one; raise LinAlgError for an array of less than two dimensions."""
     if x.ndim < 2:  # NumPy also accepts vectors
         raise np.linalg.LinAlgError(f"{x.ndim}-dimensional array given. Array must be at least two-dimensional")
     return np.linalg.matrix_rank(x, rtol=rtol)

@@ -132,11 +132,11 @@ class Namespace(Functions):
         sys.modules.update({part.__name__: part for part in (self.linalg, self.fft)})
 
     def __array_namespace_info__(self) -> Info:
-        """Return the capabilities, dtypes and devices of this namespace."""
+        """Return an object that describes the capabilities, dtypes and devices of this namespace."""
         return Info(self._backend)
 
     def of_version(self, version: str | None) -> Namespace:
-        """Return the namespace itself, if it implements that version of the standard."""
+        """Return the namespace itself; raise ValueError if it does not implement that version of the standard."""
         if version is not None and version not in VERSIONS:
             raise ValueError(
                 f"version {version!r} of the standard is not supported; choose one of: {', '.join(VERSIONS)}."
@@ -145,7 +145,7 @@ class Namespace(Functions):
 
 
 def _creating(function: Callable[..., Any], backend: Backend) -> Callable[..., Any]:
-    """Bind a function that takes the backend as first argument."""
+    """Return a creation function with its first argument, the backend, filled in; its results are arrays of the namespace."""
 
     @wraps(function)
     def creating(*args: Any, **kwargs: Any) -> Any:
@@ -159,7 +159,7 @@ def _creating(function: Callable[..., Any], backend: Backend) -> Callable[..., A
 
 
 def _bound(function: Any, backend: Backend) -> Callable[..., Any]:
-    """Wrap a function to accept and return arrays of this backend."""
+    """Wrap a function to convert arrays among its arguments and results to arrays of the backend's namespace."""
 
     @wraps(function)
     def bound(*args: Any, **kwargs: Any) -> Any:
@@ -172,7 +172,7 @@ def _bound(function: Any, backend: Backend) -> Callable[..., Any]:
 
 
 def taken(x: Any, backend: Backend) -> Any:
-    """Convert arrays within an argument to arrays of a namespace."""
+    """Convert an array, or the arrays in a list or tuple, to arrays of a namespace; return any other argument itself."""
     if isinstance(x, Array):
         if x._kind.backend.native_is_ndarray and not backend.native_is_ndarray:
             return creation.asarray(backend, x)
@@ -188,7 +188,7 @@ def taken(x: Any, backend: Backend) -> Any:
 
 
 def given(x: Any, backend: Backend) -> Any:
-    """Convert a result to arrays of a namespace, 0-d ones and those in tuples included."""
+    """Convert the arrays of a result, also 0-d ones and those in lists and tuples, to arrays of a namespace; a list becomes a tuple."""
     if isinstance(x, Array):
         if not x._kind.standard:
             if isinstance(x, Scalar):

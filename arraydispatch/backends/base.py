@@ -42,7 +42,7 @@ Native = Any
 
 
 Box = tuple[slice, ...]
-"""Position of a part in an array: one slice for each axis, with both ends and no step."""
+"""Position of a subarray: one slice for each axis, with both ends and no step."""
 
 _INT64 = np.dtype(np.int64)
 _UNROLLED = 200
@@ -50,7 +50,7 @@ _UNROLLED = 200
 
 
 def bytes_in(said: str) -> int:
-    """Return the number of bytes named in a library's out-of-memory message; 0 if there is none."""
+    """Return the number of bytes named in a library's out-of-memory message; 0 if the message names none."""
     found = re.search(r"allocat\w* (?:[a-z ]*?)([\d.]+) ?(bytes|[KMGT]i?B)", said)
     if found is None:
         return 0
@@ -65,9 +65,9 @@ class LeftToNumPy(Exception):
 
 
 class Unsupported(LeftToNumPy):
-    """Raised by a primitive or a kernel that the library cannot compute; the message is the reason.
+    """Raised by a primitive or a kernel for a call that the library cannot compute; the message is the reason.
 
-    Code that knows another way to compute the call catches it.
+    Code that knows another way to compute the call catches this.
     """
 
 
@@ -77,7 +77,7 @@ PRIMITIVES: dict[str, str] = {
     # -- creation and conversion --------------------------------------------------------------------------------
     "full": "(shape, value, dtype, device) -> array filled with a Python or NumPy scalar",
     "iota": "(n, dtype, device) -> 0, 1, … n-1",
-    "astype": "(a, dtype) -> C cast as NumPy's `astype` (float to int truncates, complex to real drops); a itself if equal",
+    "astype": "(a, dtype) -> C cast as NumPy's `astype` (float to int truncates, complex to real drops); a itself if it has the dtype",
     "copy": "(a) -> the same values in a buffer of their own",
     "view_dtype": "(a, dtype) -> same bits, dtype of the same item size",
     # -- shape -------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ PRIMITIVES: dict[str, str] = {
     "where": "(condition: bool, x, y) -> x and y of one dtype, all broadcast",
     # -- order -------------------------------------------------------------------------------------------------
     "sort": "(a, axis) -> ascending, NaN last; the order of equal values (0.0 and -0.0) is open, as in NumPy",
-    "argsort": "(a, axis, stable=True) -> int64, ascending, NaN last; equal elements in their order, or in any",
+    "argsort": "(a, axis, stable=True) -> int64, ascending, NaN last; equal elements keep their order if stable, else have any",
     "argmax": "(a, axis) -> int64; first of equals, first NaN wins",
     "argmin": "(a, axis) -> int64; first of equals, first NaN wins",
     "searchsorted": "(sorted 1-d, values, side) -> int64, both of one dtype",
@@ -159,25 +159,27 @@ def appending(
 TRANSFORMS: dict[str, str] = {
     "differentiate": "(f, primals, once) -> (outs, extra, pull). f(natives) -> (outs, extra), lists of native arrays, is run one time. "
     "once: pull will be called one time. "
-    "pull(cotangents, many), or pull(None) of one number -> a list with a gradient for each primal, zeros where nothing depends on it; many: the "
-    "cotangents, and the gradients, have a leading axis of many at once. Of a complex z the gradient is dL/dRe + i dL/dIm",
-    "jit": "(f, examples) -> f compiled for natives of these shapes and dtypes, run once to be traced: f(natives) -> (outs, extra)",
+    "pull(cotangents, many), or pull(None) if outs is one number -> a list with a gradient for each primal, zeros if no out depends on it; "
+    "many: whether the cotangents, and the gradients, have a leading axis, for many pulls at once. For a complex z the gradient is "
+    "dL/dRe + i dL/dIm",
+    "jit": "(f, examples) -> f compiled for natives of these shapes and dtypes, run once to be traced: f(natives) -> (outs, extra), "
+    "or None if f itself has to run",
     "abstract": "(f, specs, device) -> (shape, dtype) of each native array in the list that f returns of natives of these (shape, dtype), without "
     "values",
-    "program": "(f, specs, device, spare) -> f compiled, run(natives, made): appends to the list made the list of its results, natives; of 0-d "
-    "operands NumPy's scalars too; spare: the places of operands whose buffers may be written over. run.cost(): bytes accessed and operations by "
-    "the compiler's own analysis, or the number of kernels, where the library tells one",
-    "vectorize": "(f, natives, size) -> (outs, extra) with a leading axis of size: f, of natives without theirs, for all at once",
-    "loop": "(going, step, state, most) -> the state, a list of native arrays, after step was taken while going (a 0-d bool) holds; "
-    "most: so often at most, or None",
+    "program": "(f, specs, device, spare) -> run(natives, made): runs f compiled, and appends the list of its results, native arrays, to "
+    "the list made; a 0-d operand may be a NumPy scalar; spare: the indices of operands whose buffers may be overwritten. run.cost(): "
+    "bytes accessed and operations by the compiler's own analysis, or the number of kernels, where the library has such figures",
+    "vectorize": "(f, natives, size) -> (outs, extra) with a leading axis of length size: f for each index of the natives' leading axes",
+    "loop": "(going, step, state, most) -> the state, a list of native arrays, after step was applied while going(state), a 0-d bool, "
+    "holds; most: the maximum number of steps, or None",
     "call_host": "(f, natives, specs) -> native arrays of these (shape, dtype): f takes and returns lists of ndarrays, and is called when "
     "the program runs; f(arrays, n): with n leading axes of examples",
     "with_gradient": "(f, back, natives) -> outs: f(natives) -> (outs, extra); derivatives are back(natives, outs, cotangents)",
-    "parameters": "(module) -> name -> native array of what a module of the library learns; None if it is none of the library's",
-    "apply": "(module, params, args, kwargs) -> what it returns with these parameters in place of its own",
-    "number": "(host, upload) -> what a compiled program takes for a number, a 0-d ndarray: that itself, or upload(host)",
-    "signature": "(a) -> what, with the dtype, tells arrays apart that need programs of their own",
-    "nests": "(traces) -> whether a compiled function may be called inside these traces; else it runs as part of them",
+    "parameters": "(module) -> dict of name -> native array: the parameters that a module of the library learns; None for any other object",
+    "apply": "(module, params, args, kwargs) -> the module's result with these parameters in place of its own",
+    "number": "(host, upload) -> a compiled program's operand for a number, given as the 0-d ndarray host: host itself, or upload(host)",
+    "signature": "(a) -> a key that, with the dtype, differs between arrays that need different programs",
+    "nests": "(traces) -> whether a compiled function may be called inside these traces; if not, it runs as part of them",
     "stop_gradient": "(a) -> the same values, constant to every derivative",
 }
 """Name -> signature and meaning of the functions in ``backends/<name>/transforms.py``. A test checks every backend
@@ -211,12 +213,14 @@ class Backend:
     mutable: ClassVar[bool]
 
     derives_determinants = True
-    """Whether derivatives of determinants are right for singular matrices, and second derivatives for equal singular values."""
+    """Whether the library's derivatives of determinants are right for singular matrices, and second derivatives for equal singular
+    values.
+    """
     unrolls: ClassVar[bool] = False
     """Whether programs of the library unroll loops, so that the number of steps must be known."""
     block_comes: ClassVar[int] = 3
-    """Occurrence of a block (1, 2, …) at which compiled execution compiles it: 1 for a library that compiles
-    each single call anyway.
+    """Occurrence of a block (1, 2, …) at which compiled execution compiles the block: 1 for a library that compiles each call on its own
+    anyway.
     """
     most_axes: ClassVar[int] = 64
     """Maximum number of dimensions of arrays in recorded calls: with more, operations of the library fail when they run,
@@ -229,20 +233,20 @@ class Backend:
     """Whether the product of a transposed matrix and a vector copies the matrix first, which takes longer than the product."""
 
     writes_at_home: bool = False
-    """Whether arrays are in the host state and the library may write into their memory, by the ufuncs of its :attr:`INPLACE`."""
+    """Whether arrays are in the host state, and the ufuncs of the library's :attr:`INPLACE` may write into their memory."""
 
     native_views: ClassVar[bool] = False
-    """Whether ``a[key]`` of a native array, for a basic key without negative steps, is NumPy's view (and its errors)."""
+    """Whether ``a[key]`` of a native array, for a basic key without negative steps, is the view and raises the errors of NumPy."""
 
     native_is_ndarray: ClassVar[bool] = False
     """Whether native arrays are ndarrays, for which NumPy itself decides what is a view."""
 
     REFUSALS: ClassVar[tuple[type[Exception], ...]] = (LeftToNumPy,)
-    """Exceptions by which the library refuses a call. NumPy then runs it, or raises its own error."""
+    """Exceptions by which the library refuses a call. NumPy then runs the call, or raises its own error."""
     hosted: ClassVar[bool] = False
-    """Whether this is the host state of the arrays of another backend, :attr:`home`."""
+    """Whether this backend is the host state of the arrays of another backend, :attr:`home`."""
     defers: ClassVar[bool] = False
-    """Whether this is the variant of another backend, :attr:`home`, whose values are computed when they are read."""
+    """Whether this backend is the variant of another backend, :attr:`home`, whose values are computed when they are read."""
 
     prim: Any
     UFUNCS: dict[Any, Callable[..., Any]]
@@ -253,13 +257,17 @@ class Backend:
     INPLACE: frozenset[Any] = frozenset()
     """Ufuncs whose kernel accepts ``out=`` of the loop's output dtype with the same result."""
     ADDS: Callable[[Native], Native] | None = None
-    """Function that adds all floats of an array, if it runs in the library's threads: NumPy's threads would compete with these."""
+    """Function that adds all elements of an array of floats in the library's own threads, with which NumPy's threads would compete; or
+    None.
+    """
     CPU: Any = None
     """Device with the host's memory, for the kernels of :attr:`INPLACE`."""
     SCALARS: frozenset[Any] = frozenset()
     """Ufuncs whose kernel accepts a Python scalar as one operand (32 and 64 bit dtypes) with the same result."""
     MEAN: Callable[[Native], Native] | None = None
-    """Function for the mean of all elements (32 and 64 bit floats), if it gives bit for bit the sum divided by the number."""
+    """Function for the mean of all elements (32 and 64 bit floats), if its result is bit for bit the sum divided by their number; else
+    None.
+    """
 
     @lazy
     def special(self) -> Mapping[str, Callable[..., Any]]:
@@ -280,8 +288,9 @@ class Backend:
     """
 
     MULTIPLIES_FROM: int = 0
-    """Number of elements from which the library multiplies a matrix by a vector. NumPy multiplies smaller ones in host memory, because the
-    library would take longer to start."""
+    """Number of elements from which the library multiplies a matrix by a vector. NumPy multiplies smaller matrices in host memory,
+    because the library would take longer to start.
+    """
 
     def __init__(self) -> None:
         self._kinds: dict[Any, Kind] = {}
@@ -306,21 +315,23 @@ class Backend:
     def sparse(self) -> Any:
         """Module with the library's sparse matrices.
 
-        ``native(places, index, values)`` creates one from a :class:`arraydispatch.sparse.structure.Structure`, whose
-        index arrays ``index(name)`` returns in the library's type. ``parts(matrix)`` returns the parts of one, None for
-        other objects. ``matmul(places, index, values, dense)`` also works in programs and ``vmap`` if ``TRACES``.
+        ``native(places, index, values)`` creates a matrix from ``places``, a :class:`arraydispatch.sparse.structure.Structure`;
+        ``index(name)`` returns its index arrays in the library's type. ``parts(matrix)`` returns format, shape, rows, columns and values
+        of a sparse matrix of the library, None for other objects. ``matmul(places, index, values, dense)`` also works in programs and
+        ``vmap`` if ``TRACES``.
         """
         return imported(f"{type(self).__module__.rpartition('.')[0]}.sparse")
 
     meshes: ModuleType | None = None
     """Module that splits arrays over several devices, None if there is none. ``device(lengths, least)`` makes a mesh and returns it
     as one :class:`Device`: new arrays of at least ``least`` elements are split over it, others replicated.
-    ``device_at(place)`` is the same for what :meth:`device_of` returns, and ``sharding_of(a)`` the :class:`Sharding` of a native array;
-    both are None for one device. ``splits(place, shape)`` says whether a new array of this shape is split there.
-    ``place(a, axes)`` splits each axis of an array over these axes of the mesh, or replicates it if ``axes`` is None; it raises LookupError
-    if neither the array nor the process has a mesh. ``simulated(count)`` returns how to make a CPU count as so many devices. ``programs()``
-    lists the programs that have run on a mesh under a listener: line, runs, operands, bytes on each device, collectives. ``follow(ran)``
-    makes ``ran(key)`` be called before each program, with a key that is the same in each of several processes.
+    ``device_at(place)`` returns such a :class:`Device` for a result of :meth:`device_of`, and ``sharding_of(a)`` the :class:`Sharding` of a
+    native array; both return None for a single device. ``splits(place, shape)`` says whether a new array of this shape is split there.
+    ``place(a, axes)`` splits each axis of an array over these axes of the mesh, or replicates the array if ``axes`` is None; it raises
+    LookupError if neither the array nor the process has a mesh. ``simulated(count)`` returns the words by which an error message says how
+    to make a CPU count as so many devices. ``programs()`` lists the programs that have run on a mesh under a listener: line, runs,
+    operands, bytes on each device, collectives. ``follow(ran)`` makes ``ran(key)`` be called before each program, with a key that is the
+    same in each of several processes.
     """
     processes: ModuleType | None = None
     """Module that makes this process one of several that share a mesh, None if there is none: ``join(rank, count, address, local=,
@@ -331,7 +342,7 @@ class Backend:
 
     @lazy
     def home(self) -> Backend:
-        """Backend that users see: this one, unless it is the host state or another variant."""
+        """Backend that users see: this backend, unless this is the host state or another variant of one."""
         return self
 
     @lazy
@@ -339,7 +350,7 @@ class Backend:
         """Variant of arrays inside transforms, if native arrays cannot be written in place there; otherwise this
         backend.
 
-        It accepts arrays of its :attr:`home` as its own.
+        The variant accepts arrays of its :attr:`home` as its own.
         """
         return self
 
@@ -350,7 +361,7 @@ class Backend:
         return f"<Backend {self.name}>"
 
     def kind(self, dtype: np.dtype[Any]) -> Kind:
-        """Return the flyweight for (self, dtype)."""
+        """Return the :class:`Kind` of this backend and a dtype: the same object at each call."""
         kind = self._kinds.get(dtype)
         if kind is None:
             # if several threads create one, the first is kept
@@ -365,7 +376,7 @@ class Backend:
         return kind
 
     def kinds(self) -> list[Kind]:
-        """Return the flyweights made so far."""
+        """Return all kinds that :meth:`kind` and :meth:`standard_kind` have made so far."""
         return [*self._kinds.values(), *self._standard_kinds.values()]
 
     @property
@@ -409,26 +420,28 @@ class Backend:
         return None
 
     keeps_order: Callable[..., bool] | None = None
-    """Whether the memory order of an elementwise result is NumPy's for given operands, if the library chooses one."""
+    """Function that returns whether an elementwise result of these operands has NumPy's memory order; None if the library has one order."""
 
     def offset_of(self, a: Native) -> int:
         """Return the offset in elements of a native view into its buffer, if native arrays have views."""
         return 0
 
     def is_concrete(self, a: Native) -> bool:
-        """Whether the value is known now; False for a tracer."""
+        """Whether the value is known and may be read now; False for a tracer."""
         return True
 
     def recorded(self, a: Native) -> bool:
-        """Whether a derivative in progress depends on the array. Its value may be known, but reading it would lose the derivative."""
+        """Whether the value is not known, as in a program or a batch that is traced, or reading it would lose a derivative in progress."""
         return not self.is_concrete(a)
 
     def followed(self, a: Native) -> bool:
-        """Whether the array is :meth:`recorded` or belongs to a program or batch being traced, even if no derivative depends on it."""
+        """Whether the library records operations on the array for a derivative. False if the array only belongs to a program or batch; by
+        default the same as :meth:`recorded`, for libraries that cannot tell.
+        """
         return self.recorded(a)
 
     def staged(self, a: Native) -> bool:
-        """Whether the array belongs to a program that the library traces: everything computed from it becomes part of the program."""
+        """Whether the array belongs to a program that the library traces. All that is computed from it becomes part of the program."""
         return False
 
     def is_staging(self) -> bool:
@@ -496,7 +509,7 @@ class Backend:
         return self.to_numpy(a)[()]
 
     def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Native], Any]:
-        """Return the function for :attr:`Kind.scalar`."""
+        """Return the function for :attr:`Kind.scalar`: it returns a 0-d array as NumPy's scalar, or None unless :meth:`shows_scalars`."""
         item, shows = self.item, self.shows_scalars
         return lambda a: item(a) if shows(a) else None
 
@@ -506,8 +519,8 @@ class Backend:
 
     @property
     def survives_fork(self) -> bool:
-        """Whether the library works in a forked process, which has none of its threads. Returns the same before the fork and in
-        it.
+        """Whether the library works in a forked process, which has none of the library's threads. The value is the same in both
+        processes.
         """
         return True
 
@@ -604,7 +617,7 @@ class Backend:
         """Set whether the library treats an `Array` as an ndarray (while a launcher runs) or as its native array."""
 
     def fill(self, a: Native, value: Native) -> None:
-        """Overwrite ``a`` in place with ``value`` of its shape and dtype. Mutable backends only."""
+        """Overwrite ``a`` in place with a value of the same shape and dtype. Mutable backends only."""
         raise NotImplementedError
 
     def gone(self, error: Exception) -> bool:
@@ -612,8 +625,8 @@ class Backend:
         return False
 
     def mended(self, error: Exception) -> bool:
-        """Whether the library's state was left broken by an interrupted call and is now repaired, so that the call can
-        be repeated.
+        """Repair the library's state if an interrupted call has left it broken. Return whether it was repaired, so that the call can be
+        repeated.
         """
         return False
 
@@ -631,30 +644,34 @@ class Backend:
         return a
 
     def refused_bytes(self, error: Exception) -> int | None:
-        """Return the size in an out-of-memory error of the library, 0 if it does not state it; None for other errors."""
+        """Return the bytes that an out-of-memory error of the library states, 0 if it states none; return None for other errors."""
         return None
 
     def successor(self, a: Native) -> Native | None:
-        """Return the array created in the buffer that this thread donated last, or None."""
+        """Return the array created in the buffer of ``a``, if ``a`` is gone and this thread's last donating call made one; else None."""
         return None
 
     def kept(self) -> None:
-        """Drop the reference to the successor, because it is stored elsewhere now."""
+        """Drop the reference from which :meth:`successor` reads. Called when the successor is stored elsewhere."""
 
     def slice_update(self, a: Native, key: tuple[slice, ...], value: Native, donate: bool) -> Native:
         """Run the primitive; ``donate``: nothing else refers to the buffer of ``a``, which may be reused."""
         return self.prim.slice_update(a, key, value)
 
     def strided(self, a: Native, shape: tuple[int, ...], strides: tuple[int, ...], offset: int) -> Native:
-        """Return an aliasing view of a mutable native array, in elements from its first one; no negative strides."""
+        """Return an aliasing view of a mutable native array. Strides, never negative, and the offset from its first element are in
+        elements.
+        """
         raise NotImplementedError
 
     def settled(self, a: Native) -> Native:
-        """Return the library's own array of a native array; a variant computes it first if it is pending."""
+        """Return a native array as the library's own array: here ``a`` itself; a variant computes a pending value first."""
         return a
 
     def taken(self, a: Native) -> Native:
-        """Convert a library's array that an array of this backend will hold or read; a variant may defer it."""
+        """Return the native array by which an array of this backend will hold or read a library's array: here ``a`` itself; a variant may
+        return a deferred copy.
+        """
         return a
 
     def slice_at(self, a: Native, starts: Sequence[Native], lengths: Sequence[int], steps: Sequence[int]) -> Native:
@@ -665,7 +682,7 @@ class Backend:
         return a
 
     def slice_update_at(self, a: Native, starts: Sequence[Native], steps: Sequence[int], value: Native) -> Native:
-        """Return ``a`` with a slice, as of :meth:`slice_at`, replaced by a value of its shape."""
+        """Return ``a`` with a slice, as of :meth:`slice_at`, replaced by a value of the slice's shape."""
         lengths = self.shape_of(value)
         places = []
         for axis, (start, n, step) in enumerate(zip(starts, lengths, steps)):
@@ -683,7 +700,9 @@ class Backend:
         return self.UFUNCS[np.add](offsets, self.prim.broadcast_to(self.prim.reshape(start, (1,)), (n,)))
 
     def value_of(self, a: Native) -> Native:
-        """Return the current value of an array that users pass in, if the library can change it later (a variable)."""
+        """Return the current value of an object that users pass in and the library can change later (a variable); return any other array
+        itself.
+        """
         return a
 
     def is_lazy(self, a: Native) -> bool:
@@ -716,19 +735,19 @@ class Backend:
         return dtype
 
     def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Callable[..., Any]:
-        """Return the leanest exact kernel of a row for operands of ``dtype``; ``scalars``: one of them is a Python scalar."""
+        """Return the leanest exact kernel of a ufunc for operands of ``dtype``; ``scalars``: whether one operand is a Python scalar."""
         return self.UFUNCS[ufunc]
 
     def fused(self, body: Callable[..., Any]) -> Callable[..., Any]:
-        """Compile a long body over ``xp`` to one kernel, if the library has a compiler for eager calls."""
+        """Return a function that runs a long body over ``xp``: compiled to one kernel, if the library has a compiler for eager calls."""
         return partial(body, self.xp)
 
     def loop(
         self, going: Callable[..., Native], step: Callable[..., tuple[Native, ...]], state: tuple[Native, ...],
         most: int,
     ) -> tuple[Native, ...]:  # fmt: skip
-        """Repeat ``step`` while ``going`` (an array of bools) holds anywhere, at most ``most`` times, on values that
-        are not known yet.
+        """Return the state after ``step``, repeated while ``going`` (an array of bools) holds anywhere, at most ``most`` times; values
+        are not known yet. This version, for libraries without a loop, never asks ``going``: it unrolls the first steps.
         """
         for _ in range(min(most, _UNROLLED)):
             state = step(*state)
@@ -743,7 +762,7 @@ class Backend:
         return lambda a: kernel(a, every[a.ndim], False)
 
     def total(self, a: Native) -> Native | None:
-        """Return the sum of booleans or small integers, 0-d and in NumPy's dtype; None if converting them first is as fast."""
+        """Return the sum of booleans or small integers, 0-d and in NumPy's dtype; None if it is as fast to convert the elements first."""
         return None
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Native:

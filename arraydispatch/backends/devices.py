@@ -63,7 +63,7 @@ class Sharding(NamedTuple):
     mesh : tuple of int
         Lengths of the axes of the mesh.
     axes : tuple of tuple of int
-        For each axis of the array, the axes of the mesh over which it is split; empty if it is not split.
+        For each axis of the array, the axes of the mesh over which that axis is split; empty if it is not split.
     shard : tuple of int
         Shape of the part that one device holds.
     """

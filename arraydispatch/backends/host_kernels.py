@@ -1,4 +1,4 @@
-"""Functions that NumPy runs on the memory of several libraries' arrays because it is faster, and the sizes from which it is."""
+"""Functions that NumPy runs on the memory of several libraries' arrays because it is faster, and the sizes from which it is faster."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ XLA 3, TensorFlow 12; for 100,000 of 64 NumPy and TensorFlow 4, JAX 13)."""
 
 
 def goes_along_short_lanes(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a function finds extrema along an axis so short that the reason of :data:`LEFT_ON_CPUS` does not hold."""
+    """Whether a call finds extrema along an axis so short that NumPy is not faster, contrary to its row in :data:`LEFT_ON_CPUS`."""
     if func not in _BY_LANES or not args:
         return False
     axis = args[1] if len(args) > 1 else kwargs.get("axis")
@@ -73,7 +73,7 @@ def goes_along_short_lanes(func: Any, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 REALS = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
-"""Dtypes for which NumPy computes these functions with vector instructions."""
+"""Dtypes for which NumPy computes the functions below with vector instructions."""
 SCALAR_CODE = (np.arccos, np.arcsin, np.arctan, np.arctan2, np.arctanh, np.cbrt, np.tan)
 """Functions of real numbers that XLA (of JAX 0.10.2 and TensorFlow 2.21) computes one element at a time on a CPU, with two threads in 2.7 to 10 times
 the time of NumPy.
@@ -86,12 +86,13 @@ SORTED_FROM = 512
 """Number of elements from which NumPy sorts faster (measured: 512 in 12 µs, TensorFlow in 370; JAX's compiled sort takes 10, NumPy's with the
 transfer back 60), and a sort ends a block."""
 COUNTED_FROM = 1 << 17
-"""Number of places from which NumPy counts faster (measured: 480,000 in 1.2 ms against 2.8 by TensorFlow and 3.3 by JAX)."""
+"""Number of indices from which NumPy counts them faster (measured: 480,000 in 1.2 ms against 2.8 by TensorFlow and 3.3 by JAX)."""
 _MULTIPLIED_FROM = 1 << 18
-"""Number of products from which NumPy multiplies complex matrices faster (measured: those of 600 x 800 in 17 ms against 55 by TensorFlow and 96
-by JAX)."""
+"""Number of products of elements from which NumPy multiplies complex matrices faster (measured: matrices of 600 x 800 in 17 ms against 55
+by TensorFlow and 96 by JAX).
+"""
 _THICK = 64
-"""Minimum number of rows and columns for that; for smaller matrices ending a block costs more."""
+"""Minimum number of rows and columns of matrices that NumPy multiplies; for smaller ones ending a block costs more."""
 
 
 def multiplies_faster(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
@@ -116,7 +117,8 @@ class _Reading:
 
 
 def uncopied(func: Any, x: Any) -> Any:
-    """Return an operand such that a function of :data:`COPIES` does not copy it; unchanged unless it is a large read-only array.
+    """Return a large read-only operand of a function of :data:`COPIES` as a writable ndarray on the same memory, so that it is not copied;
+    return any other operand itself.
 
     The result of these functions never shares memory with an operand.
     """
@@ -132,5 +134,5 @@ def uncopied(func: Any, x: Any) -> Any:
 
 
 def places(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the places of elements that are not zero, a row for each axis."""
+    """Return the indices of the nonzero elements as one array, with a row for each axis of ``x``."""
     return np.array(np.nonzero(x), np.int64)

@@ -20,7 +20,7 @@ class Kind:
         self.backend = backend
         self.dtype = dtype
         self.last: Kind = self
-        """The kind, of the same backend and another dtype, of the last such result: see :mod:`arraydispatch.fastpath.results`."""
+        """Kind of the last result of arrays of this kind that had another dtype: see :mod:`arraydispatch.fastpath.results`."""
         self.standard = standard
         """Whether 0-d results of arrays of this kind are arrays, as in the array-API standard, and never scalars."""
         self.scalar: Callable[[Any], Any] = (lambda _: None) if standard else backend.scalar_maker(dtype)
@@ -35,7 +35,9 @@ class Kind:
 
     @property
     def home(self) -> Kind:
-        """Return the kind of this dtype in the library: this kind, unless it is of the host state or of a deferring variant."""
+        """Return this kind, or for a kind of the host state or of a deferring variant the library's kind, which is never
+        :attr:`standard`.
+        """
         return self.backend.home.kind(self.dtype) if self.backend.hosted or self.backend.defers else self
 
     def of(self, dtype: np.dtype[Any]) -> Kind:

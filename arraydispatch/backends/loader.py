@@ -1,4 +1,4 @@
-"""Table of known backends; checks which are installed, and loads each at most once.
+"""Table of known backends, and functions that check whether a backend is installed and load it at most once.
 
 This is the only place outside ``backends/<library>/`` that knows the libraries by name.
 """
@@ -128,7 +128,9 @@ def discover() -> None:
 
 
 def _from_entry_point(name: str, row: _Row) -> Backend:
-    """Return the backend that another distribution adds; errors name the distribution."""
+    """Return the backend that another distribution adds. If it cannot be imported or is no backend, raise an error that names the
+    distribution.
+    """
     whose = f"backend {name!r}, which the entry point {row.entry.value!r} of {_distribution(row.entry)} adds,"
     try:
         backend = row.entry.load()
@@ -208,7 +210,7 @@ def available() -> list[str]:
 
 
 def check(name: str) -> None:
-    """Raise the errors of :func:`load` without importing the library."""
+    """Raise the error of :func:`load` if a backend is unknown or its library is missing, without importing the library."""
     if name not in KNOWN:
         discover()
     if name not in KNOWN:
@@ -247,7 +249,9 @@ def version(name: str) -> str:
 
 
 def prepare(name: str) -> None:
-    """Set the environment variables that a backend's library reads on import, whether this package or the program imports it."""
+    """Set the environment variables that a backend's library reads on import. This is called whether this package or the program imports
+    it.
+    """
     for group in KNOWN[name].environment:
         if os.environ.keys().isdisjoint(group):
             os.environ.update(group)
@@ -285,13 +289,13 @@ def keep_programs(name: str) -> None:
 
 
 def begins(library: str) -> None:
-    """Call the functions that wait for the import of a library. It begins now, by this package or by the program."""
+    """Call the function that waits for the import of a library, if there is one. The import begins now, by this package or the program."""
     if (prepare := _when_imported.pop(library, None)) is not None:
         prepare()
 
 
 MOST_BYTES_KEPT = 1 << 30
-"""Maximum bytes of all libraries' programs on disk: above it, a process removes the least recently used ones at its end."""
+"""Maximum bytes of all libraries' programs on disk: above it, a process removes the least recently used programs at its end."""
 
 
 def _prepare_to_keep(name: str) -> None:
@@ -395,7 +399,7 @@ class _NotYet:
 
 @contextmanager
 def _without(row: _Row) -> Iterator[None]:
-    """Prevent a library's import of packages that it also imports on first use, unless the program has imported one."""
+    """Prevent a library's import of packages that it also imports on first use, unless the library or one of the packages is imported."""
     if not row.waits or row.library in sys.modules or any(name.partition(".")[0] in sys.modules for name in row.waits):
         yield
         return
@@ -488,7 +492,7 @@ def hosted(name: str) -> Backend:
 
 
 def check_memory(error: Exception) -> None:
-    """Raise MemoryError for a library's out-of-memory error: each library has its own type."""
+    """Raise MemoryError if an error is a library's out-of-memory error, of which each library has its own type."""
     for backend in loaded():
         asked = backend.refused_bytes(error)
         if asked is not None:
@@ -496,8 +500,8 @@ def check_memory(error: Exception) -> None:
 
 
 def mended(error: Exception) -> bool:
-    """Whether a library's state was left broken by an interrupted call and is now repaired, so that the call can be
-    repeated.
+    """Repair the first loaded library whose state an interrupted call has left broken. Return whether one was repaired, so that the call
+    can be repeated.
     """
     return any(backend.mended(error) for backend in loaded())
 
@@ -511,7 +515,7 @@ def _size(nbytes: int) -> str:
 
 
 def loaded_one(name: str) -> Backend | None:
-    """Return the backend of that name if it has been loaded."""
+    """Return the backend of that name if it has been loaded, else None."""
     return _loaded.get(name)
 
 
@@ -521,11 +525,13 @@ def loaded() -> list[Backend]:
 
 
 homeless = False
-"""Whether this process is a fork in which the library does not work, so that NumPy computes."""
+"""Whether this process is a fork in which a loaded library does not work, so that NumPy computes in its place."""
 
 
 def stand_in(lost: Backend, by: Backend) -> None:
-    """Make later calls of :func:`load` return another backend, in a forked process in which the library does not work."""
+    """Make later calls of :func:`load` return the backend ``by`` for the name of ``lost``, in a forked process in which the library of
+    ``lost`` does not work.
+    """
     global homeless
     homeless = True
     _loaded[lost.name] = by

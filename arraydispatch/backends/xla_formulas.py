@@ -1,9 +1,10 @@
 """Logarithms of doubles in terms of products, for libraries whose compiler is XLA.
 
 On a CPU XLA calls the C library for each element, which takes three times as long as these formulas in vector registers (JAX 0.10.2: a million
-logarithms in 4.1 ms against 1.4), and its log1p is up to 128 units in the last place off between 1 - √2 and -0.35. The formula and its coefficients
-are those of FreeBSD's ``e_log.c`` (Copyright (C) 1993 by Sun Microsystems, Inc., which grants permission to use, copy, modify and distribute it
-freely if this notice is preserved). Its error is below one unit in the last place, also if a product and a sum are contracted to one rounding.
+logarithms in 4.1 ms against 1.4), and XLA's log1p is up to 128 units in the last place off between 1 - √2 and -0.35. The formula and its
+coefficients are those of FreeBSD's ``e_log.c`` (Copyright (C) 1993 by Sun Microsystems, Inc., which grants permission to use, copy,
+modify and distribute it freely if this notice is preserved). The formula's error is below one unit in the last place, also if a product
+and a sum are contracted to one rounding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Checks of the keywords ``order=``, ``casting=``, ``subok=`` and ``keepdims=``, with NumPy's own errors; requirements of ``np.require``.
 
-NumPy checks none of them when it hands a call over through a protocol, and Python's ``bool`` accepts any object. A
+NumPy checks none of these keywords when it hands a call over through a protocol, and Python's ``bool`` accepts any object. A
 given keyword is therefore checked by a NumPy call on empty arrays; a call without keywords skips these checks.
 """
 
@@ -41,14 +41,16 @@ PLAIN = frozenset({
     int, float, complex, bool, str, bytes, type(None), type, np.dtype, slice, type(Ellipsis), np.bool_, np.float64, np.float32,
     np.int64, np.int32, type(np._NoValue), *(type(np.dtype(char)) for char in "?bhilqBHILQefdgFDG"),
 })  # fmt: skip
-"""Types of arguments that neither are arrays nor contain any."""
+"""Types of arguments that are no arrays and contain none."""
 
 ASKED = frozenset({*_OF_ELEMENTS, "keepdims"})
 """The keywords of a ufunc and its methods that :func:`check_call` checks."""
 
 
 def with_scalar(operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Replace a first operand that is a 0-d ndarray by its number: NumPy converts ``np.float64(1)`` in ``np.float64(1) < x``."""
+    """Return the operands; a first one that is a 0-d ndarray is replaced by its NumPy scalar if the scalar's type is in :data:`SCALARS`.
+    (In ``np.float64(1) < x``, NumPy passes the scalar on as such an ndarray.)
+    """
     first = operands[0]
     if type(first) is np.ndarray and not first.ndim and type(number := first[()]) in SCALARS:
         return (number, *operands[1:])
@@ -56,14 +58,16 @@ def with_scalar(operands: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def flag(x: Any) -> bool:
-    """Convert ``keepdims=`` or ``subok=`` to a bool as NumPy's C functions do: through an integer."""
+    """Convert ``keepdims=`` or ``subok=`` to a bool; raise NumPy's error if its C functions, which read an integer, would refuse the
+    object.
+    """
     if type(x) is not bool:
         np.add.reduce(_NOTHING, keepdims=x)
     return bool(x)
 
 
 def order_of(order: Any) -> str:
-    """Normalize an ``order=`` to one of ``"C" "F" "A" "K"``."""
+    """Normalize an ``order=`` to one of ``"C" "F" "A" "K"`` (None becomes ``"K"``); raise NumPy's error for any other value."""
     if type(order) is str and order in _ORDERS:
         return order
     _NOTHING.copy(order)
@@ -76,7 +80,7 @@ def new_order(order: Any) -> str:
 
 
 def casting_of(casting: Any) -> str:
-    """Normalize a ``casting=``."""
+    """Return a ``casting=`` unchanged; raise NumPy's error if it is invalid."""
     if type(casting) is not str or casting not in _CASTINGS:
         np.can_cast(_NOTHING.dtype, _NOTHING.dtype, casting)
     return casting
@@ -96,7 +100,8 @@ def check_call(method: str, keywords: dict[str, Any]) -> None:
 
 
 def meeting(array: Callable[..., Any], a: Any, dtype: Any, requirements: Any) -> Any:
-    """Return ``a`` itself if it meets the requirements, otherwise the array that ``array`` makes of it.
+    """Return the array that ``array`` makes of ``a`` (which may be ``a`` itself), or a copy of that array if it does not meet the
+    requirements.
 
     Raises
     ------

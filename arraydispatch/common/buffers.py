@@ -1,7 +1,7 @@
 """Conversion of objects that NumPy accepts as arrays: those with the buffer protocol, and ranges.
 
 ``array.array``, ``memoryview``, ``bytearray``, ``mmap`` and the like have Python's buffer protocol, and NumPy treats
-them as arrays of their contents. Whether a type has it is tried once and remembered.
+them as arrays of their contents. Whether a type has the protocol is tried once and remembered.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ WRITEABLE = 0x400
 
 
 def is_writeable(x: np.ndarray[Any, Any]) -> bool:
-    """Whether an ndarray may be written. For a result of ``np.broadcast_arrays`` NumPy warns if ``flags.writeable`` is read."""
+    """Whether an ndarray may be written. This does not read ``flags.writeable``, at which NumPy warns for a result of
+    ``np.broadcast_arrays``.
+    """
     return bool(x.flags.num & WRITEABLE)
 
 
@@ -29,7 +31,7 @@ def axes_by_stride(strides: Sequence[int]) -> tuple[int, ...]:
 
 
 def seen(x: Any) -> Any:
-    """Return an ndarray on the memory that an object exposes, or with the numbers of a range; else the object itself."""
+    """Return an ndarray on the memory that an object exposes; the list of a range's numbers; any other object itself."""
     kind = type(x)
     if kind is range:
         return list(x)

@@ -1,4 +1,4 @@
-"""Folders of the user's cache, in which compiled code is kept for other processes, and their bounds."""
+"""Folders in the user's cache that keep compiled code for other processes, and the removal of old files from them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import sys
 __all__ = ["folder", "prune"]
 
 VARIABLE = "ARRAYDISPATCH_CACHE"
-"""Environment variable that names another folder than the user's cache; empty: nothing is kept."""
+"""Environment variable that names a folder to use in place of the user's cache; if it is set to nothing, no code is kept."""
 
 
 def _root() -> str:
-    """Return the folder that the environment names, or the one for caches on this system; empty if there is none."""
+    """Return the folder that the environment names, or the usual one for caches on this system; an empty string if there is none."""
     named = os.environ.get(VARIABLE)
     if named is not None:
         return named
@@ -27,10 +27,11 @@ def _root() -> str:
 
 
 def folder(*names: str) -> str | None:
-    """Return a folder of the cache, which is made if it is missing; None if there is no cache, or this user cannot write it.
+    """Return the path of the cache's folder ``names[0]/names[1]/…``, after making it if it is missing and denying other users access.
+    Return None if there is no cache, or if a folder on the path is another user's or this user cannot write it.
 
-    What is in it runs as this user's code, so nobody else may write it. Paths are strings here and where they are used: ``pathlib`` takes
-    6 ms to import.
+    Other users must not write these folders, because the files in them run as this user's code. Paths are strings here and where they are
+    used: ``pathlib`` takes 6 ms to import.
     """
     where = _root()
     if not where:
@@ -55,7 +56,9 @@ def folder(*names: str) -> str | None:
 
 
 def prune(where: str, most: int) -> None:
-    """Remove the files of a folder that nobody has read for longest, until all together have at most ``most`` bytes."""
+    """Remove files of a folder and its subfolders, those first that were read or written longest ago, until the rest has at most ``most``
+    bytes.
+    """
     files: list[tuple[float, int, str]] = []
     for parent, _, names in os.walk(where):
         for name in names:

@@ -1,8 +1,8 @@
 """Ownership of source lines, and their names in messages: a file, or a cell of a notebook.
 
-Code that inspects callers' frames asks here. :func:`is_core` covers this package and NumPy, :func:`is_library`
-everything that belongs to no program, and :func:`outside` finds the first frame that is neither. A run of the launcher
-also knows the program's folders; it says so through :class:`arraydispatch.launcher.user_files.UserFiles`.
+Code that inspects callers' frames asks here. :func:`is_core` is true for files of this package and NumPy, :func:`is_library`
+for all files that belong to no program, and :func:`outside` finds the first frame whose file fails such a test. A run of the launcher
+also knows the program's folders, from :class:`arraydispatch.launcher.user_files.UserFiles`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AS_COMPILED = f"{_PACKAGE}/", f"{_PACKAGE}{os.sep}"
 
 @cache
 def home_of(library: str) -> str:
-    """Return the folder of a library, found without importing it: a process may never use it."""
+    """Return the folder of a library, without importing the library; an empty string if it is not installed."""
     found = find_spec(library)
     return os.path.join(os.path.dirname(os.path.abspath(found.origin)), "") if found and found.origin else ""
 
@@ -37,7 +37,7 @@ def numpys() -> str:
 
 
 INSTALLED = frozenset({"site-packages", "dist-packages"})
-"""Folder names that contain installed packages."""
+"""Names of folders that contain installed packages."""
 
 _STANDARD = os.path.dirname(os.__file__) + os.sep
 _FOLDERS = tuple(f"{os.sep}{name}{os.sep}" for name in sorted(INSTALLED))
@@ -54,7 +54,7 @@ _TESTS = f"{os.sep}tests{os.sep}"
 
 
 def is_core(file: str) -> bool:
-    """Whether a file belongs to this package or to NumPy, whose tests use it as any program does."""
+    """Whether a file belongs to this package or to NumPy. NumPy's tests are left out: they use NumPy as any program does."""
     if file.startswith((OURS, *_AS_COMPILED)):
         return True
     return file.startswith(found := numpys()) and _TESTS not in file[len(found) - 1 :]
@@ -62,7 +62,9 @@ def is_core(file: str) -> bool:
 
 @cache
 def _installed_in(folder: str) -> frozenset[str]:
-    """Return the names that installers have put into a folder, by the lists beside them, but for what was installed from a folder of the user's."""
+    """Return the names of files and folders that installers have put into a folder, as the ``RECORD`` files there list them. Packages
+    that were installed from a folder of the user's (those with a ``direct_url.json``) are left out.
+    """
     names: set[str] = set()
     with suppress(OSError):
         for entry in os.listdir(folder):
@@ -77,14 +79,18 @@ def _installed_in(folder: str) -> frozenset[str]:
 
 
 def is_installed_in(folder: str, name: str) -> bool:
-    """Whether an installer has put a package into a folder from which Python imports: ``pip install --target`` takes any folder."""
+    """Whether an installer has put the package ``name`` into a folder, and the folder is on ``sys.path``. (``pip install --target`` takes
+    any folder.)
+    """
     if name not in _installed_in(folder):
         return False
     return any(folder in (place, os.path.realpath(place)) for place in map(os.path.abspath, sys.path))
 
 
 def library_above(file: str) -> str:
-    """Return the folder of NumPy or SciPy that a file lies in, wherever it is installed; "" for other files, a program's own scipy among them."""
+    """Return the folder of the installed NumPy or SciPy that a file lies in; "" for other files, also those of a program's own package
+    scipy.
+    """
     for library in ("numpy", "scipy"):
         if f"{os.sep}{library}{os.sep}" in file and (home := home_of(library)) and file.startswith(home):
             return home if os.path.exists(f"{home}__config__.py") else ""
@@ -121,12 +127,13 @@ _LINE = re.compile(r'^  File "(.*)", line (\d+) in ', re.MULTILINE)
 
 
 def line_of_thread(ident: int) -> tuple[str, int] | None:
-    """Return the innermost file and line of a program that another thread is at, None if it is at none.
+    """Return the file and line of the innermost frame of a program in the thread with number ``ident``; None if the thread has no such
+    frame.
 
     ``sys._current_frames`` would keep the thread's local variables alive, and with them arrays that the thread has dropped; a block of
-    recorded calls would then compute them. ``faulthandler`` makes no frame objects.
+    recorded calls would then compute these arrays. ``faulthandler`` makes no frame objects.
     """
-    import tempfile  # programs that nobody looks at start without it
+    import tempfile  # here, so that programs that never call this start faster
 
     with tempfile.TemporaryFile() as stream:
         faulthandler.dump_traceback(stream, all_threads=True)
@@ -143,9 +150,9 @@ def line_of_thread(ident: int) -> tuple[str, int] | None:
 
 
 def outside(frame: FrameType, inside: Callable[[str], bool]) -> tuple[FrameType, int]:
-    """Return the first frame, going outwards, whose file is not ``inside``, and the number of frames passed.
+    """Return the first frame, going outwards, whose file fails the test ``inside``, and the number of frames passed on the way.
 
-    If all files are inside, the frame is the outermost one.
+    If all files pass the test, the frame is the outermost one.
     """
     count = 0
     while inside(frame.f_code.co_filename) and frame.f_back is not None:
@@ -155,7 +162,9 @@ def outside(frame: FrameType, inside: Callable[[str], bool]) -> tuple[FrameType,
 
 
 def beyond(frame: FrameType, modules: AbstractSet[str]) -> FrameType:
-    """Return the first frame, going outwards, that is not in ``modules``, which act on behalf of their caller; else the outermost one."""
+    """Return the first frame, going outwards, that runs in none of ``modules`` (names of modules that act on behalf of their caller); the
+    outermost frame if all run in them.
+    """
     while frame.f_globals.get("__name__") in modules and frame.f_back is not None:
         frame = frame.f_back
     return frame
@@ -165,12 +174,12 @@ _number: Callable[[str], str | None] = lambda _file: None
 
 
 def place_of(code: CodeType, instruction: int) -> tuple[str, int, str]:
-    """Return the file, line and function of an instruction."""
+    """Return the file, the line and the qualified name of the function of a bytecode instruction, given by its offset."""
     return straight(code.co_filename), line_of(code, instruction), code.co_qualname
 
 
 def line_of(code: CodeType, instruction: int) -> int:
-    """Return the line of an instruction."""
+    """Return the source line of a bytecode instruction, given by its offset."""
     for start, end, line in code.co_lines():
         if start <= instruction < end and line is not None:
             return line
@@ -178,7 +187,7 @@ def line_of(code: CodeType, instruction: int) -> int:
 
 
 def straight(file: str) -> str:
-    """Normalize a path: that of a script started as ``../script.py`` contains ``..``."""
+    """Resolve a path that contains ``..``, as the path of a script started as ``../script.py`` does; return any other path unchanged."""
     return os.path.realpath(file) if os.pardir in file.split(os.sep) else file
 
 
@@ -195,6 +204,6 @@ def cell_of(file: str) -> str | None:
 
 
 def shown(file: str, line: int, shorten: Callable[[str], str] = os.fspath) -> str:
-    """Return ``file:line``, or ``cell 7, line 3``."""
+    """Return ``file:line``, or ``cell 7, line 3`` for the file name of a notebook cell. ``shorten`` is applied to the file name."""
     cell = cell_of(file)
     return f"{shorten(file)}:{line}" if cell is None else f"{cell}, line {line}"

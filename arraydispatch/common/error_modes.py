@@ -1,7 +1,7 @@
 """Calls in which NumPy raises every floating-point error. The user's own error modes stay as they are.
 
-``with np.errstate(all="raise")`` is not safe here: it is written in Python, so an exception of a signal handler (Ctrl-C, an alarm) in its
-``__exit__`` would leave the mode set, and the handler itself would compute in it.
+``with np.errstate(all="raise")`` is not safe here: ``errstate`` is written in Python, so an exception of a signal handler (Ctrl-C, an
+alarm) in its ``__exit__`` would leave the mode set, and the handler's own calls of NumPy would run in that mode.
 """
 
 from __future__ import annotations

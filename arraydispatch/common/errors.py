@@ -1,6 +1,6 @@
 """Errors raised by arraydispatch: about libraries, devices, settings, and operations that are not allowed.
 
-Each also derives from the built-in exception that a caller of NumPy would expect, so ``except TypeError`` keeps working
+Each class also derives from the built-in exception that a caller of NumPy would expect, so ``except TypeError`` keeps working
 around a refused call. Messages are one sentence that ends with the way out.
 """
 
@@ -76,7 +76,7 @@ class OptionError(ArrayDispatchError, TypeError):
 
 
 class HostFallbackError(ArrayDispatchError, TypeError):
-    """A call needs the host although the device could compute it, and ``fallback("error")`` is in force; or the host was refused."""
+    """A call would have to run on the host while ``fallback("error")`` is in force, or the backend refuses to run the call on the host."""
 
 
 class TraceError(ArrayDispatchError, TypeError):

@@ -27,7 +27,7 @@ PROGRAM = "a compiled block"
 ONE_BY_ONE = "recorded calls, one by one"
 """Name under which the run of a block that is not compiled yet is reported."""
 RECORDED = "recorded calls"
-"""Name under which calls recorded in blocks are reported where they are only counted."""
+"""Name under which calls recorded in blocks are reported together, by a listener that only counts them."""
 
 
 class Listener:
@@ -56,20 +56,21 @@ class Listener:
         backend : str
             Name of the backend that holds the data.
         kind : str
-            ``"override" "native" "composed" "view" "host"``: the class of the entry that ran; ``"fused"``: the call was
-            recorded; ``"block"``: a block of recorded calls ran. A listener files the call as a ``"host kernel"`` if
-            :meth:`host_kernel` was called meanwhile.
+            ``"override" "native" "composed" "view" "host"``: the class of the entry that ran; ``"hosted"``: NumPy ran on values in the host
+            state; ``"fused"``: the call was recorded; ``"block"``: a block of recorded calls ran. A listener files the call as a
+            ``"host kernel"`` if :meth:`host_kernel` was called meanwhile.
         reason : str
             Reason for a host fallback; empty unless ``kind`` is ``"host"``.
         seconds : float
             Wall time of the call, up to the return of the library's function.
         result : native array, optional
-            The result, if the caller has it at hand: libraries that run asynchronously can be waited for.
+            The result, if the caller has it at hand: a listener can wait for it if the library runs asynchronously.
         doors : int, optional
-            Number of frames, counted from the caller's, that are known to belong to this package: inspecting one takes 0.1 µs.
+            Number of frames, counted from the caller's, that are known to belong to this package. The listener skips these frames, because
+            inspecting a frame takes 0.1 µs.
         operands : sequence or int, optional
-            Operands of a call whose result may be smaller than these; or the number of elements itself. The elements of a call
-            are those of its largest operand or result.
+            Operands of a call whose result may be smaller than they; or the number of elements of the call. That number is the size
+            of the largest operand or result.
         """
 
     def host_kernel(self) -> None:
@@ -87,9 +88,9 @@ class Listener:
         """Record that a value on an accelerator was read."""
 
     def compiled(self, backend: str, count: int, seconds: float, kept: int = 0) -> None:
-        """Record compilations by a library: their time, and the number that ended (0 for a part of one).
+        """Record the time of compilations by a library, and the number of compilations that ended in that time (0 if none has ended yet).
 
-        ``kept``: number of programs that an earlier process had compiled, and that were read.
+        ``kept``: number of programs that were read from the library's cache instead, because an earlier process had compiled them.
         """
 
     def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
@@ -99,7 +100,9 @@ class Listener:
         """
 
     def place(self) -> tuple[CodeType, int] | None:
-        """Return the line that calls are now filed under, as its code and instruction; None if calls are not filed."""
+        """Return the source line under which calls are filed now, as its code object and the offset of its bytecode instruction; None if no
+        listener files calls.
+        """
         return None if self._outer is None else self._outer.place()
 
     def block_counted(self, backend: str, calls: int, seconds: float, elements: int = 0) -> None:
@@ -158,7 +161,7 @@ inside = _Inside()
 
 
 class Body:
-    """Context for the body of a reported call, if the body itself calls NumPy, as SciPy's Python code does."""
+    """Context manager around the body of a reported call, if the body itself calls NumPy, as SciPy's Python code does."""
 
     __slots__ = ("_outer",)
 
@@ -179,7 +182,7 @@ entrance: Any = None
 tap: Listener | None = None
 """Installed listener. Read it as ``events.tap`` (never import it by value)."""
 every: Listener | None = None
-"""The same listener, or None unless every call is to be reported."""
+"""The installed listener if :func:`told_each` is true: every call is to be reported to it; else None."""
 
 
 @process.follows("tap")
@@ -190,13 +193,13 @@ def _follow() -> None:
 
 
 def left(what: str, why: str) -> None:
-    """Report an array that is kept on the host."""
+    """Report to the installed listener, if there is one, that an array is kept on the host."""
     if tap is not None:
         tap.left(what, why)
 
 
 def begin(listener: Listener) -> None:
-    """Install a listener. It passes events on to the listener installed before."""
+    """Install a listener, which passes events on to the listener installed before; raise RuntimeError if it is installed already."""
     with process_state.lock:
         if listener in _chain():
             raise RuntimeError("this profile is already running; use another one inside it.")

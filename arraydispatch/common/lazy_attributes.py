@@ -13,8 +13,8 @@ else:
     class lazy:
         """Decorator of a method whose result becomes an attribute of the object on first use.
 
-        If several threads compute it at once, all get the same value: the one that is stored first. `functools.cached_property`
-        guarantees that only on Python 3.11, with a lock. This one takes no lock, because a signal handler could wait for it forever.
+        If several threads compute the attribute at once, all get the same value: the one that is stored first. `functools.cached_property`
+        guarantees that only on Python 3.11, with a lock. `lazy` takes no lock, because a signal handler could wait for the lock forever.
         """
 
         def __init__(self, make: Callable[[Any], Any]) -> None:

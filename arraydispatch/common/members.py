@@ -1,7 +1,8 @@
 """Table of the members of ndarray, one row each. All forms of a member are made from its row.
 
-``Array`` has the general form of each member. The recorder, the thin path (:mod:`arraydispatch.fastpath`), ``--verify``, linear tracing,
-sparse arrays and the table of coverage make theirs from the rows. A test fails if NumPy adds a member that has no row.
+``Array`` has the general form of each member. The recorder, the thin path (:mod:`arraydispatch.fastpath`), ``--verify``, linear tracing
+and sparse arrays make their forms from the rows, and the table of coverage lists the rows. A test fails if NumPy adds a member without a
+row.
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ class Member(NamedTuple):
     name: str
     form: Form
     func: Any = None
-    """The ufunc of an operator; for the form ``value``, the Python function that asks for it."""
+    """The ufunc of an operator; for the form ``value``, the Python function that asks for the value."""
     operator: Any = None
-    """The function that the thin path calls for an operator: the ufunc if NumPy's operator only calls that."""
+    """The function that the thin path calls for an operator: the ufunc if NumPy's operator does nothing but call the ufunc."""
     word: str = ""
     """The name of an operator without its underscores and its ``r`` or ``i``."""
     thin: bool = False
@@ -48,7 +49,9 @@ class Member(NamedTuple):
     writes: bool = False
     """Whether the member writes the array."""
     replaces: Literal["", "all", "nonempty", "integers"] = ""
-    """The small arrays for which the method may replace NumPy's function of the same name: no warning would name another line."""
+    """The small arrays for which the method may be called in place of NumPy's function of the same name. (For others, a warning that
+    NumPy issues would name another source line.)
+    """
     reason: str = ""
     """Why the member is absent."""
 
@@ -66,7 +69,7 @@ _OF_SUBCLASSES = "a hook of subclasses of ndarray, which an Array is not"
 
 
 def _operators(word: str, ufunc: np.ufunc, *, recorded: bool = True, inplace: bool = True, op: Any = None) -> Iterator[Member]:  # fmt: skip
-    """Yield the rows of an operator of two operands; ``inplace``: whether its third form is as short as the others."""
+    """Yield the rows of an operator of two operands; ``inplace``: whether its in-place form is thin and recorded where the others are."""
     for side, form in ("", "binary"), ("r", "reflected"), ("i", "inplace"):
         name, short = f"__{side}{word}__", inplace or side != "i"
         if hasattr(np.ndarray, name):

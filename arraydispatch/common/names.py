@@ -15,7 +15,7 @@ _UFUNCS_OF = {"numpy": "numpy", "numpy.strings": "numpy.strings", "scipy.special
 
 
 def name_of(func: Any) -> str:
-    """Return a function's name: ``np.mean``, ``np.linalg.inv``, ``np.add``, ``scipy.special.erf``, ``__getitem__``."""
+    """Return the name of a function in messages and reports: ``np.mean``, ``np.linalg.inv``, ``scipy.special.erf``, ``__getitem__``."""
     if isinstance(func, str):
         return func
     if func in FULL:

@@ -1,11 +1,11 @@
 """Replacement of other packages' functions while a launcher runs, undone together at the end of the run.
 
-An :class:`Exchange` replaces an attribute of a module or a class with a function of this package, and restores it
+An :class:`Exchange` replaces an attribute of a module or a class with a function of this package, and restores the attribute
 later. Other code may have wrapped or kept the replacement meanwhile, and several replacements may be stacked on one
 attribute, so they cannot be assumed to be undone in reverse order. If another of our replacements lies on the one that is
-undone, it takes over the original. If a foreign wrapper lies on it, ours stays as a
+undone, the upper one takes over the original. If a foreign wrapper lies on the one that is undone, the replacement stays as a
 pass-through until the wrapper is gone. :data:`NEEDS` states what each exchange requires of the patched version; a test
-checks this against what is installed. If a version lacks the attribute, nothing is replaced.
+checks this against the installed versions. If a version lacks the attribute, nothing is replaced.
 """
 
 from __future__ import annotations
@@ -191,13 +191,13 @@ class Surface(NamedTuple):
     within: str
     """Names of the packages concerned, separated by spaces; empty for the program's own modules."""
     what: str
-    """The attributes."""
+    """Description of the attributes that are replaced."""
     known: str
     """Versions that were checked."""
     why: str
-    """The reason."""
+    """Reason for replacing them."""
     library: bool = False
-    """Whether :func:`arraydispatch.interop.install` makes it too; else a run of the launcher alone does."""
+    """Whether :func:`arraydispatch.interop.install` makes these exchanges too; if not, only a run of the launcher makes them."""
 
 
 _ISINSTANCE = "they ask `isinstance` before they ask `np.asarray`, and take an array for a scalar, a function or a name"
@@ -311,7 +311,7 @@ class Exchange:
     name : str
         Name of the attribute.
     make : callable
-        ``make(exchange)`` returns our function, once :attr:`real` is known; while :attr:`on` is false, that function acts as ``real``.
+        Called as ``make(exchange)`` once :attr:`real` is known; returns our function, which acts as ``real`` while :attr:`on` is false.
     row : str
         Row of :data:`NEEDS` or :data:`SURFACES` for this exchange.
 
@@ -323,7 +323,7 @@ class Exchange:
     Attributes
     ----------
     real : callable
-        The original function, also of a static or a class method.
+        The original function; of a static or class method, the function that the method wraps.
     on : bool
         Whether the replacement is in force. Code that kept it may still call it after it was undone.
     """
@@ -341,10 +341,9 @@ class Exchange:
         self._held = self._ours = _NOTHING
 
     def put(self) -> Exchange | None:
-        """Install the replacement, perhaps again, and return the exchange now in force; None if there is nothing to
-        replace.
+        """Install the replacement, perhaps again, and return the exchange now in force; None if the attribute is missing or cannot be set.
 
-        If the attribute holds something else by now, a new exchange is made and returned.
+        If the attribute holds another value than at the first call, a new exchange is made, installed and returned.
         """
         with _changing:
             stack = _stacks.setdefault((id(self.holder), self.name), [])
@@ -372,7 +371,11 @@ class Exchange:
             return self
 
     def undo(self) -> None:
-        """Restore the original, and remove undone exchanges below this one."""
+        """Take the replacement out of force, and restore the original if no other code has wrapped or replaced ours.
+
+        Otherwise the next exchange on top takes over the original, or, below a foreign wrapper, our function stays and acts as the
+        original. Exchanges that were undone earlier, and that nothing lies on any more, are removed too.
+        """
         with _changing:
             self.on = False
             stack = _stacks.get((id(self.holder), self.name), [])
@@ -413,20 +416,20 @@ class Exchanges:
             self.at(holder if one is None else one, name, make, where)
 
     def at(self, holder: Any, name: str, make: Callable[[Exchange], Any], row: str) -> None:
-        """Replace an existing attribute."""
+        """Install ``Exchange(holder, name, make, row)`` until :meth:`undo`."""
         self.add(Exchange(holder, name, make, row))
 
     def add(self, exchange: Exchange) -> None:
-        """Install an exchange, perhaps again."""
+        """Install an exchange, perhaps again, until :meth:`undo`; do nothing if it is in force already."""
         if not exchange.on and (put := exchange.put()) is not None:
             self._put.append(put)
 
     def until(self, end: Callable[[], None]) -> None:
-        """Call ``end`` once the exchanges have been undone."""
+        """Make :meth:`undo` call ``end`` after it has undone the exchanges."""
         self._ends.append(end)
 
     def undo(self) -> None:
-        """Undo all exchanges."""
+        """Undo all exchanges, then call the functions passed to :meth:`until`, both in reverse order."""
         while self._put:
             self._put.pop().undo()
         while self._ends:

@@ -2,9 +2,9 @@
 blocks.
 
 Changes are made here only: permanently (:meth:`Process.change`), for a block (:meth:`Process.kept`), or by counting
-open blocks (:meth:`Process.add`). No module sets a global of another one. Modules that are too hot to read this object,
-or that derive something from it, register a follower, which updates their own globals on a change (``events.tap``,
-``views.watch``, ``call_nodes.least``).
+open blocks (:meth:`Process.add`). No module sets a global of another one. A module that runs too often to read this object,
+or that derives something from it, registers a follower: a function that updates the module's own globals on a change
+(``events.tap``, ``views.watch``, ``call_nodes.least``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ lock = threading.RLock()
 
 @cache
 def _followers_of(*names: str) -> tuple[Follower, ...]:
-    """Return the followers of one or more of these attributes."""
+    """Return the functions that follow at least one of these attributes."""
     return tuple(follower for followed, follower in _followers if not followed.isdisjoint(names))
 
 
@@ -58,8 +58,8 @@ class Process:
     backend : str
         Name of the default backend; its library may not be imported yet.
     by_policy : bool
-        Whether the launcher chose execution and ``min_size`` by :mod:`arraydispatch.runtime.execution_policy`: another default
-        backend then gets its own.
+        Whether the launcher chose execution and ``min_size`` by :mod:`arraydispatch.runtime.execution_policy`. If so, both are chosen
+        anew when the default backend changes.
     devices : mapping of str to Device
         Name of a backend -> the device on which new arrays are placed.
     execution : {"eager", "fused", "compiled", None}
@@ -104,8 +104,8 @@ class Process:
     around : callable or None
         Wraps each SciPy stand-in that users get; called with the stand-in and its name. The launcher's wrapper returns arrays.
     visited : callable or None
-        Whether a library that the program uses directly is tracing one of the program's functions: arrays that NumPy
-        creates there are constants.
+        Returns whether a library that the program uses directly is tracing one of the program's functions. Arrays that NumPy
+        creates in such a function are constants.
     interop : int
         Number of requests in force to make SciPy's functions, and those of some other packages, take arrays.
     cells : dict or None
@@ -115,7 +115,7 @@ class Process:
     blocks_entered : bool
         Whether any thread has entered a block with its own backend: programs without one skip that look-up.
     suspended : int
-        Number of times that the fast path and recording are suspended.
+        Number of open blocks that suspend the fast path and recording.
     traces : int
         Number of running traces, in all threads together.
     """
@@ -171,7 +171,7 @@ class Process:
         self.change(**{name: value})
 
     def held(self, *names: str) -> dict[str, Any]:
-        """Return the values of these attributes, or of all."""
+        """Return a dict of these attributes, or of all if none is named: name -> value."""
         with lock:
             return {name: getattr(self, name) for name in names or self.__slots__}
 
@@ -182,7 +182,7 @@ class Process:
             deque(map(call, _followers_of(*values)), 0)
 
     def add(self, name: str, count: int) -> None:
-        """Add to a count of open blocks."""
+        """Add ``count`` to the attribute ``name``, a number of open blocks or the like, and call its followers."""
         with lock:
             _set(self, name, getattr(self, name) + count)
             for follower in _followers_of(name):
@@ -190,7 +190,7 @@ class Process:
 
     @contextmanager
     def kept(self, *names: str) -> Iterator[None]:
-        """Restore these attributes at the end of the block."""
+        """Restore these attributes (all, if none is named) at the end of the ``with`` block."""
         before = self.held(*names)
         try:
             yield

@@ -1,7 +1,7 @@
 """Pytrees: nested containers of arrays, flattened and rebuilt.
 
 Containers are lists, tuples, named tuples, dicts, dataclasses, subclasses of these, and classes passed to
-:func:`register`; ``None`` is a container without children; all other objects are leaves. The kind of container is
+:func:`register`; ``None`` is a container without children; all other objects are leaves. How to flatten a class is
 determined once for each class, so a walk costs one look-up for each node.
 
 A dataclass is rebuilt from its fields without a call of its ``__init__``, which might look at values that are not there
@@ -27,11 +27,11 @@ class Node(NamedTuple):
     """Functions that flatten and rebuild the containers of one class."""
 
     apart: Callable[[Any], tuple[Sequence[Any], Any]]
-    """Return a container's children, and the other data needed to rebuild it (hashable)."""
+    """Returns a container's children, and the other data needed to rebuild the container (hashable)."""
     together: Callable[[Any, list[Any]], Any]
-    """Rebuild the container from its children."""
+    """Rebuilds a container from that data and the children."""
     named: Callable[[Any, Any], list[str]]
-    """Return the path of each child relative to the container: ``[0]``, ``['w']``, ``.mass``."""
+    """Returns the path of each child relative to the container: ``[0]``, ``['w']``, ``.mass``."""
 
 
 def exact(value: Any) -> Any:
@@ -153,10 +153,10 @@ _PYTHONS: frozenset[type] = frozenset({bool, int, float, complex, str, bytes, ty
 
 
 def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS, dicts: bool = True) -> Any:
-    """Replace each leaf of the lists, tuples and dicts of an argument or a result by ``f(leaf)``.
+    """Return an argument or a result with each leaf of its lists, tuples and dicts replaced by ``f(leaf)``.
 
     If nothing changes, ``x`` itself is returned. Other containers are leaves: to NumPy they are objects. A list or
-    tuple whose items all have types in ``skip`` is not searched. Unless ``dicts``, dicts are leaves too.
+    tuple whose items all have types in ``skip`` is returned unchanged. If ``dicts`` is false, dicts are leaves too.
     """
     cls = type(x)  # isinstance would ask an array for its __class__
     if issubclass(cls, (list, tuple)):
@@ -177,12 +177,15 @@ def mapped(f: Callable[[Any], Any], x: Any, skip: frozenset[type] = _PYTHONS, di
 
 
 def _is_dict(cls: type) -> bool:
-    """Whether a class is a dict with dict's own ``items``. Others are leaves: SciPy's ``dok_matrix`` is half made in ``__init__``."""
+    """Whether a class is a dict with dict's own ``items``. Other dicts are leaves, as SciPy's ``dok_matrix``, which is half made in
+    ``__init__``.
+    """
     return issubclass(cls, dict) and cls.items in (dict.items, OrderedDict.items)
 
 
 def rebuilt(like: Any, items: list[Any], f: Callable[[Any], Any] | None = None) -> Any:
-    """Return a list or tuple of the class of ``like`` with these items, without calling the class's constructor.
+    """Return a list or tuple of the class of ``like`` with these items, without calling the class's constructor; a plain tuple if a class
+    of tuples refuses the items.
 
     ``f`` is applied to the extra fields of SciPy's result objects.
     """
@@ -207,7 +210,7 @@ def rebuilt(like: Any, items: list[Any], f: Callable[[Any], Any] | None = None) 
 
 
 def leaves(values: Iterable[Any]) -> Iterator[Any]:
-    """Yield each value, descending into lists and tuples."""
+    """Yield the values; for a list or tuple, at any depth, yield its items instead."""
     for x in values:
         if issubclass(type(x), (list, tuple)):  # isinstance would ask an array for its __class__
             yield from leaves(x)
@@ -216,7 +219,7 @@ def leaves(values: Iterable[Any]) -> Iterator[Any]:
 
 
 def first(test: Callable[[Any], Any], values: Iterable[Any]) -> Any:
-    """Return the first of :func:`leaves` that passes a test, or None."""
+    """Return the first value that passes a test, or None. Each list and tuple is tested itself, then searched."""
     for x in values:
         if test(x):
             return x
@@ -245,7 +248,7 @@ def each_leaf(tree: Any) -> Iterator[Any]:
     within: dict[int, Any] = {}
     """The containers around the next leaf, by id."""
     following: list[Iterator[Any]] = [iter((tree,))]
-    """The remaining children of each of them, and of the tree."""
+    """First the tree, then the remaining children of each of these containers, from the outermost to the innermost."""
     while following:
         for child in following[-1]:
             children = children_of(child)
@@ -309,7 +312,7 @@ def flatten_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[An
 
 
 def unflatten_call(structure: Structure, leaves: list[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Return the arguments and keywords to call a function with."""
+    """Return the positional and keyword arguments that :func:`flatten_call` flattened to this structure, with these leaves."""
     if structure is _CALLS.get(len(leaves)):
         return leaves, {}
     args, kwargs = tree_unflatten(structure, leaves)
@@ -359,7 +362,10 @@ def tree_paths(tree: Any, name: str = "") -> list[str]:
 
 
 def converted(convert: Callable[[Any], Any], result: Any) -> Any:
-    """Apply ``convert`` to each array of a result, within containers and SciPy's result objects."""
+    """Return a result with ``convert`` applied to each leaf of its lists, tuples, dicts, dataclasses and SciPy's result objects.
+
+    A list or tuple with an ``__init__`` of its own, and without SciPy's extra fields, is returned unchanged.
+    """
     if isinstance(result, list | tuple):
         own = vars(type(result))
         if "__init__" in own and "_extra_fields" not in own:

@@ -21,4 +21,4 @@ DECLINED: Any = _Sentinel.DECLINED
 """The result of a fast path that leaves the call to the general one. A backend declines by raising ``Unsupported``."""
 
 UNSET: Any = _Sentinel.UNSET
-"""The default of a parameter for which None is an argument."""
+"""The default of a parameter for which None is a valid argument."""

@@ -1,7 +1,7 @@
-"""Work that no signal handler may interrupt. Python runs handlers in the main thread, so another thread does the work while it waits.
+"""Work that no signal handler may interrupt. Python runs handlers in the main thread, so another thread does the work while that one waits.
 
-A handler may compute. During an import of this package it would find a half-made module; while its thread holds a lock
-it could wait for itself. An exception that a handler raises propagates at once; the work is finished all the same.
+A handler may call this package. During an import of this package it would find a half-made module; if its thread held a lock of this
+package, it could wait for itself. An exception that a handler raises propagates at once; the work is finished all the same.
 
 While a program runs, all handlers are usually the launcher's, which can wait. Then work of a few milliseconds
 is done in the main thread itself, and signals that arrive meanwhile are sent again after it.
@@ -36,7 +36,7 @@ changing = threading.RLock()
 
 
 def postpone(number: int) -> None:
-    """Send a signal again later; once, even if it arrived several times."""
+    """Send a signal to the main thread again, :data:`APART` seconds later; do nothing if it is postponed already."""
     with changing:
         if number in waiting:
             return
@@ -64,7 +64,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def call_waiting() -> None:
-    """Make Python call the postponed handlers when the main thread next runs Python code."""
+    """Make Python call the handlers of postponed signals when the main thread next runs Python code; do nothing in another thread."""
     if _thread.get_ident() == threading.main_thread().ident:
         for number in tuple(waiting):
             _thread.interrupt_main(number)  # type: ignore[arg-type]  # any number will do
@@ -74,7 +74,7 @@ _MARK = "_of_a_handler"
 
 
 def of_handler(error: BaseException) -> bool:
-    """Whether a signal handler raised this exception, not the call it interrupted. Code that catches errors must let it through."""
+    """Whether a signal handler raised this exception, not the call that it interrupted. Code that catches errors must let this one pass."""
     return getattr(error, _MARK, False) is True
 
 
@@ -89,17 +89,21 @@ _workers: set[int] = set()
 
 
 def is_aside() -> bool:
-    """Whether this thread does the work of :func:`aside` or :func:`briefly`. The thread that waits for it may hold locks."""
+    """Whether this thread does the work of :func:`aside` or :func:`briefly`. A thread that waits for the work may hold locks."""
     return _thread.get_ident() in _workers
 
 
 def is_waiting(handler: Any) -> bool:
-    """Whether a handler can wait: called during the work of :func:`briefly`, it only sends its signal again."""
+    """Whether a signal's handler is no function (the default action, or none), or one that can wait: called during the work of
+    :func:`briefly`, it only sends its signal again.
+    """
     return not callable(handler) or getattr(handler, "waits", False) is True
 
 
 def undisturbed() -> Callable[[Callable[[], None]], None] | None:
-    """Return a function that runs a callable in this thread, where every handler waits for it or does not run; None if one might run."""
+    """Return a function that runs a callable in this thread uninterrupted: because handlers do not run in this thread, or because all of
+    them can wait. Return None if a handler might interrupt.
+    """
     own = _thread.get_ident()
     if own in _workers or own != threading.main_thread().ident:
         return _call
@@ -125,7 +129,7 @@ def _call_first(f: Callable[[], None]) -> None:
 
 
 def briefly(f: Callable[[], None]) -> None:
-    """Run a function of a few milliseconds as :func:`aside` does, but in this thread if every handler can wait for it.
+    """Run a function of a few milliseconds as :func:`aside` does, but in this thread if every handler can wait for the function's end.
 
     Another thread may begin late: on shared machines, as in the cloud, a sleeping processor takes up to 5 ms to wake.
     """
@@ -167,7 +171,7 @@ def aside(f: Callable[[], None]) -> None:
 def imported(*names: str, alone: bool = False) -> ModuleType:
     """Import modules, uninterrupted by signal handlers, and return the last.
 
-    ``alone``: they import only our modules and modules that are already imported.
+    ``alone``: whether these modules import only our modules and modules that are already imported.
     """
     if any(_is_missing(name) for name in names):
         if alone and not _imp.lock_held():
@@ -178,7 +182,8 @@ def imported(*names: str, alone: bool = False) -> ModuleType:
 
 
 def importing(f: Callable[[], None], brief: bool = True) -> None:
-    """Run a function that imports our modules, uninterrupted by signal handlers, unless another thread would wait for an import of this one.
+    """Run a function that imports our modules: uninterrupted by signal handlers if :func:`may_import` is true, else in this thread, where a
+    handler may interrupt it.
 
     ``brief``: the function imports no other library, which may take seconds.
     """
@@ -202,9 +207,10 @@ def _is_missing(name: str) -> bool:
 
 
 def may_import() -> bool:
-    """Whether another thread may import a library while this one waits. It may not if it would wait for an import of this thread.
+    """Whether another thread may import a library while this one waits. If not, that thread would wait for an import which this thread,
+    or code that it interrupted, has begun.
 
-    A library that is imported nevertheless may find half-made modules.
+    A library that is imported in this thread nevertheless may find half-made modules.
     """
     global _met
     if _imp.lock_held() or _is_library_begun(_met):  # while a module is looked for, or run
@@ -223,11 +229,15 @@ def may_import() -> bool:
 
 _interrupting = 0
 _met: Any = None
-"""Module that was being imported at the last check of all modules. A long import is asked about often."""
+"""Module that was being imported at the last check of all modules. That module is checked first, because there are many checks during a
+long import.
+"""
 
 
 def interrupting(more: int) -> None:
-    """Count the running signal handlers that interrupted this package or a library: that code may hold locks that an import needs."""
+    """Add ``more`` to the number of running signal handlers that interrupted this package or a library. The interrupted code may hold
+    locks that an import needs.
+    """
     global _interrupting
     _interrupting += more
 
@@ -238,7 +248,9 @@ def is_interrupted() -> bool:
 
 
 def _is_library_begun(module: Any) -> bool:
-    """Whether a module is being imported that is not the program's: in a run all but the user's files."""
+    """Whether a module is being imported and does not belong to the program. In a run of the launcher, only the user's files belong to
+    it.
+    """
     file = _file_begun(module)
     if file is None:
         return False
@@ -250,6 +262,6 @@ _names: Any = vars(ModuleType)["__dict__"]
 
 def _file_begun(module: Any) -> str | None:
     """Return the file of a module that some thread is importing; None for any other."""
-    # Past modules that import, or make, what they are asked for.
+    # Not by getattr: some modules import or make an attribute when it is read.
     spec: Any = _names.__get__(module).get("__spec__") if isinstance(module, ModuleType) else None
     return spec.origin or "" if getattr(spec, "_initializing", False) else None

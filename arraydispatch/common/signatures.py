@@ -1,4 +1,6 @@
-"""Names and positions of a function's parameters. For Python functions, without :mod:`inspect`, which makes an object for each."""
+"""Names and positions of a function's parameters; of Python functions read from the code object, because :mod:`inspect` makes an object
+for each parameter.
+"""
 
 from __future__ import annotations
 

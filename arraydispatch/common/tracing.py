@@ -22,16 +22,16 @@ from .events import AT_A_DOOR
 __all__ = ["Trace", "current", "looked", "name_of", "refusal", "user_line", "watched"]
 
 running: ContextVar[tuple[Trace, ...]] = ContextVar("arraydispatch_traces", default=())
-"""Traces of this thread or task, the outermost first; a transform sets it."""
+"""Traces of this thread or task, the outermost first; a transform sets this variable."""
 entered = running.get
-"""Return all traces of this thread or task."""
+"""Returns all traces of this thread or task."""
 _epochs = count(1)
 
 
 class Trace:
-    """One run of a user's function inside a transform, whose name is ``what``, on the library of a backend.
+    """One run of a user's function ``fun`` inside the transform named ``what``, on the library of a backend.
 
-    ``staged``: values are unknown (computed later, or many at once). Otherwise they are known, and recorded for a derivative.
+    ``staged``: whether values are unknown (computed later, or many at once). If not, values are known, and recorded for a derivative.
     """
 
     __slots__ = ("backend", "born", "epoch", "fun", "inner", "known", "refused", "staged", "what")
@@ -49,13 +49,13 @@ class Trace:
         self.born: list[Any] = outer[0].born if outer else []
         """Weak references to objects created in this trace and in those inside it."""
         self.known: dict[int, tuple[Any, Any]] = outer[0].known if outer else {}
-        """Id of a native array -> it and the host values it was made of, which may decide shapes; shared with inner traces."""
+        """Id of a native array -> the array, and the host values that it was made of, which may decide shapes; shared with inner traces."""
         self.refused: tuple[str, str] | None = None
         """Line and message of the last refusal: NumPy and Python replace some messages with their own."""
 
     @property
     def name(self) -> str:
-        """Name of the function."""
+        """Name of the user's function in messages, with the place of its definition."""
         return name_of(self.fun)
 
 
@@ -111,7 +111,7 @@ def is_staged() -> bool:
 
 
 def remember(native: Any, host: Any) -> None:
-    """Remember the host values that a native array was made of: inside a program the library no longer knows them."""
+    """Remember, while a trace runs, the host values that a native array was made of: inside a program the library no longer knows them."""
     traces = entered()
     if traces:
         traces[0].known[id(native)] = native, host
@@ -133,7 +133,7 @@ def failed(error: Exception) -> None:
 
 
 def cause(error: Exception) -> Exception:
-    """Return the host code's error that a library's error reports, or the library's error itself."""
+    """Return the error of host code that a library's error reports, or the library's error itself; forget all remembered errors."""
     said = str(error) if _failed else ""
     found = next((each for each in reversed(_failed) if f"{type(each).__name__}: {each}" in said), error)
     _failed.clear()
@@ -144,7 +144,7 @@ def cause(error: Exception) -> Exception:
 
 
 class Looks:
-    """Number of times that a function under abstract evaluation asked for a value that decides how it continues.
+    """Number of times that a function under abstract evaluation asked for a value that decides how the function continues.
 
     ``near``: whether the values will be in host memory, where NumPy may be faster than a program of the library.
     """
@@ -162,7 +162,9 @@ _watch = _Watch()
 
 @contextmanager
 def watched(near: bool) -> Iterator[Looks]:
-    """Count the requests for values in this thread. A function that asks for values depends on more than shapes and dtypes."""
+    """Yield a :class:`Looks` that counts the requests for values in this thread during the ``with`` block. A function that asks for values
+    depends on more than shapes and dtypes.
+    """
     before, _watch.looks = _watch.looks, Looks(near)
     try:
         yield _watch.looks
@@ -188,7 +190,10 @@ def is_quicker_on_host() -> None:
 
 
 def user_line(trace: TracebackType | None = None) -> str:
-    """Return ``file:line`` of the user's code: the innermost such frame that is running, or that an error came through."""
+    """Return ``file:line`` of the innermost frame of user code that is running or, if ``trace`` is given, that an error came through.
+
+    If no running frame is the user's, it is the innermost one outside this package and NumPy; "?" if there is none either.
+    """
     if trace is None:
         frame: FrameType | None = sys._getframe(1)
         first = None
@@ -212,16 +217,16 @@ def user_line(trace: TracebackType | None = None) -> str:
 # -- reasons and remedies --------------------------------------------------------------------------------------------
 
 SHAPE = "the shape of a result is a value"
-"""Reason of ``nonzero``, masks and similar functions."""
+"""Reason why ``nonzero``, masks and similar functions need values."""
 
 RANK = "the rank that np.linalg.lstsq finds"
-"""Reason of least squares: the shapes of its results depend on the rank."""
+"""Reason why least squares needs values: the shapes of its results depend on the rank."""
 
 HOST_CALL = "ad.host_call runs on the host"
 """Reason why a derivative that depends on the result of host code is cut."""
 
 WRITTEN = "the array written to is a NumPy array"
-"""Reason of a write to an array that NumPy holds."""
+"""Reason why a write to an array that NumPy holds needs values."""
 
 _KEEP = "keep it an array"
 _HOST = "compute on the host through ad.host_call"
@@ -253,7 +258,8 @@ def refusal(why: str, where: str | None = None) -> TraceError:
     """Build the error for a value that is unknown, or that is not available without cutting a derivative: the message names the cause, the user's
     line and the remedy.
 
-    ``why`` is the operation that needs the value, such as ``"bool()"``; ``where`` the user's line, if its program was made from another one.
+    ``why`` is the operation that needs the value, such as ``"bool()"``. ``where`` is the user's line to name; by default the line that
+    runs.
     """
     traces = entered()
     where = user_line() if where is None else where

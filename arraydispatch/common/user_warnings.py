@@ -22,14 +22,14 @@ def warn(
 ) -> None:
     """Warn at the user's line: the first one in a file that is not ``inside``.
 
-    Under abstract evaluation nothing is issued, and the function is not recorded: recorded, it would warn once for all its calls.
+    Under abstract evaluation nothing is issued, and the function is not recorded: a recorded function would warn once for all its calls.
     """
     if not tracing.looked():
         warnings.warn(message, category, stacklevel=user_depth(inside))
 
 
 def warn_of_cast(have: np.dtype[Any], want: np.dtype[Any]) -> bool:
-    """Return whether a cast discards imaginary parts, and issue NumPy's warning if it does. A cast to bool discards none."""
+    """Issue NumPy's warning if a cast discards imaginary parts; return whether it does. A cast to bool discards none."""
     drops = have.kind == "c" and want.kind in "fiu"
     if drops:
         warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning)
@@ -37,7 +37,9 @@ def warn_of_cast(have: np.dtype[Any], want: np.dtype[Any]) -> bool:
 
 
 def real_of(x: Any, want: np.dtype[Any]) -> Any:
-    """Return the real part if a NumPy value is to be cast from complex to real, with NumPy's warning; else the value itself."""
+    """Return the real part of a complex NumPy value that is to be cast to a real dtype, and issue NumPy's warning. Return any other value
+    itself.
+    """
     return x.real if isinstance(x, np.ndarray | np.generic) and warn_of_cast(x.dtype, want) else x
 
 
@@ -59,14 +61,14 @@ class _Judge:
             self._theirs(kind, flag)
 
     def write(self, message: str) -> None:
-        """Handle an error in the mode "log"."""
+        """Pass an error in the mode "log" to the user's log object; raise NumPy's NameError if there is none."""
         if self._theirs is None:
             kind = message.removeprefix("Warning: ").partition(" encountered")[0]
             raise NameError(f"log specified for {kind} (in {self.name}) but no object with write method found.")
         self._theirs.write(message)
 
     def listens(self) -> Any:
-        """Apply the user's settings, but collect warnings here."""
+        """Return a context manager under which NumPy follows the user's settings, except that warnings are collected here."""
         modes: dict[str, Any] = {key: "call" if mode == "warn" else mode for key, mode in self._modes.items()}
         return np.errstate(call=self, **modes)
 

@@ -32,7 +32,7 @@ def stand_in(shape: tuple[int, ...], dtype: Any, order: Any = "C") -> Ghost:
 
 
 def stand_in_like(given: Ghost, dtype: Any = None, order: Any = "K", shape: tuple[int, ...] | None = None) -> Ghost:
-    """Return a ghost with the layout of ``np.empty_like`` of an ndarray."""
+    """Return an ndarray whose memory is never touched, as of :func:`stand_in`, with the layout of ``np.empty_like`` of an ndarray."""
     try:
         return np.empty_like(given, dtype, order, shape=shape)
     except MemoryError:
@@ -44,8 +44,8 @@ def stand_in_like(given: Ghost, dtype: Any = None, order: Any = "K", shape: tupl
 def _addresses(shape: tuple[int, ...], dtype: np.dtype[Any], axes: Sequence[int]) -> Ghost:
     """Return an ndarray on a range of addresses; ``axes`` lists the axes from the slowest to the fastest.
 
-    Its flags say that it is writeable, like the memory that it stands for, but its pages are read-only, because the system
-    counts no memory for these.
+    Raise MemoryError if the system refuses. The ndarray's flags say that it is writeable, like the memory that it stands for, but its pages
+    are read-only, because the system counts no memory for read-only pages.
     """
     strides, size = [0] * len(shape), dtype.itemsize
     for axis in reversed(axes):
@@ -70,11 +70,11 @@ _UNWRITTEN: dict[str, Any] = (
 
 
 _LARGE = 1 << 16
-"""Size in bytes from which :func:`shown` checks whether NumPy would copy a ghost before letting it."""
+"""Size of a ghost in bytes above which :func:`shown` checks whether NumPy would copy it, before NumPy is called."""
 
 
 def shown(func: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Apply a function that returns views to ghosts; if it would copy a large ghost, return a stand-in for the copy."""
+    """Apply a function that returns views to ghosts; if the function would copy a large ghost, return a stand-in for the copy."""
     if args and (func is np.reshape or func is np.ravel):
         a = args[0]
         if isinstance(a, np.ndarray) and a.nbytes > _LARGE:

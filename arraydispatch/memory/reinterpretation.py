@@ -21,10 +21,10 @@ def component(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[Any]) -> Native:
-    """Reinterpret the memory of an array as items of another dtype.
+    """Return a native array with the memory of ``value`` reinterpreted as items of the dtype ``want``.
 
-    Smaller items form a new last axis; larger ones form a flat array, unless the last axis is exactly one of them long.
-    On a mutable backend the result aliases, and its shape does not matter.
+    Smaller items form a new last axis; larger items form a flat array, unless the last axis is as long as one of them.
+    On a mutable backend the result aliases, or Unsupported is raised, and callers use only its memory, not its shape.
     """
     prim = backend.prim
     if have == want:
@@ -69,8 +69,8 @@ def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[
 
 
 def items(value: Native, of: Kind, kind: Kind, placement: Placement) -> tuple[Any, ...]:
-    """Return a root's value as items of a view's dtype, on a mutable backend, and the view's offset, shape and strides
-    in them.
+    """Return a root's value as items of a view's dtype, on a mutable backend, and the view's offset, shape and strides in units of these
+    items; raise Unsupported if the memory cannot be read so.
     """
     backend, have, want = of.backend, of.dtype, kind.dtype
     if kind is of or have == want:

@@ -22,7 +22,7 @@ from .views import ghost, native
 
 
 def set_shape(a: Handle, shape: Any) -> None:
-    """Implement ``a.shape = shape``."""
+    """Implement ``a.shape = shape``; raise NumPy's errors."""
     ours = ghost(a)
     try:
         made = views.derive(a, np.reshape(ours, shape, copy=False))
@@ -45,7 +45,7 @@ def set_shape(a: Handle, shape: Any) -> None:
 
 
 def set_dtype(a: Handle, dtype: Any) -> None:
-    """Implement ``a.dtype = dtype``: the memory is reinterpreted."""
+    """Implement ``a.dtype = dtype``: the memory is reinterpreted. Raise TypeError if the library cannot do that in place."""
     backend, seen = a._kind.backend, ghost(a).view(np.dtype(dtype))  # raises NumPy's own errors
     if seen.dtype == a._kind.dtype:
         return
@@ -68,13 +68,13 @@ def set_dtype(a: Handle, dtype: Any) -> None:
 
 
 def _become(a: Handle, made: Handle) -> None:
-    """Turn ``a`` into another view of its memory."""
+    """Turn the view ``a`` into ``made``, another view of the same memory."""
     a._v, a._kind, a._root, a._ghost, a._base = made._v, made._kind, made._root, made._ghost, made._base
     a._seen = views.NEVER
 
 
 def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
-    """Implement ``a.resize(shape)``."""
+    """Implement ``a.resize(shape)``; if that changes the size, raise ValueError for a view, and for an array with views."""
     # With elements of zero bytes NumPy only checks the arguments and raises its errors.
     asked = np.empty(0, np.dtype([]))
     asked.resize(shape, refcheck=refcheck)
@@ -120,8 +120,8 @@ def resize(a: Handle, shape: Any, refcheck: Any = True) -> None:
 def settle(a: Handle, why: str) -> None:
     """Move the values of an array, of its root and of the root's other views to the host state.
 
-    If the host may write the library's memory, the library shares it from now on. Otherwise the host gets a copy, and
-    the value is kept for the library until the array is written.
+    If the host may write the library's memory, the arrays become ndarrays on that memory. Otherwise the host gets a copy, and
+    the library's value is kept for the library until the array is written. ``why``: reason that is reported.
     """
     root = views.owner(a)
     with views.exchange:
@@ -138,9 +138,9 @@ def settle(a: Handle, why: str) -> None:
 
 
 def _share_all(root: Handle) -> None:
-    """Give a root and its views host views of the root's memory.
+    """Turn a root and its views into ndarrays on the root's memory.
 
-    A view that holds a native array is shared through it; any other is located by the address of its ghost.
+    For a view that holds a native array, the native array gives the memory; any other view is located by the address of its ghost.
     """
     whole = ghost(root)
     start = whole.__array_interface__["data"][0]
@@ -160,7 +160,7 @@ def _share_all(root: Handle) -> None:
 
 
 def _share(a: Handle) -> None:
-    """Give an array a host view of its memory, which the library may go on using."""
+    """Turn an array into an ndarray on its own memory, which the library may go on using."""
     backend = a._kind.backend
     seen = conversion.shared(backend, native(a))
     if not views.writeable(a):
@@ -169,7 +169,9 @@ def _share(a: Handle) -> None:
 
 
 def _put_on_host(a: Handle, seen: np.ndarray[Any, Any], kind: Kind) -> None:
-    """Replace an array's value in one step, because other threads may run during any call, such as the freeing of the old value."""
+    """Replace an array's value by an ndarray in one step, because other threads may run during any call, such as the freeing of the old
+    value.
+    """
     before = a._v, a._kind, a._root, a._ghost
     a._v, a._kind, a._root, a._ghost = seen, kind, None, seen
     views.has_settled()
@@ -199,8 +201,8 @@ def hold_on_host(root: Handle, derived: list[Handle], values: np.ndarray[Any, An
 def handed_over(a: Handle) -> Native:
     """Return the native value for other code, which may write it if the library's arrays are mutable.
 
-    Copies may share a deferred value, so it must not change. On a mutable library a deferred value is therefore replaced by a new native
-    array, which belongs to this array, its root and the root's other views; from now on each recorded call copies what it reads of them.
+    Copies may share a deferred value, so a deferred value must not change. If the library is mutable, it is therefore replaced by a new
+    native array, which belongs to this array, its root and the root's other views; later recorded calls copy the elements that they read.
     """
     backend = a._kind.backend
     if backend.defers and backend.home.mutable:

@@ -1,6 +1,6 @@
 """Root of a chain of views.
 
-This module is compiled, because it runs while a write is recorded, when no signal handler may run.
+This module is compiled, because its function runs while a write is recorded, when no signal handler may run.
 """
 
 from __future__ import annotations

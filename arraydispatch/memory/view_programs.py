@@ -87,7 +87,7 @@ class ViewProgram(NamedTuple):
         )
 
     def with_steps(self) -> ViewProgram:
-        """Return the program with its steps named."""
+        """Return the program with ``steps`` and ``sliced_alone`` filled in."""
         found: list[tuple[str, Any]] = [] if self.order is None else [("transpose", self.order)]
         if self.gather is not None:
             return self._replace(steps=(*found, ("reshape", (-1,))))
@@ -149,7 +149,8 @@ def compile_view(
     strides: tuple[int, ...],
     layout: tuple[int, ...] | None = None,
 ) -> ViewProgram:
-    """Find slices, a transpose, flips and reshapes that produce (offset, shape, strides) from a root.
+    """Return the program of slices, a transpose, flips and reshapes that reads the view (offset, shape, strides) from a root; if no such
+    program reads the view, return a gather.
 
     ``layout``: the root's own strides in elements, if its memory is not in C order.
     """

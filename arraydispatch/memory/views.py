@@ -38,11 +38,11 @@ frames = 0 if compiled else 1
 """Number of Python frames that a call of a function in a compiled module adds."""
 
 waiting: dict[int, tuple[Any, ...]] = {}
-"""``id`` of memory that pending values are computed from -> the tapes they are on. Code that writes the memory, or
-exposes it, runs these first.
+"""``id`` of memory that pending values are computed from -> the tapes of these values. Code that writes the memory, or
+exposes it, runs the tapes first.
 """
 run_readers: Callable[[Handle], None] = lambda a: None
-"""Run the pending computations that read an array's memory; set by the engine."""
+"""Runs the pending computations that read an array's memory; set by the engine."""
 
 watch: Callable[[Handle, Native], None] | None = None
 """Hook while a transform runs: called with a root and the value about to be written; raises if the write is not allowed."""
@@ -85,7 +85,7 @@ def native(a: Handle) -> Native:
 
 
 def held(a: Handle) -> tuple[Kind, Native]:
-    """Return kind and native value of one moment, since another thread may move the value to the host between two reads."""
+    """Return kind and native value, read at one moment: between two reads another thread may move the value to the host."""
     while True:
         kind, value = a._kind, a._v if a._root is None else native(a)
         if a._kind is kind:
@@ -125,7 +125,9 @@ def exchange_is_mine() -> bool:
 
 
 def expose(a: Handle) -> Native:
-    """Return the native value for other code to keep: its buffer is no longer exclusively ours."""
+    """Return the native value for other code to keep. Pending calls that read its memory, and a deferred value, are computed first; the
+    root's ``_owned`` is cleared, because other code can see the buffer now.
+    """
     if waiting:
         run_readers(a)
     with exchange:
@@ -138,8 +140,8 @@ def expose(a: Handle) -> Native:
 def lifted(a: Handle, device: Any = None) -> Native:
     """Return a value in the host state as a native array of the library, which callers neither write nor keep.
 
-    For an immutable library it is a copy, kept until the array is written; code that has seen the memory might write it
-    unnoticed.
+    For an immutable library it is a copy. A large copy is kept until the array is written, unless other code has seen the array's memory,
+    which it might write unnoticed.
     """
     backend = a._kind.backend.home
     value = a._v
@@ -160,7 +162,7 @@ def lifted(a: Handle, device: Any = None) -> Native:
 
 
 def replaced(a: Handle, value: Native) -> bool:
-    """Whether another thread has written the array since ``value`` was read: the buffer may be gone, and ``value`` must be read again."""
+    """Whether another thread has written the array since ``value`` was read from it. Then the buffer of ``value`` may be gone."""
     if a._kind.backend.mutable:
         return False
     with exchange:
@@ -257,12 +259,12 @@ def _alike(one: Ghost, other: Ghost) -> bool:
 
 
 def layout_of(g: Ghost) -> tuple[int, ...] | None:
-    """Return the strides in elements of a root's memory, None if it is in C order."""
+    """Return the strides of a root's memory in elements; None if the memory is in C order."""
     return None if g.flags.c_contiguous else tuple(s // g.itemsize for s in g.strides)
 
 
 def lay_out(a: Any, like: Ghost) -> Any:
-    """Give a new array, not yet shared, the memory order of an ndarray of its shape."""
+    """Give a new array, not yet shared, the memory order of an ndarray of its shape, and return it; return any other object unchanged."""
     if not isinstance(a, Handle) or like.ndim < 2 or _alike(ghost(a), like):
         return a
     backend = a._kind.backend
@@ -282,7 +284,7 @@ def lay_out(a: Any, like: Ghost) -> Any:
 
 
 def keep_order(a: Any, host: Ghost) -> Any:
-    """Give a new array the memory order of the ndarray that its values came from."""
+    """Give a new array the memory order of the ndarray that its values came from, and return it."""
     if a._kind.backend.mutable or host.flags.c_contiguous:  # libraries with a memory order keep it themselves
         return a
     return lay_out(a, stand_in_like(host))
@@ -301,7 +303,7 @@ def writeable(a: Handle, to_write: bool = False) -> bool:
 
 
 def owner(a: Handle) -> Handle:
-    """Return the root an array belongs to: the array itself if it is one."""
+    """Return the root that an array belongs to: the array itself if it is a root."""
     return a if a._base is None else a._base
 
 
@@ -345,7 +347,7 @@ def _read_in_scope(a: Handle, root: Handle, value: Native, backend: Backend) -> 
 def alias_of(
     backend: Backend, value: Native, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]
 ) -> tuple[Native, tuple[int, ...]]:
-    """Return a native alias with positive strides, and the axes to flip."""
+    """Return a native alias of a view with all strides made positive, and the axes along which it must be flipped."""
     flips = tuple(i for i, s in enumerate(strides) if s < 0 and shape[i] > 1)
     for i in flips:
         offset += strides[i] * (shape[i] - 1)
@@ -383,7 +385,9 @@ def of_root_on_host(a: Handle) -> np.ndarray[Any, Any] | None:
 
 
 def located(a: Handle, held: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | None:
-    """Return a view as an ndarray in ``held``, the root's values on the host; None if ``held`` does not have the root's strides."""
+    """Return a view as an ndarray in ``held``, the root's values on the host; ``held`` itself for a root; None if ``held`` does not have
+    the root's strides.
+    """
     root = owner(a)
     if root is a:
         return held
@@ -396,7 +400,7 @@ def located(a: Handle, held: np.ndarray[Any, Any]) -> np.ndarray[Any, Any] | Non
 
 
 def outgrows(a: Handle) -> bool:
-    """Whether an array is a view with more elements than its root: windows and broadcasts."""
+    """Whether an array is a view that is read from its root and has more bytes than the root: a window or a broadcast."""
     return a._root is not None and ghost(a).nbytes > ghost(owner(a)).nbytes
 
 
@@ -407,7 +411,7 @@ def _laid(values: np.ndarray[Any, Any], like: Ghost) -> np.ndarray[Any, Any]:
 
 
 def can_reread(a: Handle, view_ghost: Ghost) -> bool:
-    """Whether the root, reinterpreted with the view's dtype, contains the view's elements."""
+    """Whether the root's memory, reinterpreted as items of the view's dtype, has each element of the view as one item."""
     size, whole = view_ghost.itemsize, ghost(owner(a))
     if not view_ghost.size:
         return whole.nbytes % size == 0
@@ -485,13 +489,13 @@ def _remember(root: Handle, view: Handle) -> None:
 
 
 def readers(root: Handle) -> list[Handle]:
-    """Return the live views of a root. They must be derived again if its value moves to the host."""
+    """Return the live views of a root. These views must be derived again if the root's value moves to the host."""
     found = [each() for each in getattr(root, "_views", None) or ()]
     return [view for view in found if view is not None]
 
 
 def _turned(g: Any, arrays: list[Handle], roots: dict[int, Handle]) -> Any:
-    """Return the views that ghosts among the results of a NumPy function stand for."""
+    """Return the results of a NumPy function with each ghost replaced by the view that it stands for; raise _Copied if one is no view."""
     if isinstance(g, np.ndarray):
         for a in arrays:
             if g is a._ghost:  # NumPy returned its argument

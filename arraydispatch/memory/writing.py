@@ -65,7 +65,7 @@ def assign(a: Handle, value: Native, fresh: bool = False) -> None:
 
 
 def put(root: Handle, place: Any, value: Native) -> None:
-    """Write to a part of a root of an immutable library. ``place``: the part of the root's ghost."""
+    """Write a native value to a part of a root of an immutable library. ``place``: a view of the root's ghost that describes the part."""
     if views.waiting:
         views.run_readers(root)
     _write_through(root, place, root._kind, value, False, root._kind.backend)
@@ -103,7 +103,9 @@ def _write_through(root: Handle, place: Any, kind: Any, value: Native, fresh: bo
 
 
 def _stays(root: Handle, after: Native) -> None:
-    """Refuse to write a traced value to a root that lives outside of the traced program: the root would keep a tracer."""
+    """Raise TraceError if a traced value would be written to a root that lives outside of the traced program: the root would keep a
+    tracer.
+    """
     backend = root._kind.backend
     leaks = views.watch is None and backend.staged(after) and not backend.staged(root._v)
     if leaks and getattr(root, "_seen", 0) != views.INSIDE:
@@ -111,7 +113,7 @@ def _stays(root: Handle, after: Native) -> None:
 
 
 def _rescue(root: Handle) -> None:
-    """After a signal has interrupted an update, keep the new value if the old value's buffer was already donated to it."""
+    """Give a root its new value after a signal has interrupted an update, if the old value's buffer was already donated to the new one."""
     made = root._kind.backend.successor(root._v)
     if made is not None:
         root._v = made

@@ -1,4 +1,4 @@
-"""Transfers between NumPy and the libraries, and between libraries. Every transfer is counted in ``events``."""
+"""Transfers between NumPy and the libraries, and between libraries. Every transfer is reported to ``events``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .execution_policy import shapes
 def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: str = "", copy: bool = True) -> Native:
     """Return a native array with an ndarray's values; raise :class:`Unsupported` for dtypes that exist only on the host.
 
-    ``copy=False``: nobody else refers to the ndarray, so the library may take over its memory.
+    ``copy=False``: nothing else refers to the ndarray, so the library may take over its memory.
     """
     if not x.dtype.isnative:
         x = x.astype(x.dtype.newbyteorder("="))
@@ -42,13 +42,13 @@ def left_on_host(dtype: np.dtype[Any]) -> None:
 
 
 def _remembered(made: Native, x: np.ndarray[Any, Any]) -> None:
-    """Report host values that may decide a shape to the innermost running trace."""
+    """Remember the host values of a native array in the running traces, if they are integers or booleans, which may decide a shape."""
     if x.dtype.kind in "biu" and tracing.entered():
         tracing.remember(made, x.copy())
 
 
 REMEMBERED = 1 << 16
-"""Size in bytes up to which :func:`lift` remembers what it uploaded."""
+"""Size in bytes of values up to which :func:`lift` remembers the native array that it has made of them."""
 
 
 def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
@@ -56,8 +56,8 @@ def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
     once.
 
     The cache is keyed by the values, not by the array, which may be written in between. The result aliases host memory
-    where the library can. A broadcast array is uploaded before its broadcast and broadcast there: NumPy's iterator
-    ignores broadcast axes when it chooses the memory order of results, but a copy of them would have an order.
+    where the library can. Of a broadcast array only the elements that it repeats are uploaded, and broadcast in the library: NumPy's
+    iterator ignores broadcast axes when it chooses the memory order of results, but a copy of the whole array would have an order.
     """
     if 0 in x.strides and any(n > 1 and not step for n, step in zip(x.shape, x.strides)):
         once = x[tuple(slice(None if step else 1) for step in x.strides)]
@@ -79,7 +79,9 @@ def lift(backend: Backend, x: np.ndarray[Any, Any], device: Any) -> Native:
 
 
 class _OfAProgram(Exception):
-    """Raised for a constant of a program that is being traced: it is not valid outside of the program and must not be cached."""
+    """Raised with the native array of a constant while a program is traced: the array is not valid outside of the program, and must not be
+    cached.
+    """
 
 
 @lru_cache(maxsize=256)
@@ -121,7 +123,9 @@ def beginning(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Backend:
 
 
 def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
-    """Return an ndarray over the memory of a native array in host memory. Unlike ``to_numpy``'s, its WRITEABLE flag can be set."""
+    """Return an ndarray over the memory of a native array in host memory. Its WRITEABLE flag can be set, unlike that of ``to_numpy``'s
+    result.
+    """
     seen = backend.to_numpy(a)
     if not seen.flags.c_contiguous:
         # NumPy asks the owner of the memory whether an array may be made writeable only if the array is contiguous.
@@ -133,7 +137,9 @@ def shared(backend: Backend, a: Native) -> np.ndarray[Any, Any]:
 
 
 def of_result(backend: Backend, x: np.ndarray[Any, Any]) -> Backend:
-    """Return the backend for a result that NumPy computed on behalf of ``backend``: the host state or the library's."""
+    """Return the backend for a result that NumPy computed on behalf of ``backend``: its host state, or the backend that computes on
+    arrays in the library.
+    """
     if settings.default.min_size and settings.on_cpu(backend.name) and settings.current_precision() not in (16, "bf16"):
         held = loader.hosted(backend.name)
         if held.holds(x.dtype) and settings.stays_on_host(backend.name, x.shape):
@@ -142,7 +148,7 @@ def of_result(backend: Backend, x: np.ndarray[Any, Any]) -> Backend:
 
 
 def precise(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the dtype that a fresh value of ``dtype`` has under the precision in force; count a change."""
+    """Return the dtype that a fresh value of ``dtype`` has under the precision in force; report a cast if that is another dtype."""
     wanted = dtypes.apply_precision(dtype, settings.current_precision())
     if events.tap is not None and wanted != dtype:
         events.tap.cast(dtype, wanted)
@@ -156,7 +162,9 @@ def default_device(backend: Backend) -> Any:
 
 
 def between(source: Backend, target: Backend, a: Native, dlpack: bool) -> Native:
-    """Convert a native array of ``source`` to one of ``target``: by DLPack where possible, else by a counted copy."""
+    """Convert a native array of ``source`` to one of ``target``: by DLPack if ``dlpack`` and possible, else by a copy, which is reported.
+    Return ``a`` itself if both are the same; raise TraceError while ``source`` is tracing.
+    """
     if source is target:
         return a
     if not source.is_concrete(a):
@@ -168,7 +176,7 @@ def between(source: Backend, target: Backend, a: Native, dlpack: bool) -> Native
             moved = target.from_dlpack(source.shareable(a))
             if target.dtype_of(moved) == source.dtype_of(a):
                 return moved
-        except Exception:  # noqa: BLE001, S110 -- libraries raise many types here (TRAPS 24); the copy below is always right
+        except Exception:  # noqa: BLE001, S110 -- libraries raise many types here; the copy below is always right
             pass
     host = source.to_numpy(a)
     if events.tap is not None:

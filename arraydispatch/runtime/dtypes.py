@@ -1,8 +1,8 @@
 """Result dtypes by NumPy's rules, then the precision policy.
 
 NumPy computes every result dtype (``ufunc.resolve_dtypes``, ``np.result_type`` with weak Python scalars); no library's
-own promotion is relied on. bfloat16, which NumPy's promotion refuses against integers and float16, has its own row:
-with integers it stays bfloat16, with float16 it becomes float32 (the rule of ml_dtypes' users, JAX's lattice).
+own promotion is relied on. bfloat16, which NumPy's promotion refuses against integers and float16, has its own rule:
+with integers it stays bfloat16, with float16 it becomes float32 (as in JAX's lattice of dtypes).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def only_on_host(dtype: DType) -> OnlyOnHost:
 
 @lru_cache(maxsize=256)
 def array_of(dtype: DType) -> str:
-    """Return the name of an array of a dtype in reports."""
+    """Return the words by which reports name an array of a dtype."""
     return f"an array of dtype {dtype}"
 
 
@@ -68,7 +68,9 @@ def is_bfloat16(dtype: DType) -> bool:
 
 @lru_cache(maxsize=256)
 def category(dtype: DType) -> str:
-    """Return ``"bool" "int" "uint" "float" "complex"`` or ``"other"`` (longdouble, its complex, and foreign byte order)."""
+    """Return ``"bool" "int" "uint" "float" "complex"``, or ``"other"``: strings, dates, objects, longdouble, clongdouble, foreign byte
+    order.
+    """
     if not dtype.isnative:
         return "other"
     if is_bfloat16(dtype):
@@ -180,7 +182,7 @@ def operand_type(x: Any) -> DType | Weak:
 
 @lru_cache(maxsize=4096)
 def promote(*operands: DType | Weak) -> DType:
-    """Promote as ``np.result_type``, with weak Python scalars and the bfloat16 row."""
+    """Return the dtype that ``np.result_type`` returns, with weak Python scalars and the rule for bfloat16."""
     if any(isinstance(t, np.dtype) and is_bfloat16(t) for t in operands):
         operands = _bfloat16_row(operands)
     samples = {int: 0, float: 0.0, complex: 0j}
@@ -188,7 +190,7 @@ def promote(*operands: DType | Weak) -> DType:
 
 
 def check_cast(have: DType, to: DType, casting: Any = "safe") -> None:
-    """Raise NumPy's error for the cast of an array that the rule does not allow."""
+    """Raise NumPy's TypeError if the rule ``casting`` does not allow the cast of an array."""
     if not np.can_cast(have, to, casting):
         raise TypeError(f"Cannot cast array data from {have!r} to {to!r} according to the rule {casting!r}")
 

@@ -1,6 +1,7 @@
 """Policy of execution: decides by library, device, execution mode, number of elements and shape which engine computes a call.
 
-It holds the thresholds and the counts; ``engine/recording/call_nodes.py`` and ``engine/compiled_blocks/units.py`` apply them to each call. The launcher, and ``arraydispatch.use`` under a launcher, take their defaults from :func:`defaults`.
+It holds the thresholds and the counts; ``engine/recording/call_nodes.py`` and ``engine/compiled_blocks/units.py`` apply them to each call.
+The launcher, and ``arraydispatch.use`` under a launcher, take their defaults from :func:`defaults`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def are_few(x: np.ndarray[Any, Any], least: int) -> bool:
 
 
 class Policy(NamedTuple):
-    """Execution mode, and ``min_size``: the number of elements from which it replaces NumPy's immediate calls."""
+    """Execution mode, and ``min_size``: the number of elements from which calls run in that mode, not immediately by NumPy."""
 
     execution: Execution
     min_size: int
@@ -51,8 +52,8 @@ def defaults(
 ) -> Policy:  # fmt: skip
     """Return the policy of a run.
 
-    Where nothing is asked for, a library runs compiled blocks, or call by call (None) on a CPU if its compiler takes seconds for
-    each; without a library NumPy runs fused blocks.
+    If no argument asks for another, the policy is compiled blocks with a library, or call by call (None) on a CPU if the library's compiler
+    takes seconds for each block; without a library NumPy runs fused blocks.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ class Shapes:
     """Statistics of the shapes of large arrays, to tell shapes that recur from shapes that keep changing.
 
     A library's compiler makes a program for each shape. Some shapes depend on values (``x[mask]``), others change in each step of
-    a loop (``x[:n]``). These may come again when the loop does, so a shape recurs only when it has come often
+    a loop (``x[:n]``). The latter may come again when the loop runs again, so a shape counts as recurring only when it has come often
     enough to be worth a program.
 
     Attributes
@@ -114,7 +115,9 @@ class Shapes:
     TAKEN = 32
     """Number of copies from the host to the library after which :meth:`taken` decides whether they pay."""
     COPIED = 8
-    """Additions, for each 64 bits copied, that programs on arrays of the shape must compute for a copy to pay: it takes about as long."""
+    """Additions, for each 64 bits copied, that programs on arrays of the shape must compute for a copy to pay: the copy takes as long as
+    they.
+    """
 
     def __init__(self) -> None:
         self.given_back: dict[tuple[int, ...], int] = {}
@@ -192,7 +195,7 @@ class Shapes:
             self.changing += 1
 
     def stays(self, shape: tuple[int, ...]) -> bool:
-        """Whether arrays of a shape that was given back still begin on the host. Each call counts as a question about the shape."""
+        """Return whether arrays of a shape that was given back still begin on the host. Each call counts as a question about the shape."""
         left = self.given_back.get(shape, 0)
         if left < 2:
             return False
@@ -200,7 +203,9 @@ class Shapes:
         return True
 
     def recurs(self, shape: tuple[int, ...]) -> bool:
-        """Whether an array of this shape is worth a program of the library. Each call counts as a question about the shape."""
+        """Return whether an array of this shape is worth a program of the library. Each call counts as a question about the shape, and
+        may make the shape one that recurs.
+        """
         if shape in self._recurring:
             return True
         if shape in self._by_values:
@@ -230,7 +235,9 @@ class Shapes:
         return True
 
     def refused(self, found: Iterable[tuple[int, ...]]) -> None:
-        """Note shapes for which a block was not compiled, because it has programs for enough others: from now on they do not recur."""
+        """Note shapes for which a block was not compiled, because the block has programs for enough other shapes. The later shapes
+        among them, which recurred because of the number of questions, count as not recurring from now on.
+        """
         for shape in self._later.intersection(found):
             self._later.discard(shape)
             self._recurring.discard(shape)
@@ -238,4 +245,4 @@ class Shapes:
 
 
 shapes = Shapes()
-"""Those of this process."""
+"""The statistics of this process."""

@@ -18,7 +18,7 @@ _HIDING = {
     NVIDIA: ("CUDA_VISIBLE_DEVICES",),
     AMD: ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
 }
-"""Environment variables that hide devices from a process."""
+"""Kind of accelerator -> environment variables that hide such devices from a process."""
 
 
 def accelerators() -> list[str]:

@@ -1,7 +1,7 @@
 """Processors and memory of the process: threads of the libraries on the CPU, and freed memory kept for the next array.
 
-By default, libraries use as many threads as they see processors. That is too many in a container with a quota, whose
-system stops the whole process when the quota is used up, and it is too many if pools of two libraries work at the same time.
+By default, libraries use as many threads as they see processors. These are too many in a container with a quota, whose
+system stops the whole process when the quota is used up, and too many if pools of two libraries work at the same time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def _quota() -> float | None:
 
 
 def _folders(root: str, path: str) -> list[str]:
-    """Return the folders of a group and of the groups that contain it; inside a container, its own may be the root."""
+    """Return the folders of a group and of the groups that contain it. Inside a container, the container's own group may be the root."""
     found, here = [], os.path.normpath(root + path)
     while here.startswith(root):
         found.append(here)
@@ -73,7 +73,7 @@ def _read(path: str) -> str:
 
 
 def check(n: Any) -> int:
-    """Check a number of threads; None means :func:`available`."""
+    """Return a number of threads, or :func:`available` for None; raise OptionError or SettingError if it is not a positive integer."""
     if n is None:
         return available()
     if isinstance(n, bool) or not hasattr(n, "__index__"):
@@ -89,7 +89,7 @@ def use(n: int, chosen: Backend | None = None) -> None:
     Raises
     ------
     RuntimeError
-        If the chosen backend can no longer change; nothing is changed then. (Of the others, each does what it can.)
+        If the chosen backend can no longer change; nothing is changed then. (Other backends that can no longer change are skipped.)
     """
     if chosen is not None:
         chosen.use_threads(n)
@@ -104,7 +104,9 @@ def _loaded() -> set[Backend]:
 
 
 def fit() -> None:
-    """Reduce the libraries' thread counts to the quota if it is lower, unless a number has been chosen."""
+    """Reduce the libraries' thread counts to the quota if the quota is lower than the number of processors, unless the environment sets a
+    number.
+    """
     if not any(name in os.environ for name in THREADS) and _quota() is not None and (few := available()) < processors():
         for each in _loaded():
             if each.threads > few:

@@ -49,7 +49,7 @@ process.change(rules=NO_POLICY)
 
 _backends: ContextVar[tuple[Backend, ...]] = ContextVar("arraydispatch_backends", default=())
 blocks_here = _backends.get
-"""Return the backends of the blocks around this code, the innermost last."""
+"""Returns the backends of the blocks around this code, the innermost last."""
 context_rules: ContextVar[Rules | None] = ContextVar("arraydispatch_rules", default=None)
 """Rules of the innermost block, None outside any; every call reads them together with ``default.rules``."""
 _overrides: ContextVar[tuple[Override, ...]] = ContextVar("arraydispatch_overrides", default=())
@@ -66,14 +66,14 @@ def context_backend() -> Backend | None:
 
 
 def current_backend() -> Backend:
-    """Return the backend in which new arrays are created."""
+    """Return the backend in which new arrays are created: under compiled execution, its variant that defers values."""
     stack = _backends.get()
     found = stack[-1] if stack else loader.at_hand(default.backend)
     return found if _deferring is None or process.traces else _deferring(found)
 
 
 _deferring: Callable[[Backend], Backend] | None = None
-"""Returns the variant of a backend that defers values. Not called while a library traces: its program takes everything computed then."""
+"""Returns the variant of a backend that defers values. Not called while a library traces: its program records everything computed then."""
 _defer: Callable[[Backend], Backend] = lambda backend: backend
 
 
@@ -162,7 +162,7 @@ def set_execution(way: Execution) -> None:
 
 
 def _execute(usual: Execution, executions: tuple[execution, ...]) -> None:
-    """Set the execution of calls to that of the innermost block."""
+    """Set the process's execution mode to that of the innermost block, or to the usual mode, and ``min_size`` to suit."""
     way = executions[-1].way if executions else usual
     least, lent = default.min_size, default.lent
     if way == "fused" and not least:
@@ -250,19 +250,19 @@ def current_rules() -> Rules:
 
 
 def only_values_decide() -> bool:
-    """Whether calls may take shortcuts, because no rule is in force and no thread requires the general path."""
+    """Whether calls may take shortcuts: neither the process nor a thread's block has a rule, and no block requires the general path."""
     return not process.suspended and not process.overrides and process.rules is NO_POLICY
 
 
 def set_default_precision(bits: Precision) -> None:
-    """Set the process default."""
+    """Set the process default of the precision."""
     default.rules = rules(bits, default.rules.scalars)
 
 
 class Override:
     """Override of a setting for a block of this thread or task.
 
-    It takes effect when it is entered, not when it is created. It may be entered again, also inside itself and by
+    An override takes effect when it is entered, not when it is created. It may be entered again, also inside itself and by
     several threads at one time, and blocks may be left in any order.
 
     Parameters
@@ -298,7 +298,7 @@ class Override:
 
 
 def _without_last(held: tuple[T, ...], one: T) -> tuple[T, ...]:
-    """Remove the last occurrence of an object; another thread may have removed it already."""
+    """Return a tuple without the last occurrence of an object, or the tuple itself if another thread has removed the object already."""
     for at in reversed(range(len(held))):
         if held[at] is one:
             return (*held[:at], *held[at + 1 :])
@@ -321,7 +321,7 @@ def _hold(held: tuple[Override, ...]) -> Token[tuple[Override, ...]]:
 
 
 def _innermost(held: tuple[Override, ...], kind: type[Override]) -> Any:
-    """Return the value of the innermost override of a kind, or UNSET."""
+    """Return the value of the innermost override of a class, or UNSET."""
     for each in reversed(held):
         if type(each) is kind:
             return each.value
@@ -355,7 +355,7 @@ def precision_context(bits: Any) -> Any:
 
 
 def current_fallback() -> Fallback:
-    """Return the effect that a host fallback has now: warn, raise, or nothing."""
+    """Return the effect that a host fallback has now: ``"warn"``, ``"error"`` or ``"silent"``."""
     value: Fallback = _innermost(_overrides.get(), fallback)
     return default.fallback if value is UNSET else value
 

@@ -107,8 +107,8 @@ class JaxBackend(Backend):
         return None if jax.config.jax_enable_x64 else _wide_types
 
     def in_scope(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a function as the context manager would, in 0.1 µs instead of 0.5: no context manager is created and no
-        option is parsed.
+        """Wrap a function as the base class does, in 0.1 µs for each call instead of 0.5: no context manager is created and no
+        option is parsed. If a mesh is in force, large results are also split.
         """
         state = jax.enable_x64
         here, put = getattr(state, "get_local", None), getattr(state, "set_local", None)
@@ -231,7 +231,7 @@ class JaxBackend(Backend):
             return jnp.from_dlpack(x)
 
     def dlpack(self, a: Array, **kwargs: Any) -> Any:
-        """Export with the version filled in: JAX refuses a request for version 0, although its own capsules have none."""
+        """Export without a request for version 0 (``max_version``): JAX refuses that, although its own capsules have no version."""
         if kwargs.get("max_version", (1, 0))[0] < 1:
             del kwargs["max_version"]
         return a.__dlpack__(**kwargs)
@@ -383,7 +383,7 @@ class JaxBackend(Backend):
         return primitives.slice_update_at(a, starts, steps, value)
 
     def may_share(self, a: Array, b: Array) -> bool:
-        """Whether two arrays begin at the same address: outputs are whole buffers."""
+        """Whether two arrays begin at the same address: each is a whole buffer. True also for tracers and for arrays on several devices."""
         if isinstance(a, jax.core.Tracer) or isinstance(b, jax.core.Tracer):
             return True
         if len(a.devices()) > 1 or len(b.devices()) > 1:
@@ -437,7 +437,7 @@ class JaxBackend(Backend):
 
 
 _COMPILING = {"/jax/core/compile/jaxpr_to_mlir_module_duration": 0, "/jax/core/compile/backend_compile_duration": 1}
-"""Parts of a compilation that JAX times -> number of compilations that have ended with it."""
+"""Part of a compilation that JAX times -> number of compilations that have ended when the part ends."""
 
 
 class _Kept(threading.local):

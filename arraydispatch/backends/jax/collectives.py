@@ -23,7 +23,7 @@ _SHAPE = re.compile(r"\b(pred|bf16|[a-z]+\d+[a-z0-9]*)\[([\d,]*)\]")
 
 
 def of_program(text: str) -> list[dict[str, Any]]:
-    """Return the kind of each collective of a program, and the bytes that each device receives from it.
+    """Return a dict for each collective of a program: its ``kind``, and the number of ``bytes`` that each device receives from it.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ _follower: Callable[[str], None] | None = None
 
 
 def follow(ran: Callable[[str], None]) -> None:
-    """Call a function before each program that runs on a mesh, with a key that is the same in each process."""
+    """Set the function to call before each program that runs on a mesh, with a key that is the same in each process."""
     global _follower
     _follower = ran
 
 
 def met(key: str) -> None:
-    """Report an operation that all processes perform together to the follower."""
+    """Call the function set by :func:`follow` with the key of an operation that all processes perform together."""
     if _follower is not None:
         _follower(key)
 
@@ -68,7 +68,8 @@ _MOST_NOTED = 512
 
 
 class Collectives:
-    """Collectives of a program, for the operands of its first call on a mesh. Reading them compiles the program once more.
+    """Collectives of a program, for the operands of its first call on a mesh. Calling this object compiles the program once more to read
+    them.
 
     Parameters
     ----------
@@ -87,15 +88,15 @@ class Collectives:
         self._key = ""
 
     def _checksum(self, natives: Sequence[Any]) -> int:
-        """Return a checksum of the program's text. Processes that run different programs, because they keep other results of a block, would
-        wait for each other.
+        """Return a checksum of the program's text; 0 if the text is not known. Without the checksum, processes that run different
+        programs, because they keep other results of a block, would wait for each other.
         """
         if not hasattr(self.compiled, "lower") or any(isinstance(x, jax.core.Tracer) for x in natives):
             return 0
         return zlib.crc32(self.compiled.lower(*natives).as_text().encode())
 
     def note(self, natives: Sequence[Any]) -> None:
-        """Count a call, and note the shapes, dtypes and shardings of its operands."""
+        """Count a call, pass its key to the follower, and keep shapes, dtypes and shardings of the first call's operands."""
         self.runs += 1
         if _follower is not None:
             if not self._key:
@@ -111,7 +112,7 @@ class Collectives:
                 _noted.append(self)
 
     def __call__(self) -> list[dict[str, Any]]:
-        """Return the kind and the bytes of each collective; empty for a program that has not run on a mesh."""
+        """Return the dicts of :func:`of_program`, and set ``bytes_per_device``; an empty list for a program that has not run on a mesh."""
         if self._found is None:
             if self._specs is None:
                 return []
@@ -125,7 +126,7 @@ class Collectives:
         return self._found
 
     def operands(self) -> list[dict[str, Any]]:
-        """Return shape, dtype, split axes and number of the operands that are on a mesh."""
+        """Return a dict for each group of like operands on a mesh: ``shape``, ``dtype``, split axes (``split``) and ``count``."""
         found: Counter[tuple[tuple[int, ...], str, tuple[int, ...]]] = Counter()
         for x in self._specs or ():
             sharding = getattr(x, "sharding", None)
@@ -139,7 +140,7 @@ class Collectives:
 
 
 def programs() -> list[dict[str, Any]]:
-    """Return each program that has run on a mesh under a listener: line, runs, operands, memory and collectives."""
+    """Return a dict for each program that has run on a mesh under a listener: line, runs, operands, bytes per device and collectives."""
     made = []
     for each in _noted:
         counts = Counter((one["kind"], one["bytes"]) for one in each())

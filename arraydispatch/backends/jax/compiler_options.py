@@ -18,7 +18,9 @@ _APART = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_INDIVIDUA
 
 
 def compiled(function: Callable[..., Any], examples: Sequence[Any], **options: Any) -> Any:
-    """Return ``jax.jit(function)``, compiled for arguments like the examples. Several matrix products are computed one by one."""
+    """Return ``jax.jit(function, **options)``. On a CPU, if the program for arguments like ``examples`` has several matrix products, add
+    the compiler option that computes the products one by one.
+    """
     made = jax.jit(function, **options)
     if jax.default_backend() == "cpu" and count(made.trace(*examples).jaxpr.jaxpr) > 1 and is_understood():
         return jax.jit(function, compiler_options=_APART, **options)
@@ -26,7 +28,7 @@ def compiled(function: Callable[..., Any], examples: Sequence[Any], **options: A
 
 
 def count(jaxpr: Any) -> int:
-    """Return the number of matrix products in a program."""
+    """Return the number of matrix products in a program and in the programs inside it."""
     found = 0
     for equation in jaxpr.eqns:
         found += equation.primitive.name == "dot_general"

@@ -34,7 +34,7 @@ _arctanh_of_doubles = derived_from(jnp.arctanh)(_formulas.real_arctanh)
 
 @wide
 def real_arctanh(x: Array) -> Any:
-    """Compute arctanh; XLA computes it for doubles by its log1p, on both sides of zero."""
+    """Compute arctanh; for doubles by a formula for positive numbers, because XLA uses its log1p, which is inaccurate below zero."""
     return _arctanh_of_doubles(x) if x.dtype == np.float64 else jnp.arctanh(x)
 
 
@@ -48,7 +48,9 @@ def exp2(z: Array) -> Array:
 
 
 def infinite_part(function: Kernel) -> Kernel:
-    """Return C99's (inf, nan) for one part infinite and the other NaN, where XLA has (nan, nan)."""
+    """Wrap a function to return C99's (inf, nan) for complex numbers with one of real and imaginary part infinite and the other NaN,
+    where XLA has (nan, nan).
+    """
 
     @wide
     @derived_from(function)
@@ -72,7 +74,7 @@ def _sqrt_at_infinities(x: Array, y: Array, re: Array, im: Array) -> tuple[Array
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def arccosh(a: Array) -> Array:
-    """Compute ``jnp.arccosh`` with a correct derivative: JAX's is the root of a square, with the wrong sign for
+    """Compute ``jnp.arccosh`` with a correct derivative: JAX's derivative contains the root of a square, with the wrong sign for
     negative real parts.
     """
     return jnp.arccosh(a)

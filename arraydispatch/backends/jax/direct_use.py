@@ -1,7 +1,7 @@
 """Programs that use JAX directly, under the launcher: JAX treats their arrays as ndarrays.
 
-In library use, an array is a pytree of its native array, and JAX rebuilds it from that. A program written for NumPy and JAX
-relies on JAX's treatment of ndarrays instead: they are leaves, functions traced by JAX see tracers, and arrays that NumPy
+In library use, an array is a pytree whose leaf is its native array, and JAX rebuilds the array from the leaf. A program written for NumPy
+and JAX relies on JAX's treatment of ndarrays instead: they are leaves, functions traced by JAX get tracers, and arrays that NumPy
 creates in such a function are constants.
 """
 
@@ -42,7 +42,9 @@ _received: set[type] = set()
 
 
 def receive(cls: Any, own: Callable[[Any], Any] | None = None, exchanges: Exchanges | None = None) -> None:
-    """Make JAX accept the class of arrays under the launcher, and patch functions that take an array but not a pytree."""
+    """Make JAX accept the class of arrays under the launcher; with ``exchanges``, also replace functions that take an array but not a
+    pytree.
+    """
     if exchanges is not None:
         exchanges.put(_INDICES, partial(_indexing, cls))
         for name in _FORWARD:
@@ -75,7 +77,9 @@ def _indexing(cls: Any, exchange: Exchange) -> Any:
 
 
 def _forward(cls: Any, exchange: Exchange) -> Any:
-    """Convert arrays to leaves: tangents have the structure of the arguments, and arrays cannot be rebuilt from tangents."""
+    """Make a ``jacfwd`` whose functions convert arrays among their arguments to leaves: tangents have the structure of the arguments, and
+    arrays cannot be rebuilt from tangents.
+    """
     real = exchange.real
 
     @wraps(real)
@@ -92,7 +96,7 @@ def _forward(cls: Any, exchange: Exchange) -> Any:
 
 
 def _leaf(a: Any) -> Any:
-    """Return the leaf for JAX; values that are not on the host stay unchanged."""
+    """Return the leaf of an array for JAX: its ndarray, or its native array if that is a tracer or not in host memory."""
     backend, value = a._kind.backend, a.native
     if isinstance(value, jax.Array) and not (backend.is_concrete(value) and backend.on_cpu(value)):
         return value
@@ -108,9 +112,10 @@ _JAX = os.path.join(os.path.dirname(jax.__file__), "")
 
 
 def traces_no_more() -> bool:
-    """Whether JAX was left tracing, although none of its functions runs in this thread, and is now reset.
+    """Reset JAX's trace state if it is still tracing although none of its functions is on this thread's stack. Return whether it was reset.
 
-    A signal handler can cause that if JAX had been imported before: see :mod:`arraydispatch.backends.jax.importing`.
+    A signal handler can leave JAX so if the program imported JAX before this package did: see
+    :mod:`arraydispatch.backends.jax.importing`.
     """
     if not is_tracing():
         return False

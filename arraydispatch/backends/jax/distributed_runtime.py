@@ -27,7 +27,7 @@ _MOST_ORDERS, _MOST_GRIDS = 720, 3
 _HEARTBEAT = 30
 """Seconds without a heartbeat of a process after which the runtime ends the others."""
 _HEARTBEAT_HERE = 86400
-"""The same if all are on one machine, where the command watches them: they may be suspended, or wait long for a processor."""
+"""The same if all processes are on one machine, where the command watches them: one may be suspended, or wait long for a processor."""
 
 
 def join(
@@ -37,8 +37,8 @@ def join(
     """Make this process one of several, before JAX starts. JAX then has the devices of all processes.
 
     ``address``: address at which rank 0 listens; None: JAX finds it from the cluster's variables. ``local``: all processes are on this
-    machine and listen only on the loopback interface. ``device``: number of the GPU for this process. It is an error if ``facts`` are not
-    the same in all processes, or if these do not join within ``seconds``.
+    machine and listen only on the loopback interface. ``device``: number of the GPU for this process. ArrayDispatchError is raised if
+    ``facts`` are not the same in all processes, or if the processes do not join within ``seconds``.
     """
     facts = {**facts, "JAX": jax.__version__}
     if rank == 0 and address is not None:
@@ -84,7 +84,7 @@ def _meet(devices: list[Any]) -> None:
 
 
 def _grids(count: int) -> list[tuple[int, ...]]:
-    """Return the ways to order the prime factors of a number, a few at most."""
+    """Return different orders of the prime factors of a number, at most :data:`_MOST_GRIDS`."""
     factors, rest, factor = [], count, 2
     while rest > 1:
         while rest % factor == 0:
@@ -113,7 +113,7 @@ def _on_loopback(exchange: Exchange) -> Any:
 
 
 def _check_free(address: str) -> None:
-    """Raise an error if another process listens on the port: gRPC would share it."""
+    """Raise an error if another process listens on the port, which gRPC would share with that process."""
     host, _, port = address.rpartition(":")
     try:
         family = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0][0]

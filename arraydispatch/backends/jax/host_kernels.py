@@ -1,9 +1,9 @@
 """Kernels that NumPy runs on the zero-copy view of an array in host memory, because it is faster than XLA there.
 
 XLA sorts on one core by comparing single elements, and compiles a program for each shape, which costs as much as thousands of
-small sorts. The number of elements that a mask selects depends on its values, so each number would be another shape. JAX
+small sorts. The number of elements that a mask selects depends on the mask's values, so each number would be another shape. JAX
 itself runs these functions under a trace, on an accelerator, and if the user wants the library to run everything. On a CPU compiled
-execution does not record functions that sort, so they arrive here.
+execution does not record functions that sort, so calls of them arrive here.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ _seen: dict[tuple[Any, ...], int] = {}
 
 
 def is_rare(*key: Any) -> bool:
-    """Whether this shape has occurred only a few times, so that a program does not pay: compiling costs as much as thousands of calls."""
+    """Count a call of this key (a shape and more). Return whether the key has occurred only a few times, so that a program does not pay:
+    compiling costs as much as thousands of calls.
+    """
     count = _seen.get(key, 0)
     if count >= _COMPILE_AFTER:
         return False
@@ -63,7 +65,7 @@ def is_rare(*key: Any) -> bool:
 
 
 def in_host_memory(a: Array) -> bool:
-    """Whether NumPy can read the values without moving them, and is allowed to."""
+    """Whether NumPy can read the values without moving them, and may do so: not if execution is ``"eager"``."""
     if not (process.execution != "eager" and is_concrete(a) and a.is_fully_replicated):
         return False
     return all(d.platform == "cpu" for d in a.devices())
@@ -77,7 +79,9 @@ def _tell() -> None:
 def or_numpy(
     on_host: Callable[..., np.ndarray[Any, Any]], compiled: Callable[..., Array], is_slow: Callable[..., bool]
 ) -> Callable[..., Array]:
-    """Return a kernel that NumPy runs in host memory for shapes and dtypes with a slow XLA program."""
+    """Return a kernel that calls NumPy's ``on_host`` for operands in host memory for which ``is_slow`` is true: XLA's program would be
+    slow. It calls ``compiled`` for all others.
+    """
 
     @wraps(compiled)
     def run(a: Array, *args: Any) -> Array:
@@ -106,7 +110,7 @@ def aligned_copy(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _order_key(a: Array) -> tuple[Array, ...]:
-    """Return operands whose lexicographic order is NumPy's: for complex, numbers with a NaN part come last."""
+    """Return operands whose lexicographic order is NumPy's order: complex numbers with a NaN as real or imaginary part come last."""
     if not jnp.issubdtype(a.dtype, np.complexfloating):
         return (a,)
     re, im = lax.real(a), lax.imag(a)
@@ -183,19 +187,19 @@ argmin = kernel(_arg_extremum(lax.argmin, jnp.min, np.inf), static=(1,))
 
 
 def are_complex_matrices(a: Array, b: Array) -> bool:
-    """Whether arrays are complex matrices that NumPy multiplies faster."""
+    """Whether two arrays are complex matrices that NumPy multiplies faster than XLA."""
     return bool(a.dtype.kind == "c") and multiplies_faster(a.shape, b.shape)
 
 
 def are_many_reals(a: Array, *others: Array) -> bool:
-    """Whether a function of real numbers has many operands, all of single or all of double precision."""
+    """Whether operands are many real numbers, all of single or all of double precision."""
     arrays = [x for x in (a, *others) if isinstance(x, jax.Array)]
     dtypes = {x.dtype for x in arrays}
     return len(dtypes) == 1 and dtypes <= REALS and max(x.size for x in arrays) >= LEFT_FROM
 
 
 def elementwise(ufunc: np.ufunc) -> Callable[..., np.ndarray[Any, Any]]:
-    """Return NumPy's function, with results of the operands' dtype in memory that JAX adopts."""
+    """Return a function that calls NumPy's; its results have the operands' dtype and lie in memory that JAX adopts."""
 
     def compute(*xs: Any) -> np.ndarray[Any, Any]:
         dtype = next(x.dtype for x in xs if isinstance(x, np.ndarray))
@@ -206,13 +210,15 @@ def elementwise(ufunc: np.ufunc) -> Callable[..., np.ndarray[Any, Any]]:
 
 
 def are_divided_by_one(a: Array, b: Array) -> bool:
-    """Whether many integers are divided by one number: NumPy multiplies by its inverse, XLA divides (measured: 0.2 ms against 1.1)."""
+    """Whether many integers are divided by one number: NumPy multiplies by the number's inverse, XLA divides (measured: 0.2 ms against
+    1.1).
+    """
     many = isinstance(a, jax.Array) and a.dtype.kind in "iu" and a.size >= LEFT_FROM
     return bool(many and (not isinstance(b, jax.Array) or b.ndim == 0))
 
 
 def accumulating(ufunc: np.ufunc) -> Callable[[np.ndarray[Any, Any], int], np.ndarray[Any, Any]]:
-    """Return NumPy's accumulation, with a result of the operand's dtype in memory that JAX adopts."""
+    """Return a function that accumulates by NumPy; its results have the operand's dtype and lie in memory that JAX adopts."""
 
     def compute(a: np.ndarray[Any, Any], axis: int) -> np.ndarray[Any, Any]:
         made: np.ndarray[Any, Any] = ufunc.accumulate(a, axis, a.dtype, aligned_empty(a.shape, a.dtype))
@@ -222,20 +228,22 @@ def accumulating(ufunc: np.ufunc) -> Callable[[np.ndarray[Any, Any], int], np.nd
 
 
 def are_many_in_order(a: Array, axis: int) -> bool:
-    """Whether NumPy accumulates extrema faster (measured, 1.5 million elements: 5 to 12 ms against 20 to 47)."""
+    """Whether there are so many elements that NumPy accumulates extrema faster (measured, 1.5 million elements: 5 to 12 ms against 20 to
+    47).
+    """
     return bool(a.size >= LEFT_FROM and (a.dtype.kind in "biu" or a.dtype in REALS))
 
 
 def are_added_one_by_one(a: Array, axis: int) -> bool:
     """Whether NumPy accumulates sums or products faster (measured: integers in 1 ms against 10 to 18, rows of real numbers in 5 against 13).
 
-    XLA takes as long for a single row of real numbers, and a third of NumPy's time along another axis than the last, where it adds line by line.
+    For a single row of real numbers XLA takes as long as NumPy, and along another axis than the last, where XLA adds line by line, a third.
     """
     return are_many_in_order(a, axis) and (a.dtype.kind != "f" or 1 < a.ndim == axis + 1)
 
 
 def are_many_places(x: Array, weights: Array | None, length: int) -> bool:
-    """Whether places are so many that NumPy counts them faster."""
+    """Whether there are so many indices that NumPy counts them faster."""
     return bool(x.size >= COUNTED_FROM)
 
 

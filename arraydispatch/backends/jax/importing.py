@@ -6,7 +6,7 @@ Meanwhile the cache calls a Python function, ``explain``, outside of the code th
 completed, and every later call of that program waits forever, in any thread. Therefore, if the process has not imported JAX
 yet, its caches are created without ``explain``, unless the explanations are enabled.
 
-JAX traces functions for one of these caches. It records that in a variable of the thread, and resets the variable in a
+JAX traces functions to fill one of these caches. It records the trace in a variable of the thread, and resets the variable in a
 Python function, ``__exit__``. If a signal handler raises an exception when that function begins, the thread remains in the
 trace, and every later value is a tracer. So the functions behind these caches restore the variable without running Python
 code in between.
@@ -61,7 +61,7 @@ def _imported() -> Any:
 
 
 def _restoring(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function to leave the thread in the trace in which it found it, or in none, even after an exception."""
+    """Wrap a function to restore the thread's trace (or the absence of one) after each call, also after an exception."""
 
     @functools.wraps(call)
     def restoring(*args: Any, **kwargs: Any) -> Any:

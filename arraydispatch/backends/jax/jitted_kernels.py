@@ -37,7 +37,7 @@ def kernel(function: Callable[..., Any], static: tuple[int, ...] = (), **options
 
 
 def wide(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compute 16-bit floats in float32 and round once, as NumPy's half loops do."""
+    """Wrap a function to compute 16-bit floats in float32 and round once, as NumPy's half loops do."""
 
     @wraps(function)
     def widened(*args: Any) -> Any:
@@ -51,7 +51,9 @@ def wide(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
-    """Take values from the body and derivatives from JAX's function: the body has none where its branches or reflections meet."""
+    """Return a decorator that keeps the values of a body and takes derivatives from ``reference``, JAX's function: the body has no
+    derivative where its branches or reflections meet.
+    """
 
     def decorate(body: Kernel) -> Kernel:
         function = jax.custom_jvp(body)
@@ -66,9 +68,9 @@ def derived_from(reference: Kernel) -> Callable[[Kernel], Kernel]:
 
 
 def followed(function: Kernel) -> Kernel:
-    """Give a function of floats or complex numbers a derivative of zero, if JAX defines none for it.
+    """Wrap a function of floats or complex numbers so that its derivative is zero where JAX defines none.
 
-    Its result is then a traced value, which must not be stored in an array outside the trace.
+    Under differentiation the result is then a tracer, which must not be stored in an array outside the trace.
     """
     run = jax.custom_jvp(function)
 
@@ -84,11 +86,12 @@ def followed(function: Kernel) -> Kernel:
 
 @derived_from(lambda a: a)
 def apart(a: Array) -> Array:
-    """Hide the origin of an array from XLA's simplifier, at no cost at run time.
+    """Return an array of real numbers with its origin hidden from XLA's simplifier on the CPU, at no cost at run time; else the array
+    itself.
 
     On the CPU XLA otherwise multiplies by the reciprocal of a broadcast divisor instead of dividing by it, and combines
     two constants, ``(a / b) / c`` to ``a / (b * c)`` and ``a / sqrt(b)`` to ``a * rsqrt(b)``: each is wrong by a unit
-    in the last place. The barrier is removed before loops are fused there; on a GPU it is not, and would cost a pass.
+    in the last place. On the CPU the barrier is removed before loops are fused; on a GPU it is not removed, and would cost a pass.
     """
     real = jnp.issubdtype(a.dtype, jnp.floating) and jax.default_backend() == "cpu"
     return lax.optimization_barrier(a) if real else a
@@ -104,7 +107,8 @@ def divided(a: Array, b: Array) -> Array:
 
 
 def highest(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compute the matrix products inside in full precision, unless the user asked JAX for another (no silent TF32).
+    """Wrap a function to compute the matrix products inside it in full precision, unless the user asked JAX for another precision (no
+    silent TF32).
 
     The setting is read while tracing: it is part of the key of JAX's own cache.
     """

@@ -1,7 +1,7 @@
 """Linear algebra and FFT primitives of the JAX backend.
 
-If LAPACK fails, JAX returns NaN or infinity, and NumPy raises `numpy.linalg.LinAlgError`. Each kernel here also returns
-whether it failed. That is checked if the value is known; under a trace, the result has JAX's values.
+If LAPACK fails, JAX returns NaN or infinity, and NumPy raises `numpy.linalg.LinAlgError`. Each kernel here also computes
+a flag, whether LAPACK failed. The error is raised if the flag is known; under a trace, the result has JAX's values.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ Array = Any
 
 
 def _checked(message: str, static: tuple[int, ...] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Jit a function that returns (result, failed) into one that raises `LinAlgError` as NumPy does."""
+    """Return a decorator that jits a function which returns (result, failed), and wraps it to return the result or raise `LinAlgError`, as
+    NumPy does. If ``failed`` is not known, under a trace, the result is returned.
+    """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         compiled = kernel(highest(function), static)
@@ -56,7 +58,7 @@ def cholesky(a: Array) -> Any:
 
 
 def _factored(a: Array, complete: bool) -> tuple[Array, Array]:
-    """Factor a matrix; a wide one by its first columns, because JAX has no derivative of a wide factorization."""
+    """Return q and r; for a wide matrix from its first columns, because JAX has no derivative of a wide factorization."""
     m, n = a.shape[-2:]
     q, r = jnp.linalg.qr(a[..., :m] if m < n else a, "complete" if complete and m > n else "reduced")
     if m >= n:
@@ -85,7 +87,7 @@ def svdvals(a: Array) -> Any:
 
 
 def _hermitian(a: Array, lower: bool) -> Array:
-    """Return the matrix that one triangle defines: JAX averages the two."""
+    """Return the Hermitian matrix that one triangle of ``a`` defines. JAX would average both triangles."""
     triangle = jnp.tril(a, -1) if lower else jnp.triu(a, 1)
     diagonal = jnp.real(jnp.diagonal(a, axis1=-2, axis2=-1)).astype(a.dtype)
     eye = jnp.eye(a.shape[-1], dtype=bool)

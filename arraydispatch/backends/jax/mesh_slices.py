@@ -28,7 +28,7 @@ Window = tuple[tuple[int, int, int], ...]
 
 
 def may_be_split(a: Array) -> bool:
-    """Whether an array may be split. For a tracer only its size decides, with the mesh in force."""
+    """Whether an array may be split over a mesh. For a tracer, its size and the mesh in force decide."""
     if not shardings.meshes_met:
         return False
     if isinstance(a, jax.core.Tracer):
@@ -38,14 +38,14 @@ def may_be_split(a: Array) -> bool:
 
 
 def read(a: Array, window: Window) -> Array:
-    """Return a slice."""
+    """Return the slice that ``window`` describes."""
     starts = [start for start, _, _ in window]
     ends = [start + (size - 1) * step + 1 if size else start for start, size, step in window]
     return lax.slice(a, starts, ends, [step for _, _, step in window])
 
 
 def write(a: Array, value: Array, window: Window) -> Array:
-    """Return the array with a slice replaced by a value, which is broadcast."""
+    """Return the array with the slice that ``window`` describes replaced by a value, which is broadcast."""
     sizes = tuple([size for _, size, _ in window])
     if not prod(sizes):
         return a
@@ -81,7 +81,7 @@ def _places(starts: Sequence[Array], sizes: Sequence[int], steps: Sequence[int],
 
 
 def read_at(a: Array, starts: Sequence[Array], sizes: Sequence[int], steps: Sequence[int]) -> Array:
-    """Return a slice with starts that are operands of a program."""
+    """Return a slice whose starts are operands of a program."""
     for axis, place in enumerate(_places(starts, sizes, steps, a.shape)):
         if place is not None:
             a = a.at[(slice(None),) * axis + (place,)].get(mode=IN_BOUNDS, wrap_negative_indices=False)
@@ -89,7 +89,7 @@ def read_at(a: Array, starts: Sequence[Array], sizes: Sequence[int], steps: Sequ
 
 
 def write_at(a: Array, starts: Sequence[Array], steps: Sequence[int], value: Array) -> Array:
-    """Return the array with such a slice replaced."""
+    """Return the array with a slice replaced by a value. The starts of the slice are operands of a program."""
     if not value.size:
         return a
     places = _places(starts, value.shape, steps, a.shape)

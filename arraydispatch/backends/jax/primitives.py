@@ -159,10 +159,10 @@ _flip = kernel(lax.rev, static=(1,))
 
 
 def _joined(parts: tuple[Array, ...], axis: int) -> Array:
-    """Concatenate; on a CPU by writing the parts into a new array.
+    """Concatenate; on a CPU, write a few parts into a new array.
 
-    On a CPU XLA fuses a concatenation with its readers to a loop that tests for each element which part it is in. With it, sums of
-    arrays from `np.roll` take 4 to 8 times as long (float64, 2000 x 2000, JAX 0.10.2).
+    On a CPU XLA fuses a concatenation with its readers to a loop that tests for each element in which part it lies. With such a loop, sums
+    of arrays from `np.roll` take 4 to 8 times as long (float64, 2000 x 2000, JAX 0.10.2).
     """
     if not 1 < len(parts) <= _FEW or jax.device_count() > 1 or jax.default_backend() != "cpu":
         return lax.concatenate(parts, axis)
@@ -317,11 +317,11 @@ def _strides(steps: Sequence[int]) -> tuple[int, ...] | None:
 
 
 rescue = threading.local()
-"""Storage for ``rescue.made``: the result of the last donating call of this thread."""
+"""Storage for ``rescue.made``: a list that holds the result of this thread's last donating call, empty while the call runs."""
 
 
 _donating: dict[Any, Any] = {}
-"""Kind of a call -> compiled JAX function that donates its first argument."""
+"""Key of a call (body, static and traced arguments) -> compiled JAX function that donates its first argument."""
 _MOST_DONATING = 4096
 
 
@@ -329,8 +329,8 @@ def _kept(body: Callable[..., Array], static: tuple[Any, ...], *args: Any) -> Ar
     """Compute ``body(*args, *static)`` in the buffer of the first argument.
 
     No signal handler runs between the donation and the assignment of its successor to :data:`rescue`, provided that JAX
-    finds a compiled program for the call without running Python code. The first call of its kind, and the first after
-    JAX's caches have been cleared, does not: it donates a copy. Each kind has its own function, because JAX runs Python
+    finds a compiled program for the call without running Python code. JAX does not find one at the first call of a key, and at the first
+    after JAX's caches have been cleared; these calls donate a copy. Each key has its own function, because JAX runs Python
     code for ever once the first compilation of a call has been interrupted.
     """
     leaves = [x for arg in args for x in (arg if isinstance(arg, tuple) else (arg,))]
@@ -479,11 +479,13 @@ def _matmul(a: Array, b: Array) -> Array:
 
 
 _BLOCK = 64
-"""Numbers of columns of the second matrix from which copying the transposed first one costs less than reading it in place."""
+"""Number of rows and of columns of the second matrix from which copying the transposed first one costs less than reading it in place."""
 
 
 def _as_it_lies(a: Array, b: Array) -> Array:
-    """Keep XLA on a CPU from reading a transposed first matrix in its place: a product of float64 then takes 2 to 3 times as long (JAX 0.10.2)."""
+    """Return ``a``, behind a barrier if XLA on a CPU could read a transposed ``a`` in place: a product of float64 would then take 2 to 3
+    times as long (JAX 0.10.2).
+    """
     if a.dtype != np.float64 or a.ndim != 2 or b.ndim != 2 or min(b.shape) < _BLOCK:
         return a
     return lax.optimization_barrier(a) if jax.default_backend() == "cpu" else a

@@ -24,7 +24,7 @@ def _reduction(function: Callable[[Array, tuple[int, ...], bool], Array]) -> Ker
 
 
 def _wide(function: Kernel) -> Kernel:
-    """Compute 16-bit floats in float32, which `jax.numpy` does only if it is given no dtype."""
+    """Wrap a reduction to compute 16-bit floats in float32, as `jax.numpy` does only if it is given no dtype."""
 
     def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
         dtype = jnp.dtype(jnp.float32) if is_float16(a.dtype) else a.dtype
@@ -55,7 +55,7 @@ def _any(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
 
 
 def _with_nan(real: Kernel, operator: Kernel) -> Kernel:
-    """Keep NaN on a CPU, where JAX loses it in reductions of some thousand floats and more (0.10.2, by YNNPACK)."""
+    """Wrap a reduction to keep NaN on a CPU, where JAX loses it if there are some thousand floats or more (0.10.2, by YNNPACK)."""
 
     def reduce(a: Array, axes: tuple[int, ...], keepdims: bool) -> Array:
         if not jnp.issubdtype(a.dtype, jnp.floating) or jax.default_backend() != "cpu" or not a.size:
@@ -87,10 +87,10 @@ def _check_ordered(a: Array) -> None:
 
 
 def _derived_by_place(real: Kernel, place: Kernel, axes: tuple[int, ...], keepdims: bool) -> Kernel:
-    """Define the derivative of an extremum as that of the element at its place.
+    """Return a reduction to an extremum whose derivative is that of the element at the extremum's place.
 
     JAX's own derivative goes to all elements that equal the extremum. In a program for the CPU, XLA computes the elements again
-    in each loop, and may contract sums and products in only one of them; then no element equals it, and the derivative is lost.
+    in each loop, and may contract sums and products in only one loop; then no element equals the extremum, and the derivative is lost.
     """
 
     @jax.custom_jvp  # type: ignore[untyped-decorator]
@@ -137,10 +137,10 @@ REDUCE: dict[Any, Kernel] = {
 
 
 def _running(ufunc: np.ufunc, numeric: Kernel, boolean: Kernel, operator: Kernel, identity: float) -> Kernel:
-    """Accumulate element by element on the CPU, rounding at each step as NumPy does; it is faster than XLA's doubling
-    windows. NumPy accumulates integers, and rows of real numbers.
+    """Return a kernel that accumulates element by element on the CPU, rounding at each step as NumPy does, which is faster than XLA's
+    doubling windows. In host memory NumPy accumulates integers and rows of real numbers.
 
-    On an accelerator XLA's function is used, with 16-bit floats in float32.
+    On an accelerator, and for integers, XLA's function ``numeric`` is used, with 16-bit floats in float32.
     """
 
     def accumulate(a: Array, axis: int) -> Array:

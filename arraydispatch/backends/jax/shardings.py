@@ -1,6 +1,6 @@
 """Arrays over the devices of a mesh: which axis is split, and transfers between host memory and the shards.
 
-Primitives take a :class:`Spread` in place of a device. It decides only by shape, so a traced program and a single call
+Primitives take a :class:`Spread` in place of a device. A spread decides by the shape alone, so a traced program and a single call
 place an array alike. XLA's partitioner chooses the sharding of results.
 """
 
@@ -34,7 +34,7 @@ Array = Any
 class Spread:
     """Placement of new arrays on the devices of a mesh; those of fewer than ``least`` elements are replicated.
 
-    ``like``: partition that is tried before the rule; spreads that differ only in it are equal.
+    ``like``: partition that is tried before the rule of :func:`_by_rule`; spreads that differ only in ``like`` are equal.
     """
 
     mesh: Mesh
@@ -64,7 +64,7 @@ def _fits(mesh: Mesh, spec: PartitionSpec, shape: tuple[int, ...]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _by_rule(mesh: Mesh, shape: tuple[int, ...]) -> PartitionSpec:
-    """Assign to each axis of the mesh the first array axis that it divides, a different one for each if possible.
+    """Assign to each axis of the mesh the first array axis whose length it divides, a different array axis for each if possible.
 
     Slices along the first axis are contiguous, so a halo is too. An axis of the mesh that divides no array axis is not used.
     """
@@ -106,7 +106,7 @@ def _follow() -> None:
 
 
 def in_force() -> Spread | None:
-    """Return the mesh on which new arrays are made."""
+    """Return the placement of new arrays on the mesh in force; None if there is no mesh."""
     chosen = process.devices.get("jax")
     return chosen.native if chosen is not None and chosen.mesh else None
 
@@ -122,7 +122,7 @@ def is_split(a: Array) -> bool:
 
 
 def splits(place: Any, shape: Sequence[int]) -> bool:
-    """Whether a new array of this shape is split where it is made."""
+    """Whether a new array of this shape is split if it is made at ``place``."""
     return isinstance(place, Spread) and not place.sharding(shape).is_fully_replicated
 
 
@@ -132,7 +132,7 @@ def of_parts(
     device: Spread,
     fill: Callable[[list[tuple[Box, np.ndarray[Any, Any]]]], None],
 ) -> Array:
-    """Make an array of shards that the host fills for this process, on a CPU in memory that JAX adopts."""
+    """Return an array on a mesh; ``fill`` writes the shards of this process in host memory, which JAX adopts on a CPU."""
     sharding = device.sharding(shape)
     parts: dict[Any, tuple[Box, np.ndarray[Any, Any]]] = {}
     for place in sharding.addressable_devices_indices_map(shape).values():
@@ -150,7 +150,7 @@ def of_parts(
 
 
 def distributed(x: np.ndarray[Any, Any], device: Spread) -> Array:
-    """Copy host memory to the shards: each process reads only its parts, and no device holds the whole."""
+    """Copy an ndarray to shards on a mesh: each process reads only the parts that its devices hold, and no device holds the whole."""
 
     def fill(parts: list[tuple[Box, np.ndarray[Any, Any]]]) -> None:
         for place, out in parts:
@@ -184,7 +184,7 @@ def gathered(a: Array) -> np.ndarray[Any, Any]:
 
 
 def gathered_for(a: Array, why: str) -> np.ndarray[Any, Any]:
-    """Gather, and count it as a transfer to the host."""
+    """Return the values that :func:`gathered` returns, and report a transfer to the host for the reason ``why``."""
     host = gathered(a)
     if events.tap is not None:
         events.tap.transfer("to_host", host.nbytes, why, host)
@@ -192,9 +192,10 @@ def gathered_for(a: Array, why: str) -> np.ndarray[Any, Any]:
 
 
 def placed(a: Array, operands: Sequence[Array] = ()) -> Array:
-    """Split a large result that is not split, for example of a broadcast of small arrays, if a mesh is in force.
+    """Return a large result split, if a mesh is in force and the result is not split yet, for example a broadcast of small arrays; return
+    any other result itself.
 
-    In a program, make the partitioner split the result; by itself it would make it whole on each device.
+    In a program, this makes the partitioner split a large result of small operands, which it would otherwise compute whole on each device.
     """
     mine = in_force()
     if mine is None or a.size < (least := max(mine.least, 2)):
@@ -216,7 +217,9 @@ def moved(a: Array, sharding: Any) -> Array:
 
 
 def free(a: Array) -> Array:
-    """Return the array on a mesh with automatic axes, where the partitioner chooses: with JAX's explicit axes most slices are type errors."""
+    """Return an array itself; if its mesh has JAX's explicit axes, on which most slices are type errors, return the array on the same mesh
+    with automatic axes, where XLA's partitioner chooses the shardings of results.
+    """
     sharding = getattr(a, "sharding", None)
     if isinstance(a, jax.core.Tracer) or not isinstance(sharding, NamedSharding):
         return a

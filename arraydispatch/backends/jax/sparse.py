@@ -1,4 +1,4 @@
-"""JAX's sparse matrices: BCOO and BCSR. See :attr:`arraydispatch.backends.base.Backend.sparse`."""
+"""JAX's sparse matrices: BCOO, BCSR and CSC. See :attr:`arraydispatch.backends.base.Backend.sparse`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def native(places: Any, index: Any, values: Array) -> Any:
 
 
 def parts(matrix: Any) -> Any:
-    """Return format, shape, rows, columns and values of a JAX sparse matrix."""
+    """Return format, shape, rows, columns and values of a JAX sparse matrix; None for other objects. Raise ValueError unless the matrix
+    has two dimensions.
+    """
     module = sys.modules.get("jax.experimental.sparse")
     if module is None or not isinstance(matrix, module.JAXSparse):
         return None

@@ -24,7 +24,7 @@ def _digamma(x: Array) -> Array:
 
 
 def _in_double(function: Kernel) -> Kernel:
-    """Compute in double precision: in single precision JAX overflows too early."""
+    """Wrap a function to compute in double precision: in single precision JAX's function overflows too early."""
     return lambda x: function(x.astype(jnp.float64)).astype(x.dtype)
 
 

@@ -34,7 +34,7 @@ def _integral(a: Array) -> bool:
 
 
 def _binary(function: Kernel) -> Kernel:
-    """Convert both operands to one dtype and shape, as `lax` requires (a Python scalar is a weak operand)."""
+    """Wrap a function to convert both operands to one dtype and shape, as `lax` requires (a Python scalar is a weak operand)."""
 
     def body(a: Array, b: Array) -> Any:
         dtype = jnp.result_type(a, b)
@@ -152,7 +152,7 @@ def _power(a: Array, b: Array) -> Array:
 
 
 _FEW_BITS = 3
-"""Number of bits of exponents for which all products are computed in one pass over memory."""
+"""Maximum number of bits of an exponent with which a power is computed in one pass over memory."""
 
 
 def _by_few_squares(a: Array, b: Array) -> Array:
@@ -278,7 +278,7 @@ _OPERATIONS = xla_formulas.Operations(
 
 
 def _for_doubles(function: Kernel, formula: Callable[[xla_formulas.Operations, Array], Array]) -> Kernel:
-    """Compute doubles on a CPU by a formula."""
+    """Return a kernel that computes doubles on a CPU by ``formula``, and all else by ``function``, whose derivative it has."""
 
     @derived_from(function)
     def body(a: Array) -> Any:
@@ -299,7 +299,7 @@ _log1p = _for_doubles(jnp.log1p, xla_formulas.log1p)
 
 
 def _with_nan(plain: Kernel) -> Kernel:
-    """Give a NaN result the derivative of the operand that is NaN; JAX's own derivative does not."""
+    """Wrap a maximum or minimum so that a NaN result has the derivative of the operand that is NaN, unlike JAX's own derivative."""
 
     def chosen(a: Array, b: Array) -> Array:
         return jnp.where(jnp.isnan(a), a, jnp.where(jnp.isnan(b), b, plain(a, b)))
@@ -338,7 +338,7 @@ def _trunc(a: Array) -> Array:
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _magnitude(a: Array) -> Array:
-    """Compute the absolute value of real numbers; JAX's derivative at zero is 1, that of the other libraries 0."""
+    """Compute the absolute value of real numbers with derivative 0 at zero, as in the other libraries; JAX's derivative there is 1."""
     return lax.abs(a)
 
 
@@ -368,7 +368,7 @@ def _spacing(a: Array) -> Array:
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _hypot(a: Array, b: Array) -> Array:
-    """Compute the length; JAX's second derivative for equal numbers is zero, as if one were larger."""
+    """Compute the hypotenuse; the second derivative of JAX's function is zero for two equal numbers, as if one were larger."""
     return jnp.hypot(a, b)
 
 
@@ -391,7 +391,7 @@ _arctan2 = derived_from(_angle)(lax.atan2)
 
 @jax.custom_jvp  # type: ignore[untyped-decorator]
 def _neighbour(a: Array, b: Array) -> Array:
-    """Compute ``lax.nextafter``, which has no derivative, with that of the first operand."""
+    """Compute ``lax.nextafter``, which has no derivative in JAX, with the derivative of the first operand."""
     return lax.nextafter(a, b)
 
 
@@ -503,7 +503,7 @@ _BINARY: dict[np.ufunc, Kernel] = {
 
 
 def _unary(ufunc: np.ufunc, body: Kernel) -> Kernel:
-    """Return the row, or the kernel that replaces it for complex numbers."""
+    """Return ``body``, or a kernel that uses it for real numbers and the ufunc's function in ``complex_functions`` for complex ones."""
     of_complex = complex_functions.FUNCTIONS.get(ufunc)
     return body if of_complex is None else lambda a: (of_complex if _is(a, np.complexfloating) else body)(a)
 

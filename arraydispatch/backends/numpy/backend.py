@@ -134,7 +134,7 @@ class NumpyBackend(Backend):
 
     @property
     def threads(self) -> int:
-        """Return the threads of BLAS, the only part of NumPy that uses threads."""
+        """Return the number of threads of BLAS, the only part of NumPy that uses threads."""
         imported("threadpoolctl")
         import threadpoolctl
 
@@ -143,7 +143,7 @@ class NumpyBackend(Backend):
         return max((pool["num_threads"] for pool in own or pools), default=1)
 
     def use_threads(self, n: int) -> None:
-        """Set the pools of all loaded libraries, those of SciPy and scikit-learn too."""
+        """Set the number of threads of the pools of all loaded libraries, those of SciPy and scikit-learn too."""
         imported("threadpoolctl")
         import threadpoolctl
 
@@ -193,8 +193,9 @@ class NumpyBackend(Backend):
 class HostState(NumpyBackend):
     """Host state of a library: ndarrays that hold the values of its arrays, in memory that NumPy can read and write directly.
 
-    It holds arrays until the library is needed; only then is the library imported. ``at_hand`` returns a backend by its name, or this host
-    state while the library must not be imported. NumPy computes, but users see the library as the backend (:attr:`Backend.home`).
+    The host state holds arrays until the library is needed; only then is the library imported. ``at_hand`` returns a backend by its name,
+    or this host state while the library must not be imported. NumPy computes, but users see the library as the backend
+    (:attr:`Backend.home`).
     """
 
     hosted = True
@@ -213,7 +214,7 @@ class HostState(NumpyBackend):
 
     @property
     def writes_at_home(self) -> bool:  # type: ignore[override]
-        """Whether the library may write into the memory of these arrays: it then reads them call by call."""
+        """Whether the library may write into the memory of these arrays: not under compiled execution, where it reads them later."""
         return process.execution != "compiled" and bool(self.home.INPLACE)
 
     def holds(self, dtype: np.dtype[Any]) -> bool:

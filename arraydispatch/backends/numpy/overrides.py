@@ -45,7 +45,9 @@ def _is_foreign(x: Any) -> bool:
 
 
 def _array(result: Any) -> Any:
-    """Convert a NumPy scalar to the 0-d array that bodies return."""
+    """Convert a floating or complex NumPy scalar, or those in a tuple, to 0-d arrays, which bodies return; return any other result
+    itself.
+    """
     if isinstance(result, np.inexact):
         return np.asarray(result)
     return mapped(_array, result) if type(result) is tuple else result
@@ -55,7 +57,7 @@ class _Overrides(dict[Any, Callable[..., Any]]):
     """Table to which the functions of ``numpy.fft`` are added when one is looked up: NumPy loads that module lazily."""
 
     def get(self, func: Any, default: Any = None) -> Any:
-        """Return the override of a function."""
+        """Return the override of a function, else ``default``."""
         if func not in self and getattr(func, "__module__", None) == "numpy.fft":
             self.update({each: _numpys_own(each) for each in (getattr(np.fft, name) for name in _FOURIER)})
         return super().get(func, default)

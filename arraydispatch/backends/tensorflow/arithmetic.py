@@ -94,16 +94,16 @@ def _as_tensor(value: Any, like: Tensor) -> Tensor:
 
 
 def _traps(b: Tensor) -> Tensor:
-    """Return where a signed divisor is 0 (TensorFlow raises) or -1 (the lowest integer over it ends the process).
+    """Return a mask of the signed divisors that are 0 (TensorFlow raises) or -1 (the lowest integer divided by it ends the process).
 
-    Of two consecutive integers one is odd, so their product is 0 modulo 2**n only if one of them is.
+    Of two consecutive integers one is odd, so their product is 0 modulo 2**n only if one of them is 0.
     """
     return _equal(_mul(b, _add(b, 1)), 0)
 
 
 def floor_divide(a: Any, b: Any) -> Tensor:
-    """Divide and round down. Integers: 0 for a zero divisor. Floats: TensorFlow rounds down the rounded quotient, so 1
-    // 0.1 is 9.
+    """Divide and round down. Integers: 0 for a zero divisor. Floats: 1 // 0.1 is 9, as in NumPy; TensorFlow rounds the rounded quotient
+    down, to 10.
     """
     if type(b) is int and b not in (0, -1) and a.dtype in INTEGERS:
         return _floor_div(a, b)
@@ -123,7 +123,7 @@ def floor_divide(a: Any, b: Any) -> Tensor:
 
 
 def _floor_quotient(a: Tensor, b: Tensor) -> Tensor:
-    """Divide floats."""
+    """Divide floats and round down, as NumPy does."""
     dtype = b.dtype
     # numpy/_core/src/npymath/npy_math_internal.h.src: npy_floor_divide
     rest = _truncate_mod(a, b)
@@ -299,7 +299,9 @@ def signbit(a: Tensor) -> Tensor:
 
 
 def sqrt(a: Tensor) -> Tensor:
-    """Compute the square root. Complex: reflect at the real axis, because TensorFlow ignores the side at zero and infinity."""
+    """Compute the square root. Complex: reflect at the real axis, because TensorFlow ignores the side of the branch cut at zero and
+    infinity.
+    """
     root = _differentiable_root if derived() else _sqrt
     if a.dtype not in COMPLEX:
         return root(a)
@@ -310,7 +312,9 @@ def sqrt(a: Tensor) -> Tensor:
 
 
 def _root(a: Tensor) -> Tensor:
-    """Compute the square root with a positive imaginary part. XLA computes it by the angle, with errors for zero parts and lost NaNs."""
+    """Compute the square root; a complex operand has a positive imaginary part. XLA computes complex roots by the angle, with errors
+    where real or imaginary part is zero, and loses NaNs.
+    """
     if a.dtype not in COMPLEX or tf.executing_eagerly():
         return _sqrt(a)
     x, y = parts(a)
@@ -328,7 +332,9 @@ def _root(a: Tensor) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_root(a: Tensor) -> Any:
-    """Compute the root with NumPy's derivative: TensorFlow's at zero is 0 if the cotangent is 0, and XLA omits a conjugate of complex ones."""
+    """Compute the square root with its true derivative: TensorFlow's derivative at zero is 0 if the cotangent is 0, and XLA omits a
+    conjugate for complex numbers.
+    """
 
     def back(cotangent: Tensor) -> Tensor:
         return cotangent / tf.math.conj(2 * _differentiable_root(a))
@@ -376,7 +382,7 @@ def log1p(a: Tensor) -> Tensor:
 
 
 def hypot(a: Tensor, b: Tensor) -> Tensor:
-    """Compute the modulus of a complex number: infinite if a part is, even if the other is NaN."""
+    """Compute the modulus of the complex number a + ib: infinite if one operand is infinite, even if the other is NaN."""
     shape = tf.broadcast_static_shape(a.shape, b.shape)
     if a.shape != shape or b.shape != shape:
         a, b = _add(a, tf.zeros_like(b)), _add(b, tf.zeros_like(a))
@@ -384,7 +390,7 @@ def hypot(a: Tensor, b: Tensor) -> Tensor:
 
 
 def modulus(a: Tensor) -> Tensor:
-    """Compute complex moduli: infinite if a part is, else NaN if one is; XLA on the CPU loses the NaN."""
+    """Compute moduli of complex numbers: infinite if real or imaginary part is, else NaN if one is NaN; XLA on the CPU loses the NaN."""
     made = _complex_abs(a, REAL[a.dtype])
     if tf.executing_eagerly():
         return made

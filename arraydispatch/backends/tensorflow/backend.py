@@ -116,7 +116,7 @@ class TensorFlowBackend(Backend):
         return type(value) is EagerTensor or isinstance(value, (tf.Tensor, tf.Variable))
 
     def value_of(self, a: Tensor) -> Tensor:
-        """Return the value of a variable, because only its own methods may write it."""
+        """Return a tensor with the current value of a variable; return a tensor itself."""
         return a.read_value() if isinstance(a, tf.Variable) else a
 
     # -- properties of a native value ------------------------------------------------------------------------------
@@ -144,8 +144,8 @@ class TensorFlowBackend(Backend):
         return None
 
     def is_concrete(self, a: Tensor) -> bool:
-        """Whether the value may be read. It may not if a derivative of ours depends on it, although TensorFlow itself
-        would allow that.
+        """Whether the value may be read: not if it is symbolic, or if a derivative that a transform of this package takes depends on it
+        (TensorFlow itself would allow a read then).
         """
         if process.traces and taped() and record.should_record_backprop([a]):
             return False
@@ -161,8 +161,8 @@ class TensorFlowBackend(Backend):
         return on_host(a) and not (taped() and record.should_record_backprop([a]))
 
     def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
-        """Return the scalar conversion; it declines while a gradient is recorded, by a user's tape too: a NumPy scalar
-        would cut it.
+        """Return the function for :attr:`Kind.scalar`. It returns None also for a tensor whose gradient is recorded, by this package or a
+        user's tape: a NumPy scalar would cut the gradient.
         """
         item = self.item
         return lambda a: item(a) if on_host(a) and not (taped() and record.should_record_backprop([a])) else None
@@ -173,7 +173,7 @@ class TensorFlowBackend(Backend):
     # -- conversion ------------------------------------------------------------------------------------------------
 
     def from_numpy(self, x: np.ndarray[Any, Any], device: Any = None, copy: bool = True) -> Tensor:
-        """Convert an ndarray. TensorFlow keeps aligned memory that it is given, so with ``copy`` it gets private memory."""
+        """Convert an ndarray to a tensor. TensorFlow keeps aligned memory that it is given, so with ``copy`` it is given a private copy."""
         if x.dtype not in ENUM:
             if x.dtype.isnative or x.dtype.newbyteorder("=") not in ENUM:
                 raise Unsupported(f"TensorFlow has no dtype {x.dtype}")
@@ -194,7 +194,9 @@ class TensorFlowBackend(Backend):
             return identity(native)
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
-        """Return a read-only view of a tensor on the CPU."""
+        """Return a read-only ndarray: a view of a tensor on the CPU, a copy of one on another device; raise TraceError for a symbolic
+        tensor.
+        """
         if type(a) is EagerTensor and a.dtype is not tf.bfloat16 and ":CPU:" in a.device:
             return np.asarray(memoryview(a))
         if type(a) is not EagerTensor:
@@ -215,7 +217,10 @@ class TensorFlowBackend(Backend):
         return math.prod(int(n) for n in found[1].split(",") if n) * int(tf.dtypes.as_dtype(named).size)
 
     def from_dlpack(self, x: Any) -> Tensor:
-        """Import, raising BufferError for unaligned memory, on which TensorFlow would end the process later."""
+        """Return a tensor on the memory of an array that exports it by DLPack.
+
+        Raise BufferError for strides, and for unaligned memory, on which TensorFlow would end the process later.
+        """
         capsule = x.__dlpack__()
         if x.__dlpack_device__()[0] == 1 and not _aligned(capsule):
             raise BufferError(f"TensorFlow takes memory aligned to {_ALIGNMENT} bytes only")
@@ -242,7 +247,7 @@ class TensorFlowBackend(Backend):
     # -- devices, options -------------------------------------------------------------------------------------------
 
     def devices(self) -> list[Device]:
-        """Return the devices, accelerators first: TensorFlow places tensors on the first of them unless told otherwise."""
+        """Return the devices, accelerators first: TensorFlow places tensors on the first accelerator unless another device is chosen."""
         physical: dict[str, list[Any]] = {}
         for found in tf.config.list_physical_devices():
             physical.setdefault(found.device_type, []).append(found)
@@ -325,7 +330,10 @@ class TensorFlowBackend(Backend):
         return bool(np.may_share_memory(self.to_numpy(a), self.to_numpy(b)))
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Register the conversion of the wrapper to the tensor inside it; another dtype is refused."""
+        """Register a function by which TensorFlow converts an array to the tensor inside it.
+
+        The function raises TypeError if TensorFlow wants another dtype, except for arrays that stand for ndarrays.
+        """
 
         def convert(value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> Any:
             native = value.native
@@ -375,11 +383,12 @@ class TensorFlowBackend(Backend):
 
 
 def _receive(wrapper: Any, backend: Any) -> None:
-    """Register the class of arrays and its subclasses with TensorFlow as nests of tensors. Its transforms flatten and rebuild them.
+    """Register the class of arrays and its subclasses with TensorFlow as nests of tensors, which TensorFlow's transforms flatten and
+    rebuild.
 
     ``tf.nest`` uses ``__tf_flatten__`` and ``__tf_unflatten__`` (``tensorflow/python/util/custom_nest_protocol.py``, from
-    2.13), and with it ``GradientTape``, ``vectorized_map``, ``while_loop`` and ``tf.data``. ``tf.function`` first uses
-    ``__tf_tracing_type__``; without it, it would convert anything with ``__array__`` to a tensor.
+    2.13); ``GradientTape``, ``vectorized_map``, ``while_loop`` and ``tf.data`` use ``tf.nest``. ``tf.function`` first uses
+    ``__tf_tracing_type__``; of an object without that it would convert anything with ``__array__`` to a tensor.
     """
 
     def apart(a: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -1,6 +1,6 @@
 """Elementary functions of complex numbers with NumPy's values in programs.
 
-In programs they are composed of real functions (``backends/complex_formulas.py``); for single calls TensorFlow's own kernels are
+In programs they are composed of real functions (``backends/complex_formulas.py``); for eager calls TensorFlow's own kernels are
 correct. Kernels of real numbers are TensorFlow's, unless others are given.
 """
 
@@ -42,8 +42,9 @@ _formulas = Formulas(
 def _in_programs(
     op: Kernel, formula: Kernel, slope: Kernel, of_real: Kernel | None = None, single: bool = True
 ) -> Kernel:
-    """Make a kernel that uses a formula for complex numbers in programs. ``of_real``: kernel for real numbers. ``slope(z)``: the derivative;
-    the formula's own would be NaN if a part that is not selected overflows.
+    """Make a kernel that uses ``formula`` for complex numbers in programs, ``of_real`` for real numbers there (of double precision only,
+    unless ``single``), and ``op`` otherwise. ``slope(z)``: the derivative; the formula's own derivative would be NaN if a branch
+    that is not selected overflows.
     """
 
     def sloped(formula: Kernel) -> Kernel:
@@ -76,7 +77,7 @@ arctan = _in_programs(raw("Atan"), _formulas.rotated(_formulas.arctanh), lambda 
 
 
 def expm1(a: Tensor) -> Tensor:
-    """Compute expm1; TensorFlow's of complex numbers loses all digits near 0 and is NaN at infinities."""
+    """Compute expm1; TensorFlow's function loses all digits of complex numbers near 0, and is NaN at infinities."""
     return _expm1(a) if a.dtype not in COMPLEX else _formulas.expm1(a)
 
 

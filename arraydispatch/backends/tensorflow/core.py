@@ -60,7 +60,7 @@ UNSIGNED_TWIN: dict[Any, Any] = {
 }  # fmt: skip
 
 REAL: dict[Any, Any] = {tf.complex64: tf.float32, tf.complex128: tf.float64}
-"""Complex type -> type of its parts."""
+"""Complex type -> type of the real and imaginary parts."""
 
 PYTHON = frozenset({bool, int, float, complex})
 
@@ -68,7 +68,7 @@ PYTHON = frozenset({bool, int, float, complex})
 def raw(name: str) -> Callable[..., Any]:
     """Return the generated function behind a ``tf.raw_ops`` name; it takes its arguments by position.
 
-    The public one only checks that they are given by keyword (0.4 µs).
+    The public function only checks that the arguments are given by keyword (0.4 µs).
     """
     return inspect.unwrap(getattr(tf.raw_ops, name))
 
@@ -114,7 +114,7 @@ def accelerated() -> bool:
 def ints(values: tuple[int, ...]) -> Tensor:
     """Return a constant int64 vector in host memory: an axis, a shape, the start of a slice.
 
-    It is an eager tensor inside a ``tf.function`` too, which embeds small ones as constants.
+    Inside a ``tf.function`` too the vector is an eager tensor; ``tf.function`` embeds small eager tensors as constants.
     """
     return EagerTensor(values, host(), INT64_ENUM)
 
@@ -140,7 +140,9 @@ def integer(value: int) -> Tensor:
 
 
 def scalar(value: Any, like: Tensor) -> Tensor:
-    """Return a Python number in the dtype of a tensor. As a first operand in a graph it would get a default dtype."""
+    """Return a 0-d tensor of a Python number, in the dtype of the tensor ``like``. (In a graph, a bare number as first operand would get a
+    default dtype.)
+    """
     if value == 0 or type(value) is complex:
         # A separate ndarray: the constructor keeps one memory for equal Python numbers, 0.0 and -0.0 among them.
         return EagerTensor(np.asarray(value, like.dtype.as_numpy_dtype), host(), None)
@@ -158,7 +160,7 @@ def on_host(a: Tensor) -> bool:
 
 
 def taped() -> bool:
-    """Whether a gradient tape is recording: it keeps operands, so their memory must not be written."""
+    """Whether a gradient tape is recording. A tape keeps operands, so their memory must not be written."""
     return bool(record.could_possibly_record())
 
 
@@ -185,10 +187,10 @@ _placeholder = raw("PlaceholderWithDefault")
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def apart(a: Tensor) -> Any:
-    """Hide the origin of an operand in a graph from XLA and Grappler.
+    """Return an operand of a graph with its origin hidden from XLA and Grappler.
 
-    See ``apart`` in ``backends/jax/jitted_kernels.py``. Grappler multiplies by the reciprocal of a constant and of a
-    root.
+    See ``apart`` in ``backends/jax/jitted_kernels.py``. Instead of dividing by a constant or a root, Grappler multiplies by the
+    reciprocal.
     """
     if control_flow_util.GraphOrParentsInXlaContext(tf.compat.v1.get_default_graph()):
         return gen_xla_ops.xla_optimization_barrier([a])[0], lambda upstream: upstream
@@ -196,7 +198,7 @@ def apart(a: Tensor) -> Any:
 
 
 def hidden(value: Any, like: Tensor) -> Tensor:
-    """Return a Python number in a graph, in the dtype of a tensor, that is not optimized as a constant."""
+    """Return a 0-d tensor of a Python number, in the dtype of ``like``, that a graph does not optimize as a constant if it is a float."""
     made = scalar(value, like)
     return apart(tf.convert_to_tensor(made)) if like.dtype in BITS else made
 
@@ -205,10 +207,10 @@ _deep_copy, identity, _neg = raw("DeepCopy"), raw("Identity"), raw("Neg")
 
 
 def fresh(a: Tensor) -> Tensor:
-    """Copy the values to a private buffer.
+    """Copy the values of an eager tensor to a private buffer.
 
     In a graph, which has no buffers to write to, return the value itself, also for a constant: XLA lacks
-    DeepCopy, and that has no gradient either.
+    DeepCopy, and DeepCopy has no gradient.
     """
     if type(a) is not EagerTensor or not tf.executing_eagerly():
         return identity(a)

@@ -39,7 +39,10 @@ _functions: weakref.WeakValueDictionary[bytes, _HostFunction] = weakref.WeakValu
 
 
 def call(f: Any, natives: Sequence[Any], specs: Sequence[Any], lead: int = 0) -> list[Any]:
-    """Call ``f(arrays, lead)`` on the host, for arrays with ``lead`` leading axes of examples."""
+    """Call ``f(arrays, lead)`` on the host, at once or, in a graph, when the graph runs; return its results as tensors.
+
+    ``natives``: tensors with ``lead`` leading axes of examples. ``specs``: (shape, dtype) of each result, without these axes.
+    """
     held = _HostFunction(f, specs, lead)
     # Stateless: a graph runs stateful operations even if their results are unused, as here the call on one example.
     made = tf.numpy_function(held, list(natives), [tf.as_dtype(dtype) for _, dtype in specs], stateful=False)
@@ -50,7 +53,7 @@ def call(f: Any, natives: Sequence[Any], specs: Sequence[Any], lead: int = 0) ->
 
 
 def _for_many(pfor_input: Any) -> Any:
-    """Convert the operation to one on many examples: the rule for pfor."""
+    """Run the host call for all examples at once and return the stacked results: the conversion rule for ``pfor``."""
     held = _functions.get(pfor_input.op.get_attr("token"))
     if held is None or not pfor_input.num_inputs:
         return pfor._fallback_converter(pfor_input, warn=False)

@@ -57,7 +57,9 @@ def in_host_memory(a: Tensor) -> bool:
 
 
 def _are_known(*tensors: Tensor) -> bool:
-    """Whether the values are known; if not, note that NumPy would be faster."""
+    """Return whether the values are known. If not, count the call as one that NumPy would run faster
+    (:func:`arraydispatch.common.tracing.is_quicker_on_host`).
+    """
     if all(type(x) is EagerTensor for x in tensors):
         return True
     tracing.is_quicker_on_host()
@@ -102,7 +104,7 @@ def product(a: Tensor, b: Tensor) -> Tensor | None:
 
 
 def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
-    """Count many places in host memory; return None for few, and if TensorFlow must count them."""
+    """Count many indices in host memory, or add up their weights; return None for few, and if TensorFlow must count them."""
     given = (x,) if weights is None else (x, weights)
     if None in (shape := dims(x)) or math.prod(shape) < COUNTED_FROM or not _are_known(*given):
         return None
@@ -112,14 +114,14 @@ def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
 
 
 def if_large(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
-    """Do the same as :func:`on_numpy`, only for tensors large enough for NumPy to be faster."""
+    """Run a NumPy function as :func:`on_numpy` does, if a tensor is so large that NumPy is faster; return None for other tensors."""
     if a.dtype is tf.bfloat16 or None in (shape := dims(a)) or math.prod(shape) < SORTED_FROM or not _are_known(a):
         return None
     return on_numpy(function, a, *args, **kwargs)
 
 
 def of_reals(ufunc: np.ufunc, plain: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Make a kernel that NumPy runs in host memory for many real numbers."""
+    """Make a kernel that calls NumPy's ufunc for many real numbers in host memory, and ``plain`` for all other operands."""
 
     def kernel(*operands: Tensor) -> Tensor:
         shapes = [dims(x) for x in operands]
@@ -146,5 +148,5 @@ def argsort(a: Tensor, axis: int, stable: bool) -> Tensor | None:
 
 
 def positions(a: Tensor) -> Tensor | None:
-    """Return the places of elements that are not zero, a row for each axis; None if TensorFlow must find them."""
+    """Return the indices of the nonzero elements as one tensor, with a row for each axis; None if TensorFlow must find them."""
     return if_large(places, a)

@@ -70,7 +70,8 @@ def matmul(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _checked(message: str, ranks: tuple[int, ...] = (2,)) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Raise NumPy's LinAlgError for TensorFlow's InvalidArgumentError; results for matrices with a NaN or infinity are NaN instead.
+    """Wrap a function to raise NumPy's LinAlgError for TensorFlow's InvalidArgumentError. For matrices with a NaN or infinity, the error
+    is not raised, and their results are NaN.
 
     ``ranks``: number of dimensions of each result, without those of the stack.
     """
@@ -119,7 +120,7 @@ def _parts(a: Tensor) -> Tensor:
 
 
 def _refuse(a: Tensor, message: str) -> None:
-    """Raise for infinities and NaN, as LAPACK or NumPy does; values are not known while tracing."""
+    """Raise LinAlgError for infinities and NaN, as LAPACK or NumPy does; do nothing while tracing, when values are not known."""
     if type(a) is not EagerTensor:
         tracing.looked()
     elif not np.isfinite(a.numpy()).all():
@@ -131,7 +132,9 @@ _EIG = "Array must not contain infs or NaNs"
 
 
 def cholesky(a: Tensor) -> Tensor:
-    """Factorize; TensorFlow returns NaN if a matrix is not positive definite, NumPy only if it contains NaN."""
+    """Return the lower factor; raise LinAlgError if a matrix without NaN is not positive definite. TensorFlow returns NaN for such a
+    matrix, and so does this function in a graph.
+    """
     if not tf.executing_eagerly():
         tracing.looked()
         return _differentiable_cholesky(a)
@@ -145,7 +148,9 @@ def cholesky(a: Tensor) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_cholesky(a: Tensor) -> Any:
-    """Factorize with a derivative whose own derivative works in graphs: TensorFlow's takes a diagonal of unknown length."""
+    """Factorize with a derivative that can itself be differentiated in graphs, unlike TensorFlow's, which takes a diagonal of unknown
+    length.
+    """
 
     def back(cotangent: Tensor) -> Tensor:
         factor, n = _differentiable_cholesky(a), dims(a)[-1]
@@ -159,8 +164,8 @@ def _differentiable_cholesky(a: Tensor) -> Any:
 
 
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
-    """Factorize, after scaling, because TensorFlow's squares overflow; an empty matrix by hand, because TensorFlow leaves its complete
-    factor unset.
+    """Return q and r. The matrix is scaled first, because TensorFlow's squares overflow. For an empty matrix, whose complete factor
+    TensorFlow leaves unset, q is made here.
     """
     shape = dims(a)
     if 0 in shape[-2:]:
@@ -177,7 +182,7 @@ def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
 
 
 def _power_of_two(size: Tensor) -> Tensor:
-    """Return the largest power of two up to each number (dividing by it is exact); 1 for zero, subnormal and non-finite ones."""
+    """Return the largest power of two up to each number, by which a division is exact; 1 for zero, subnormal and non-finite numbers."""
     integer, exponent = (tf.int64, 0x7FF << 52) if size.dtype is tf.float64 else (tf.int32, 0xFF << 23)
     power = _bitcast(tf.bitwise.bitwise_and(_bitcast(size, integer), exponent), size.dtype)
     return tf.where((power > 0) & tf.math.is_finite(power), power, tf.ones_like(power))
@@ -207,7 +212,7 @@ def svdvals(a: Tensor) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_svdvals(a: Tensor) -> Any:
-    """Return singular values with a derivative that works in vectorized graphs, where TensorFlow's empty vectors have none."""
+    """Return singular values with a derivative that works in vectorized graphs, where TensorFlow's own fails on empty singular vectors."""
 
     def back(cotangent: Tensor) -> Tensor:
         _, u, v = _svd(a, True, False)
@@ -217,7 +222,7 @@ def _differentiable_svdvals(a: Tensor) -> Any:
 
 
 def _triangle(a: Tensor, lower: bool) -> Tensor:
-    """Return the matrix for TensorFlow, which reads the lower triangle: for the upper one, the adjoint."""
+    """Return the matrix whose lower triangle, the one that TensorFlow reads, is the triangle asked for: ``a``, or its adjoint."""
     return a if lower else _adjoint(a)
 
 
@@ -285,7 +290,7 @@ def solve_triangular(a: Tensor, b: Tensor, lower: bool) -> Tensor:
 
 
 def lu(a: Tensor) -> tuple[Tensor, Tensor]:
-    """Factorize; TensorFlow's function refuses a singular matrix."""
+    """Return both factors in one matrix and the order of the rows; raise Unsupported for a singular matrix, which TensorFlow refuses."""
     try:
         return tuple(tf.linalg.lu(a, output_idx_type=tf.int64))
     except tf.errors.InvalidArgumentError:
@@ -310,7 +315,7 @@ def det(a: Tensor) -> Tensor:
 
 @tf.custom_gradient  # type: ignore[untyped-decorator]
 def _differentiable_determinant(a: Tensor) -> Any:
-    """Compute complex determinants with a correct derivative: TensorFlow's omits a conjugate."""
+    """Compute complex determinants with a correct derivative: TensorFlow's derivative omits a conjugate."""
 
     def back(cotangent: Tensor) -> Tensor:
         factor = cotangent * tf.math.conj(_differentiable_determinant(a))

@@ -93,7 +93,7 @@ _RANGES = frozenset(np.dtype(t) for t in (np.int32, np.int64, np.float32, np.flo
 
 
 def iota(n: int, dtype: DType, device: Any) -> Tensor:
-    """Return 0, 1, … n-1, cast from int64 for the types without a range."""
+    """Return 0, 1, … n-1, cast from int64 for the types for which TensorFlow has no range."""
     with _placed(device):
         if dtype not in _RANGES:
             return astype(_range(integer(0), integer(n), integer(1)), dtype)
@@ -107,7 +107,7 @@ _THROUGH[np.dtype(np.uint32)] = INT64_ENUM
 
 
 def astype(a: Tensor, dtype: DType) -> Tensor:
-    """Cast as C does; complex to bool reads both parts."""
+    """Cast as C does; complex to bool tests real and imaginary part. A tensor of the dtype is returned itself."""
     number = ENUM[dtype]
     current = a.dtype
     if current.as_datatype_enum == number:
@@ -132,7 +132,7 @@ _DOUBLES = frozenset({tf.float64, tf.complex128})
 
 
 def _rounded_once(a: Tensor) -> Tensor:
-    """Return doubles to be cast to float16, through float32 in TensorFlow, so that the second rounding gives the result of one.
+    """Return doubles changed so that TensorFlow's cast to float16, which rounds to float32 first, gives the result of a single rounding.
 
     Bits that float32 cannot hold are cut off, and set the last bit that is kept, so that no number lies halfway between two by chance.
     """
@@ -147,7 +147,7 @@ _BELOW_FLOAT32 = 2**29 - 1
 
 
 def _truncated(a: Tensor, number: int) -> Tensor:
-    """Cast floats to integers, as x86-64 does in a graph too: XLA's cast saturates, and makes a NaN 0."""
+    """Cast floats to integers as x86-64 does, also in a graph, where XLA's cast saturates and makes a NaN 0."""
     limit = _LIMITS.get(number)
     if limit is None or tf.executing_eagerly():
         return _cast(a, number)
@@ -209,7 +209,7 @@ def flip(a: Tensor, axes: Shape) -> Tensor:
 
 
 def _with_one_axis(axis: int, a: Tensor, move: Callable[[Tensor], Tensor]) -> Tensor:
-    """Apply ``move`` along one axis of an array with many; the axes before it are merged to one, and those behind it."""
+    """Apply ``move`` along one axis of an array with many; the axes before it are merged into one, and so are those behind it."""
     shape = dims(a)
     before, behind = shape[:axis], shape[axis + 1 :]
     moved = move(_reshape(a, ints((math.prod(before), shape[axis], math.prod(behind)))))
@@ -273,7 +273,9 @@ def _stepped(a: Tensor, key: Key) -> Tensor:
 
 
 def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
-    """Write a slice; the operation broadcasts and takes steps, but neither its gradient nor XLA's version does."""
+    """Return a tensor with a slice replaced. TensorFlow's operation broadcasts and takes steps; its gradient and XLA's version do
+    neither.
+    """
     if len(key) > MOST_AXES:
         places = np.arange(math.prod(dims(a))).reshape(dims(a))[key]
         flat = _reshape(broadcast_to(value, places.shape), ints((-1,)))
@@ -293,9 +295,9 @@ def slice_update(a: Tensor, key: Key, value: Tensor) -> Tensor:
 
 
 def _chosen(a: Tensor, ranges: Sequence[range], value: Tensor) -> Tensor:
-    """Write a value to most of an array by selecting each element from one of them.
+    """Return an array with a value written to most of it, by selecting each element from the value or the array.
 
-    XLA fuses the selection with the code that computes the value, which takes a third of the time.
+    XLA fuses the selection with the code that computes the value; the two take a third of the time of an update.
     """
     inside = None
     for axis, (part, n) in enumerate(zip(ranges, dims(a))):
@@ -348,7 +350,7 @@ def _writable(a: Tensor) -> bool:
 
 
 def slice_update_donated(a: Tensor, key: Key, value: Tensor) -> Tensor:
-    """Run `slice_update` in the buffer of ``a``, to which nothing else refers. TensorFlow would copy all of it."""
+    """Run `slice_update` in the buffer of ``a``, to which nothing else refers. TensorFlow would copy the whole buffer."""
     if not _writable(a) or not on_host(value):
         return slice_update(a, key, value)
     np.asarray(_Memory(a))[key] = np.asarray(memoryview(value))
@@ -397,7 +399,9 @@ def nonzero(a: Tensor) -> tuple[Tensor, ...]:
 
 
 def _check_known(a: Tensor) -> None:
-    """Refuse unknown shapes, which a graph supports but NumPy's functions do not."""
+    """Raise TraceError if values in a graph would decide the shape of a result: a graph supports unknown shapes, NumPy's functions do
+    not.
+    """
     if type(a) is not EagerTensor and not tf.executing_eagerly():
         raise tracing.refusal(tracing.SHAPE)
 
@@ -424,7 +428,9 @@ def _flat_index(indices: Sequence[Tensor], lead: Shape) -> Tensor:
 
 
 def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
-    """Scatter to a new tensor. Among equal indices the last value is kept: the CPU writes in order, other devices do not."""
+    """Scatter to a new tensor. With "set", the last value for an index is kept; TensorFlow writes in order on the CPU only. Raise
+    Unsupported for extrema of complex numbers.
+    """
     k, shape = len(indices), dims(a)
     if 0 in shape:
         return fresh(a)
@@ -451,7 +457,7 @@ def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Te
 
 
 def _places(a: Tensor, indices: Sequence[Tensor]) -> Tensor:
-    """Return the places of a scatter."""
+    """Return the indices of a scatter as one tensor, of the dtype that :func:`_index_type` returns."""
     places = _pack(list(indices), -1)
     return _cast(places, tf.int32) if _index_type(a) is np.int32 else places
 
@@ -465,7 +471,9 @@ def _index_type(a: Tensor) -> Any:
 
 
 def _last_values(indices: Sequence[Tensor], value: Tensor, lead: Shape) -> Tensor:
-    """Replace all values written to one place by the last one, so that only that gets the derivative; in TensorFlow each would."""
+    """Return the values of a scatter, with all that are written to one place replaced by the last one, so that only the last gets the
+    derivative; in TensorFlow each would get it.
+    """
     flat = _flat_index(indices, lead)
     count, tail = dims(flat), dims(value)[len(dims(flat)) :]
     n = math.prod(count)
@@ -491,7 +499,7 @@ def _scatter_multiply(a: Tensor, indices: Sequence[Tensor], value: Tensor, shape
 
 
 def _scatter_extremum(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
-    """Scatter an extremum; TensorFlow's loses NaN, so a second scatter marks the places it was written to."""
+    """Scatter an extremum; TensorFlow's function loses NaN, so a second scatter marks the places to which a NaN was written."""
     places = _places(a, indices)
     out = _SCATTER[how](a, places, value)
     lost = _SCATTER["maximum"](_cast(_not_equal(a, a), tf.uint8), places, _cast(_not_equal(value, value), tf.uint8))
@@ -533,12 +541,14 @@ def _order(a: Tensor) -> Tensor:
 
 
 def _argsort_last(a: Tensor, n: int) -> Tensor:
-    """Sort stably: for equal elements ``TopKV2`` gives the lower index first. ~x reverses the order of integers."""
+    """Return the indices that sort the last axis, stably: for equal elements ``TopKV2`` gives the lower index first. ~x reverses the
+    order.
+    """
     return _top_k(_invert(_order(a)), integer(n), True, INT64_ENUM)[1]
 
 
 def _complex_argsort_last(a: Tensor, n: int) -> Tensor:
-    """Sort by the positions of NaNs, then by real, then by imaginary part: NumPy's order."""
+    """Return the indices that sort the last axis by the positions of NaNs, then by real, then by imaginary part: NumPy's order."""
     re, im = real(a), imag(a)
     nans = [_cast(_not_equal(part, part), tf.int32) for part in (re, im)]
     order = _argsort_last(im, n)
@@ -595,7 +605,7 @@ def _arg_extremum(a: Tensor, axis: int, find: Any, reduce: Any, worst: float) ->
 
 
 def argmax(a: Tensor, axis: int) -> Tensor:
-    """Return the index of the maximum; TensorFlow skips NaN or not, depending on its position."""
+    """Return the index of the maximum or of the first NaN; TensorFlow's function skips a NaN or not, depending on its position."""
     return _arg_extremum(a, axis, _arg_max, _max, -math.inf)
 
 

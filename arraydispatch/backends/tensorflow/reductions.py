@@ -34,7 +34,7 @@ _cumprod = raw("Cumprod")
 
 
 def _apart(out: Tensor, a: Tensor, axes: Axes) -> Tensor:
-    """Copy a result that shares the operand's buffer, which TensorFlow returns if only axes of length 1 are reduced."""
+    """Return a result, copied if it shares the operand's buffer: TensorFlow returns that buffer if only axes of length 1 are reduced."""
     shape = dims(a)
     for axis in axes:
         if shape[axis] != 1:
@@ -43,7 +43,7 @@ def _apart(out: Tensor, a: Tensor, axes: Axes) -> Tensor:
 
 
 def _arithmetic(op: Kernel, of_bool: Kernel) -> Kernel:
-    """Make a sum or product: booleans by or, and; 16-bit floats in float32, which TensorFlow does for some axes only."""
+    """Make a kernel for sums or products: booleans by ``of_bool``; 16-bit floats in float32, which TensorFlow does for some axes only."""
 
     def kernel(a: Tensor, axes: Axes, keepdims: bool) -> Tensor:
         dtype = a.dtype
@@ -55,7 +55,7 @@ def _arithmetic(op: Kernel, of_bool: Kernel) -> Kernel:
 
 
 def _with_nan(op: Kernel) -> Kernel:
-    """Restore NaN in a graph: TensorFlow makes XLA ignore it on the CPU (``xla_cpu_enable_fast_min_max``)."""
+    """Wrap an extremum to keep NaN in a graph: TensorFlow makes XLA ignore NaN on the CPU (``xla_cpu_enable_fast_min_max``)."""
 
     def kernel(a: Tensor, axes: Any, keepdims: bool) -> Tensor:
         made = op(a, axes, keepdims)
@@ -84,7 +84,9 @@ def _extremum(op: Kernel, of_bool: Kernel, find: Kernel) -> Kernel:
 
 
 def _derived_by_place(op: Kernel, a: Tensor, axes: Axes, keepdims: bool, find: Kernel) -> Tensor:
-    """Give the derivative of an extremum to the first element that equals it; in TensorFlow all of these share it."""
+    """Compute an extremum whose derivative goes to the first element that equals it. In TensorFlow all such elements share the
+    derivative.
+    """
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]
     def run(a: Tensor) -> Any:
@@ -114,7 +116,7 @@ def _truth(op: Kernel) -> Kernel:
 
 
 def _product(a: Tensor, axes: Any, keepdims: bool) -> Tensor:
-    """Compute the product so that second derivatives are finite: TensorFlow's divides by the factors, which may be zero."""
+    """Compute the product so that second derivatives are finite: TensorFlow's derivative divides by the factors, which may be zero."""
     if not (a.dtype in BITS or a.dtype in COMPLEX) or not derived():
         return _prod(a, axes, keepdims)
     whole = a
@@ -142,7 +144,7 @@ REDUCE: dict[Any, Kernel] = {
 
 
 def _running(ufunc: np.ufunc, op: Kernel) -> Kernel:
-    """Make a running sum or product; for booleans, or and and."""
+    """Make a kernel for running sums or products; for booleans, a running or and a running and."""
 
     def kernel(a: Tensor, axis: int) -> Tensor:
         if a.dtype is BOOL:
@@ -170,7 +172,9 @@ def _differentiable_product(a: Tensor, axis: int) -> Tensor:
 
 
 def _begins_with_zero(a: Tensor, axis: int) -> bool:
-    """Whether NumPy can and should add, because a sum in TensorFlow starts with 0.0 and so loses the sign of -0.0."""
+    """Whether an array in host memory begins with a zero, so that NumPy should add: a sum in TensorFlow starts with 0.0, so -0.0 loses its
+    sign.
+    """
     if not (a.dtype.is_floating or a.dtype.is_complex) or not host_kernels.in_host_memory(a):
         return False
     return bool(a.shape[axis]) and not np.all(host_kernels.memory_of(a).take(0, axis))
@@ -180,7 +184,7 @@ def _doubled(op: Kernel, a: Tensor, axis: int, neutral: Tensor | None = None) ->
     """Combine each element with all before it in log2(n) steps; each step doubles the number of elements that a result covers.
 
     ``neutral``: neutral element of ``op``; without it ``op`` of an element with itself must be the element. The steps are a TensorFlow
-    loop: XLA would fuse separate steps and compute each again for every later one, so that
+    loop: XLA would fuse separate steps and compute each step again for every later one, so that
     compiling a running maximum of 70,000 elements took 40 seconds (TensorFlow 2.21; no issue is filed).
     """
     n = dims(a)[axis]
@@ -197,7 +201,7 @@ def _doubled(op: Kernel, a: Tensor, axis: int, neutral: Tensor | None = None) ->
 
 
 def running_extremum(ufunc: np.ufunc, choose: Kernel) -> Kernel:
-    """Make a running maximum or minimum; TensorFlow has none."""
+    """Make a kernel for running maxima or minima, for which TensorFlow has no operation."""
 
     def kernel(a: Tensor, axis: int) -> Tensor:
         if a.dtype is BOOL:

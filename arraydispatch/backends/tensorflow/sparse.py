@@ -30,7 +30,9 @@ def native(places: Any, index: Any, values: Tensor) -> Any:
 
 
 def parts(matrix: Any) -> Any:
-    """Return format, shape, rows, columns and values of a ``SparseTensor``."""
+    """Return format, shape, rows, columns and values of a ``SparseTensor``; None for other objects. Raise ValueError unless the tensor has
+    two dimensions.
+    """
     if not isinstance(matrix, tf.sparse.SparseTensor):
         return None
     shape = tuple(int(n) for n in matrix.shape)

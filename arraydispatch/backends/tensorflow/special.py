@@ -34,13 +34,13 @@ def _gammaln(x: Tensor) -> Tensor:
 
 
 def _digamma(x: Tensor) -> Tensor:
-    """Compute digamma; SciPy has an infinity at zero, of the other sign."""
+    """Compute digamma; at zero SciPy has an infinity with the opposite sign of the zero."""
     zero = tf.equal(x, 0)
     return tf.where(zero, tf.math.divide(_constant(x, -1.0), x), tf.math.digamma(x))
 
 
 def _positive(function: Kernel) -> Kernel:
-    """Make a kernel return NaN for negative numbers."""
+    """Wrap a kernel to return NaN for negative numbers."""
 
     def kernel(x: Tensor) -> Tensor:
         return tf.where(tf.less(x, 0), _constant(x, math.nan), function(x))

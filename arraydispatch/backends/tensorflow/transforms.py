@@ -59,7 +59,9 @@ def differentiate(
 
 
 def mapped(f: Callable[[list[Tensor]], Any], values: list[Tensor]) -> Any:
-    """Run ``tf.vectorized_map`` in a separate graph, because `tf.function` would warn about every new one."""
+    """Return the results of ``tf.vectorized_map``, in a graph of its own if called eagerly: `tf.function` would warn about every new
+    graph.
+    """
     if not tf.executing_eagerly():
         return tf.vectorized_map(f, values)
     run = tf.compat.v1.wrap_function(
@@ -69,7 +71,11 @@ def mapped(f: Callable[[list[Tensor]], Any], values: list[Tensor]) -> Any:
 
 
 def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[list[Tensor], list[Tensor]] | None]:
-    """Trace one graph, compiled by XLA if possible; TensorFlow itself runs operations without an exact XLA kernel."""
+    """Trace one graph, and return the function that runs it: compiled by XLA, if XLA has an exact kernel for each operation, else by
+    TensorFlow.
+
+    The function returns None if a derivative is taken through host code in the graph: ``f`` itself has to run then, and refuses.
+    """
     specs = [tf.TensorSpec(x.shape, x.dtype) for x in examples]
     plain = tf.function(lambda *natives: f(list(natives)), autograph=False).get_concrete_function(*specs)
     fused = tf.function(plain, autograph=False, jit_compile=True)
@@ -97,7 +103,9 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
 
 
 def _compiled(program: Run, natives: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-    """Call a program for the first time: XLA compiles it, or reads one that an earlier process has compiled."""
+    """Call a program for the first time, when XLA compiles it or reads what an earlier process has compiled. Report to the listener which
+    of both XLA did, and the time.
+    """
     start, before = perf_counter(), _files_of_programs()
     made = program(natives)
     if events.tap is not None:
@@ -107,7 +115,7 @@ def _compiled(program: Run, natives: list[Tensor]) -> tuple[list[Tensor], list[T
 
 
 _FOLDER = re.search(r"--tf_xla_persistent_cache_directory=(?:'([^']*)'|(\S*))", os.environ.get("TF_XLA_FLAGS", ""))
-"""Folder in which TensorFlow keeps programs, if any. It has no counter of the programs that it has read from there."""
+"""Folder in which TensorFlow keeps programs, if any. TensorFlow has no counter of the programs that it has read from the folder."""
 
 
 def _files_of_programs() -> set[str] | None:
@@ -160,8 +168,8 @@ def _nodes(graph: Any) -> Iterator[Any]:
 
 
 def _called(graph: Any) -> Run:
-    """Return a function that calls a graph with tensors known to match its shapes and types, without checks, which cost as
-    much as a small program.
+    """Return a function that calls a graph with tensors known to match its shapes and types. The function skips TensorFlow's checks,
+    which cost as much as a small program.
     """
     call, captured, size = graph.inference_fn.call_flat, graph.captured_inputs, len(graph.structured_outputs[0])
 
@@ -278,8 +286,8 @@ def vectorize(f: Run, natives: Sequence[Tensor], size: int) -> tuple[list[Tensor
 
 
 def _one_by_one(f: Run, natives: Sequence[Tensor], size: int, unrolled: bool) -> tuple[list[Tensor], list[Tensor]]:
-    """Run the examples one by one, with ``unrolled`` in a graph too, because a loop whose function has a user-defined
-    derivative cannot be differentiated.
+    """Run the examples one by one: in a graph as one loop, eagerly or if ``unrolled`` without a loop, because a loop whose function has a
+    user-defined derivative cannot be differentiated.
     """
     if unrolled or tf.executing_eagerly():
         each = [f([x[i] for x in natives]) for i in range(size)]
@@ -313,7 +321,7 @@ def nests(traces: Sequence[Any]) -> bool:
 
 
 def parameters(module: Any) -> dict[str, Tensor] | None:
-    """Return the trained variables of a Keras layer or model, by their paths."""
+    """Return the values of the trained variables of a Keras layer or model, by their paths; None for other objects."""
     if not isinstance(module, tf.Module) and not _is_layer(module):
         return None
     return {getattr(v, "path", None) or v.name: tf.convert_to_tensor(v) for v in module.trainable_variables}

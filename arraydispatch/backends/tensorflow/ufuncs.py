@@ -91,8 +91,8 @@ _is_inf, _is_finite, _select, _bitcast, _fill, _shape_of, _conj = map(
 
 
 def _halved(plain: Kernel) -> Kernel:
-    """Make an extremum that shares the derivative between equal numbers and gives it to the first of two NaN; TensorFlow gives all of
-    it to the first of equal numbers.
+    """Make an extremum that shares the derivative between equal numbers, and gives the whole derivative to the first of two NaN;
+    TensorFlow gives the whole derivative to the first of equal numbers.
 
     TensorFlow makes XLA ignore NaN on the CPU (``xla_cpu_enable_fast_min_max``).
     """
@@ -120,7 +120,7 @@ def _arctan2(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _without_nan(plain: Kernel) -> Kernel:
-    """Make fmax or fmin."""
+    """Make fmax or fmin from a maximum or minimum."""
     plain = _halved(plain)
 
     def kernel(a: Tensor, b: Tensor) -> Tensor:
@@ -220,7 +220,7 @@ def invert(a: Tensor) -> Tensor:
 
 
 def _shift(a: Any, b: Any, op: Kernel) -> Tensor:
-    """Shift bits; 0 if the number is negative or at least the width, where TensorFlow clamps it."""
+    """Shift bits by ``b`` places; 0 if ``b`` is negative or at least the width of the integers. TensorFlow would clamp ``b``."""
     a, b = tensors(a, b)
     dtype = a.dtype
     distance = b if dtype in UNSIGNED else _bitcast(b, UNSIGNED_TWIN[dtype])
@@ -234,7 +234,9 @@ def left_shift(a: Any, b: Any) -> Tensor:
 
 
 def right_shift(a: Any, b: Any) -> Tensor:
-    """Shift bits; shifting a signed integer by any number keeps its sign, but TensorFlow treats a negative number as 0."""
+    """Shift bits to the right by ``b`` places. A signed integer becomes 0 or -1, by its sign, if ``b`` is negative (for TensorFlow ``b``
+    is 0 then) or at least the width.
+    """
     if type(b) is int and 0 <= b < a.dtype.size * 8:
         return _right_shift(a, b)
     a, b = tensors(a, b)
@@ -349,14 +351,16 @@ _BOOL, _UINT8, _INT32, _INT64, _FLOAT32 = (np.dtype(t) for t in (bool, np.uint8,
 _SMALL = {np.dtype(t): _INT32 for t in (np.int8, np.int16)}
 _HALVES = {_FLOAT16: _FLOAT32, BFLOAT16: _FLOAT32}
 _COMPLEX64 = {np.dtype(np.complex64): np.dtype(np.complex128)}
-"""Dtype that is computed in a wider one, because its vectorized kernel has other signs than NumPy at infinities."""
+"""Dtype -> wider dtype in which it is computed, because the vectorized kernel of the narrower dtype has other signs than NumPy at
+infinities.
+"""
 _BYTE = {_BOOL: _UINT8}
 _WITHOUT_BOOL: dict[Any, Any] = dict.fromkeys(
     (np.add, np.multiply, np.maximum, np.minimum, np.fmax, np.fmin)
     + (np.less, np.less_equal, np.greater, np.greater_equal),
     _BYTE,
 )
-"""Dtype in which boolean loops run: 1 + 1 is 2, which is True as a bool."""
+"""Ufunc -> dtype without a kernel (bool) -> dtype in which its loops run: 1 + 1 is 2, which is True as a bool."""
 
 _WIDER: dict[Any, dict[Any, Any]] = _WITHOUT_BOOL | {
     np.fmod: _SMALL | _HALVES,

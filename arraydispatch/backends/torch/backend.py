@@ -181,7 +181,7 @@ class TorchBackend(Backend):
         return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None
 
     def on_cpu(self, a: Tensor) -> bool:
-        """Whether the value is on the CPU; False while a gradient is recorded: a NumPy scalar would cut it."""
+        """Whether the value is known and on the CPU; False while a gradient is recorded for it, which a NumPy scalar would cut."""
         return a.is_cpu and not a.requires_grad and concrete(a)
 
     value_of = staticmethod(_strided)
@@ -196,7 +196,7 @@ class TorchBackend(Backend):
     join = staticmethod(torch.concatenate)  # torch's default axis is the first
 
     def scalar_maker(self, dtype: np.dtype[Any]) -> Callable[[Tensor], Any]:
-        """Return the scalar conversion; it declines while a gradient is recorded: a NumPy scalar would cut it."""
+        """Return the function for :attr:`Kind.scalar`. It also returns None while a gradient is recorded: a scalar would cut it."""
         make, elsewhere = dtype.type, self._elsewhere
 
         def scalar(a: Tensor) -> Any:
@@ -250,7 +250,7 @@ class TorchBackend(Backend):
         return torch.from_numpy(x)
 
     def to_numpy(self, a: Tensor) -> np.ndarray[Any, Any]:
-        """Return an ndarray, sharing memory with a tensor on the CPU."""
+        """Return an ndarray: on the memory of a tensor on the CPU, unless a conjugate or negative bit is set; else a copy."""
         if not concrete(a):
             return self._seen(a)
         with out_of_transforms():
@@ -269,7 +269,7 @@ class TorchBackend(Backend):
         return a.numpy()
 
     def peek(self, a: Tensor) -> np.ndarray[Any, Any] | None:
-        """Return the values without a copy; torch itself refuses other devices, recorded gradients, wrappers of
+        """Return the values without a copy; None where torch refuses: for other devices, recorded gradients, wrappers of
         transforms and conjugate bits.
         """
         try:
@@ -278,7 +278,7 @@ class TorchBackend(Backend):
             return None
 
     def check_writeable(self, a: Tensor) -> None:
-        """Raise before torch would raise a RuntimeError from inside a kernel."""
+        """Raise ValueError for a leaf that requires grad, or a view of one, for which torch would raise RuntimeError inside a kernel."""
         if a.requires_grad and torch.is_grad_enabled():
             origin = a if a._base is None else a._base
             if origin.is_leaf:
@@ -288,7 +288,7 @@ class TorchBackend(Backend):
                 )
 
     def shareable(self, a: Tensor) -> Tensor:
-        """Resolve the conjugate bit, which DLPack refuses, and the negative bit, which it silently drops."""
+        """Return a tensor without the conjugate bit, which DLPack refuses, and the negative bit, which DLPack silently drops."""
         return a.resolve_conj().resolve_neg() if a.is_conj() or a.is_neg() else a
 
     def refused_bytes(self, error: Exception) -> int | None:
@@ -326,7 +326,7 @@ class TorchBackend(Backend):
     # -- devices, options -------------------------------------------------------------------------------------------
 
     def devices(self) -> list[Device]:
-        """Return the CPU, then the other devices; torch's default device comes first."""
+        """Return torch's default device, then the CPU and the other devices."""
         found = [Device("torch", "cpu", "CPU", host_memory(), os.cpu_count() or -1, "CPU", torch.device("cpu"))]
         for kind, library in (("cuda", torch.cuda), ("xpu", torch.xpu)):
             if library.is_available():
@@ -380,7 +380,9 @@ class TorchBackend(Backend):
     # -- hooks ------------------------------------------------------------------------------------------------------
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Give the wrapper ``__torch_function__``: torch's functions then treat it as the tensor inside."""
+        """Give the wrapper ``__torch_function__``, by which torch's functions treat an array as the tensor inside, and register it as a
+        pytree.
+        """
 
         def bare(value: Any) -> Any:
             if isinstance(value, wrapper):
@@ -446,11 +448,10 @@ class TorchBackend(Backend):
         return dtype
 
     def kernel(self, ufunc: np.ufunc, dtype: np.dtype[Any], scalars: bool = False) -> Any:
-        """Return the leanest exact kernel for operands of ``dtype`` (as :meth:`compute_dtype` names it), None without a
-        row.
+        """Return the leanest exact kernel of a ufunc for operands of ``dtype`` (as :meth:`compute_dtype` names it); None if there is none.
 
-        :attr:`UFUNCS` holds one kernel for all dtypes. The kernel returned here may be torch's own function; only it has correct
-        complex sums for infinities. ``scalars``: whether one operand is a Python scalar.
+        :attr:`UFUNCS` holds one kernel for all dtypes. The kernel returned here may be torch's own function, and only the kernel returned
+        here has correct complex sums for infinities. ``scalars``: whether one operand is a Python scalar.
         """
         return ufuncs.kernel_for(ufunc, dtype, scalars)
 

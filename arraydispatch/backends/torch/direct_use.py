@@ -27,7 +27,7 @@ NEEDS.update(ROWS)
 
 
 def _leave_out() -> None:
-    """Exclude operations on arrays, here and in the library that holds them, from compilation."""
+    """Exclude this package, and all installed backends' libraries but PyTorch and NumPy, from torch's compilation."""
     others = {root for row in loader.KNOWN.values() if loader.installed(row.library) for root in row.roots}
     for root in (others - {"torch", "numpy"}) | {__name__.partition(".")[0]}:
         torch._dynamo.trace_rules.add(root)
@@ -37,7 +37,10 @@ _BUILDER = "torch._dynamo.variables.builder"
 
 
 def receive(cls: Any, own: Callable[[Any], Any], exchanges: Exchanges) -> None:
-    """Patch the functions that compile functions, for the class of arrays under the launcher. ``own`` returns NumPy's object for ours."""
+    """Replace ``torch.compile`` for a run of the launcher, so that compiled functions get NumPy's objects in place of ours.
+
+    ``cls`` is the class of arrays under the launcher, and ``own`` returns NumPy's object for one of ours.
+    """
 
     def handing(compiled: Any) -> Any:
         if not isinstance(compiled, FunctionType):  # a module: it takes tensors

@@ -54,15 +54,15 @@ UNSIGNED = frozenset(SIGNED_TWIN)
 
 
 def same_bits(a: Tensor) -> Tensor:
-    """View a tensor of a type that torch hardly supports as the signed type of the same bits; others unchanged."""
+    """View a tensor of a type in :data:`SIGNED_TWIN` as the signed type of the same bits; return any other tensor itself."""
     twin = SIGNED_TWIN.get(a.dtype)
     return a if twin is None else a.view(twin)
 
 
 compiling = torch.compiler.is_dynamo_compiling
-"""Whether the compiler is tracing this code. (``torch.export`` does not count, it passes fake tensors.)"""
+"""Returns whether the compiler is tracing this code. (``torch.export`` does not count: it passes fake tensors.)"""
 innermost_transform = torch._C._functorch.peek_interpreter_stack
-"""Return the interpreter of the ``vmap`` or ``grad`` that runs this code, None if there is none."""
+"""Returns the interpreter of the innermost ``vmap`` or ``grad`` that runs this code; None if there is none."""
 
 
 _going_back: set[object] = set()
@@ -73,7 +73,7 @@ _going_back: set[object] = set()
 
 @contextlib.contextmanager
 def going_back_for_many() -> Iterator[None]:
-    """Mark a backward pass with ``is_grads_batched``."""
+    """Mark the ``with`` block as a backward pass with ``is_grads_batched``."""
     this = object()
     _going_back.add(this)
     try:
@@ -114,10 +114,10 @@ AS_IT_IS = contextlib.nullcontext()
 
 
 def out_of_transforms() -> Any:
-    """Leave transforms, so that values of a tensor can be read if they are known.
+    """Return a context manager that leaves all transforms, so that values of a tensor can be read if they are known.
 
-    Otherwise an operation on the tensor would create a wrapper without memory inside ``torch.func.vjp``, and a part of the program
-    while a program is recorded.
+    Inside ``torch.func.vjp`` an operation on the tensor would create a wrapper without memory, and while a program is recorded it would
+    become part of the program.
     """
     if compiling():
         return AS_IT_IS

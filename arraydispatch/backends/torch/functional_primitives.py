@@ -21,7 +21,7 @@ from .dtype_tables import SIGNED_TWIN, UNSIGNED, concrete, same_bits
 
 
 def copy(a: Tensor) -> Tensor:
-    """Return the tensor itself: it is never written."""
+    """Return a contiguous tensor of these values, ``a`` itself if it is contiguous: tensors are never written here."""
     return a.contiguous()
 
 
@@ -32,8 +32,8 @@ _FEW = 4
 def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
     """Join arrays; in a program for a CPU by writing the parts into a new array.
 
-    On a CPU torch's compiler makes a kernel for each part of a concatenation, and fuses none with the code that reads it: a step with eight
-    calls of `np.roll` takes 17 kernels and 4 times as long (float64, 2000 x 2000, PyTorch 2.13).
+    On a CPU torch's compiler makes a kernel for each part of a concatenation, and fuses none of them with the code that reads the result: a
+    step with eight calls of `np.roll` takes 17 kernels and 4 times as long (float64, 2000 x 2000, PyTorch 2.13).
     """
     first = arrays[0]
     if not 1 < len(arrays) <= _FEW or not isinstance(first, FakeTensor) or first.device.type != "cpu":
@@ -50,7 +50,7 @@ def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
 
 
 def pad(a: Tensor, widths: Sequence[tuple[int, int]], value: Any) -> Tensor:
-    """Pad; torch's own takes the pairs of the last axis first."""
+    """Pad with a constant; torch's own function takes the pairs of the last axis first."""
     pairs = [n for pair in reversed(widths) for n in pair]
     value = primitives._python(value)
     if a.dtype in UNSIGNED or a.dtype is torch.bool or type(value) is builtins.complex:
@@ -73,13 +73,13 @@ def mask(a: Tensor, mask: Tensor) -> Tensor:
 
 
 def _check_known(a: Tensor) -> None:
-    """Refuse unknown shapes, which torch supports but NumPy's functions do not."""
+    """Raise TraceError if unknown values would decide the shape of a result: torch supports unknown shapes, NumPy's functions do not."""
     if not concrete(a):
         raise tracing.refusal(tracing.SHAPE)
 
 
 def slice_update(a: Tensor, key: tuple[Any, ...], value: Tensor) -> Tensor:
-    """Write a slice: one ``slice_scatter`` for each axis that is not whole, from the outermost."""
+    """Return a tensor with a slice replaced: by one ``slice_scatter`` for each axis that is not whole, from the outermost."""
     if a.dtype in UNSIGNED:
         return slice_update(same_bits(a), key, same_bits(value)).view(a.dtype)
     if a.dtype.is_complex:  # torch has no derivative for it
@@ -108,7 +108,9 @@ def _slice_update(a: Tensor, parts: list[tuple[int, builtins.slice]], value: Ten
 
 
 def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> Tensor:
-    """Scatter; among equal indices the last value is kept, as in NumPy; torch leaves the order open."""
+    """Return a tensor with values scattered to it. With "set", the last value for an index is kept, as in NumPy; torch leaves the order
+    open.
+    """
     if a.dtype in UNSIGNED:
         if how not in ("set", "add", "multiply"):
             return primitives.scatter(a.clone(), indices, value, how)

@@ -66,11 +66,12 @@ LEFT_TO_NUMPY: dict[Any, str] = {
 REAL = frozenset({torch.float32, torch.float64})
 _WITH_MASKS = REAL | {torch.bool}
 _MASKED_FASTER = range(1 << 17, 1 << 19)
-"""Numbers of elements for which NumPy compares faster, four times if they are in the cache. With more, both are limited by memory, and torch
-has threads."""
+"""Numbers of elements for which NumPy compares faster: in a quarter of the time, if the elements are in the cache. With more elements,
+memory limits both libraries, and torch has threads.
+"""
 _FOUND_FASTER = 1 << 10
 _FEW = 32
-"""Numbers of rows or columns up to which NumPy's BLAS multiplies matrices in less time than torch's (measured on AMD: a quarter to once)."""
+"""Number of rows or columns up to which NumPy's BLAS multiplies matrices in less time than torch's (measured on AMD: a quarter to once)."""
 _COMPLEX = frozenset({torch.complex64, torch.complex128})
 _SORTED = REAL | {torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64}
 _WITH_PLACES = _SORTED | {torch.bool}
@@ -107,7 +108,7 @@ def sqrt(a: Tensor) -> Tensor:
 
 
 def accumulated(ufunc: np.ufunc, a: Tensor, axis: int) -> Tensor | None:
-    """Compute the running sum or product, rounded at each step; return None if torch must compute it, or gives the same."""
+    """Compute the running sum or product, rounded at each step; return None if torch must compute it, or has the same result."""
     if a.dtype not in _KEPT_WIDER and not _begins_with_zero(ufunc, a, axis):
         return None
     return _on_host(ufunc.accumulate, a, axis)
@@ -138,9 +139,9 @@ def _sorted(function: Callable[..., Any], a: Tensor, axis: int) -> Tensor | None
 
 
 def by_one_number(ufunc: np.ufunc, a: Tensor, b: Any) -> Tensor | None:
-    """Divide many integers by one, with NumPy's rule for zero; None if torch must do it.
+    """Compute floor_divide or remainder of many integers by a single number, with NumPy's rule for zero; None if torch must do it.
 
-    torch divides by the instruction for it, NumPy multiplies by the inverse: 194 µs against 577 for 300,000 of 64 bits.
+    NumPy multiplies by the number's inverse, torch divides: 194 µs against 577 for 300,000 integers of 64 bits.
     """
     if a.numel() < LEFT_FROM or (isinstance(b, Tensor) and b.ndim):
         return None
@@ -178,7 +179,7 @@ def _is_free(a: Tensor) -> bool:
 
 
 def product(a: Tensor, b: Tensor) -> Tensor | None:
-    """Multiply matrices if one has few rows or columns; return None if torch must do it."""
+    """Multiply matrices if one of them has few rows or columns; return None if torch must multiply them."""
     if a.dtype not in REAL or not a.ndim == 2 == b.ndim or max(a.numel(), b.numel()) < LEFT_FROM:
         return None
     if min(*a.shape, b.shape[1]) > _FEW or not (b.is_cpu and concrete(b) and _is_free(b)):
@@ -193,7 +194,7 @@ def absolute(a: Tensor) -> Tensor:
 
 
 def finding(ufunc: np.ufunc, plain: Callable[[Tensor], Tensor]) -> Callable[[Tensor], Tensor]:
-    """Make a kernel that tests for NaN or infinity."""
+    """Make a kernel that tests for NaN or infinity: by NumPy's ufunc for many real numbers in host memory, else by ``plain``."""
 
     def kernel(a: Tensor) -> Tensor:
         out = _on_host(ufunc, a) if a.dtype in REAL and a.numel() >= _FOUND_FASTER else None
@@ -227,12 +228,12 @@ def _compared(ufunc: np.ufunc, a: Tensor, b: Any, mirrored: bool = False) -> Ten
 
 
 def positions(a: Tensor) -> Tensor | None:
-    """Return the places of elements that are not zero, a row for each axis; None if torch must find them."""
+    """Return the indices of the nonzero elements as one tensor, with a row for each axis; None if torch must find them."""
     return _on_host(places, a) if a.dtype in _WITH_PLACES and a.numel() >= _FOUND_FASTER else None
 
 
 def _begins_with_zero(ufunc: np.ufunc, a: Tensor, axis: int) -> bool:
-    """Whether torch may lose the sign of a zero, because its sums start with 0.0 + the first element."""
+    """Whether a running sum begins with a zero, whose sign torch may lose: its sums start with 0.0 + the first element."""
     if ufunc is not np.add or not (a.is_floating_point() or a.is_complex()) or not a.is_cpu or not concrete(a):
         return False
     with out_of_transforms():

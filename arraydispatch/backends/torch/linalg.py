@@ -16,7 +16,7 @@ from .dtype_tables import AS_IT_IS, UNSIGNED, WIDER, concrete, derived, out_of_t
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
-    """Multiply by ``torch.matmul``, through another type for those it lacks: booleans, unsigned integers, integers on a GPU.
+    """Multiply by ``torch.matmul``, through another type for types that it lacks: booleans, unsigned integers, integers on a GPU.
 
     In host memory NumPy multiplies large matrices by vectors and by thin matrices.
     """
@@ -104,7 +104,7 @@ _SAID = {
 
 
 def _numpy_errors(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Raise torch's LinAlgError as NumPy's."""
+    """Wrap a function to raise NumPy's LinAlgError, with NumPy's message, in place of torch's."""
 
     @wraps(func)
     def wrapped(*args: Any) -> Any:
@@ -125,8 +125,8 @@ def cholesky(a: Tensor) -> Tensor:
 
 @_numpy_errors
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
-    """Factorize; on a CPU complex64 through complex128: MKL's ``cgeqrf`` gives NaN for matrices of low rank, such as 8
-    x 8 ones.
+    """Return q and r. On a CPU a complex64 matrix is converted to complex128: MKL's ``cgeqrf`` gives NaN for matrices of low rank, such
+    as 8 x 8 ones.
     """
     wide = a.to(torch.complex128) if a.dtype is torch.complex64 and a.device.type == "cpu" else a
     q, r = torch.linalg.qr(wide, "complete" if complete else "reduced")
@@ -156,7 +156,9 @@ def eigvalsh(a: Tensor, lower: bool) -> Tensor:
 
 
 def _check_finite(a: Tensor) -> None:
-    """Raise for infinities and NaN, for which ``eig`` raises a bare RuntimeError and ``eigvals`` returns numbers."""
+    """Raise LinAlgError for known infinities and NaN, for which torch's ``eig`` raises a bare RuntimeError and ``eigvals`` returns
+    numbers.
+    """
     if not concrete(a):
         return
     with out_of_transforms():

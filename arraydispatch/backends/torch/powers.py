@@ -67,8 +67,8 @@ def float_power(a: Any, b: Any) -> Tensor:
 
 
 def _of_complex(a: Any, b: Any) -> Tensor:
-    """Compute NumPy's special cases: small integer powers by multiplication, 0**0 is 1, 0 to a power with positive real
-    part is 0.
+    """Compute a complex power with NumPy's special cases: small integer powers by multiplication, 0**0 is 1, 0 to a power with positive
+    real part is 0.
     """
     if not isinstance(b, Tensor):
         if b == 2:

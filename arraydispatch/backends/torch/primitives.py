@@ -71,7 +71,9 @@ def iota(n: int, dtype: DType, device: Any) -> Tensor:
 
 
 def astype(a: Tensor, dtype: DType) -> Tensor:
-    """Cast as C does. torch warns if a complex tensor loses its imaginary part, and tests only the real one for truth."""
+    """Cast as C does; return a tensor of the dtype itself. torch's own cast warns if imaginary parts are lost, and tests only the real
+    part for truth.
+    """
     native = FROM_NUMPY[dtype]
     if a.dtype is native:
         return a
@@ -89,7 +91,7 @@ _BELOW_FLOAT32 = 2**29 - 1
 
 
 def rounded_once(a: Tensor) -> Tensor:
-    """Return doubles to be cast to float16, through float32 in torch, so that the second rounding gives the result of one.
+    """Return doubles changed so that torch's cast to float16, which rounds to float32 first, gives the result of a single rounding.
 
     Bits that float32 cannot hold are cut off, and set the last bit that is kept, so that no number lies halfway between two by chance.
     """
@@ -140,9 +142,9 @@ def flip(a: Tensor, axes: Sequence[int]) -> Tensor:
 
 
 def concatenate(arrays: Sequence[Tensor], axis: int) -> Tensor:
-    """Join arrays; torch does not check the shape of empty 1-d tensors, which is harmless: the caller has checked it.
+    """Join arrays; torch does not check the shape of empty 1-d tensors, which is harmless: the caller has checked all shapes.
 
-    It treats four or five axes, one of length one, as images with channels last, and lays the result out that way.
+    torch treats arrays of four or five axes, one of length one, as images with channels last, and lays the result out that way.
     """
     made = torch.cat(arrays, axis)
     if made.ndim in (4, 5) and not made.is_contiguous() and all(a.is_contiguous() for a in arrays):
@@ -165,7 +167,7 @@ def slice(a: Tensor, key: tuple[Any, ...]) -> Tensor:
 
 
 def _apart(value: Tensor, a: Tensor) -> Tensor:
-    """Copy the value if it may share the memory that is about to be written."""
+    """Return the value, copied if it may share the memory of ``a``, which is about to be written."""
     return value.clone() if may_alias(value, a) else value
 
 
@@ -245,12 +247,13 @@ def newest(flat: Tensor, size: int) -> Tensor:
 
 
 def _derived(a: Tensor) -> bool:
-    """Whether a derivative may be taken through a tensor; true under ``vmap``, where the tensor does not tell."""
+    """Whether a derivative may be taken through a tensor; true under ``vmap``, where the tensor itself does not show it."""
     return torch.is_grad_enabled() and (a.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(a))
 
 
 def scatter(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how: str) -> Tensor:
-    """Scatter in place. Among equal indices the last value is kept, as in NumPy: torch leaves the order open.
+    """Scatter in place, and return ``a``. With "set", the last value for an index is kept, as in NumPy: torch leaves the order open. Raise
+    Unsupported for extrema of complex numbers.
 
     https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_put_.html
     """
@@ -307,7 +310,7 @@ def _scatter_unsigned(a: Tensor, indices: tuple[Tensor, ...], value: Tensor, how
 
 
 def _orderable(a: Tensor) -> Tensor:
-    """Convert to a type with the same order that torch can compare."""
+    """Convert a tensor to a type that torch can compare, with the same order of the elements."""
     wide = WIDER.get(a.dtype)
     if wide is not None:
         return a.to(wide)
@@ -328,7 +331,9 @@ def sort(a: Tensor, axis: int) -> Tensor:
 
 
 def argsort(a: Tensor, axis: int, stable: bool = True) -> Tensor:
-    """Return sorting indices; complex numbers are in NumPy's order: by which parts are NaN, then by real, then by imaginary part."""
+    """Return sorting indices; complex numbers are in NumPy's order: by whether real and imaginary part are NaN, then by real part, then by
+    imaginary part.
+    """
     if not stable and (made := host_kernels.argsort(a, axis)) is not None:
         return made
     if a.dtype.is_complex:
@@ -353,9 +358,9 @@ def argmin(a: Tensor, axis: int) -> Tensor:
 
 
 def _found(a: Tensor) -> Tensor:
-    """Convert to a type with the same order for which torch finds the minimum.
+    """Convert a tensor to a type whose extrema torch finds, with the same order of the elements.
 
-    With vectors of 32 bytes (AVX2), the compiler of torch 2.13 does not find the minimum of one-byte integers, nor its index.
+    With vectors of 32 bytes (AVX2), the compiler of torch 2.13 finds neither the minimum of one-byte integers nor the minimum's index.
     """
     a = _orderable(a)
     return a.to(torch.int32) if a.element_size() == 1 and not concrete(a) else a
@@ -388,7 +393,7 @@ def _sortable_bits(a: Tensor) -> Tensor:
 
 
 def bincount(x: Tensor, weights: Tensor | None, length: int) -> Tensor:
-    """Count; torch ignores the dtype of the weights if there is nothing to count."""
+    """Count indices, or add up their weights; torch ignores the dtype of the weights if there are no indices."""
     if not concrete(x) or (weights is not None and not concrete(weights)):
         # `torch.bincount` would read the largest of the traced values for the length of its result.
         added = torch.ones_like(x) if weights is None else weights.to(torch.float64)

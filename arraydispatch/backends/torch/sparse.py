@@ -44,7 +44,10 @@ def _batched(values: Tensor, indices: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def parts(matrix: Any) -> Any:
-    """Return format, shape, rows, columns and values of a sparse tensor."""
+    """Return format, shape, rows, columns and values of a sparse tensor; None for other objects.
+
+    Raise ValueError for a layout by blocks, and unless there are two dimensions, both sparse.
+    """
     if not isinstance(matrix, torch.Tensor) or matrix.layout == torch.strided:
         return None
     names = {torch.sparse_coo: "coo", torch.sparse_csr: "csr", torch.sparse_csc: "csc"}

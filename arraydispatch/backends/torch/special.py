@@ -23,13 +23,13 @@ def gammaln(x: Tensor) -> Tensor:
 
 
 def zeta(x: Tensor, q: Tensor) -> Tensor:
-    """Compute zeta; torch has NaN for infinities."""
+    """Compute zeta; torch has NaN where ``q`` is infinite."""
     value = torch.special.zeta(x, q)
     return torch.where((q == math.inf) & (x > 1), torch.zeros_like(value), value)
 
 
 def in_double(function: Kernel) -> Kernel:
-    """Compute in double precision: in single precision torch overflows too early."""
+    """Wrap a function to compute in double precision: in single precision torch's function overflows too early."""
 
     def kernel(x: Tensor) -> Tensor:
         return function(x) if x.dtype is torch.float64 else function(x.double()).to(x.dtype)

@@ -49,7 +49,7 @@ REFUSALS: tuple[type[Exception], ...] = (RuntimeError, NotImplementedError)
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether an error means that a tensor's value was requested inside a transform. Torch raises only RuntimeError for it."""
+    """Whether an error means that a tensor's value was requested inside a transform. Torch has no error class of its own for that."""
     said = f"{type(error).__name__}: {error}"
     return any(words in said for words in _SAID)
 
@@ -170,9 +170,9 @@ class _Recording:
 
     def __init__(self) -> None:
         self.called: list[_HostFunction] = []
-        """Host functions that it calls."""
+        """Host functions that the program calls."""
         self.one_way = False
-        """Whether it contains operations that compute a derivative, through which autograd cannot differentiate again."""
+        """Whether the program contains operations that compute a derivative, through which autograd cannot differentiate again."""
 
 
 _recorded_here: ContextVar[_Recording | None] = ContextVar("arraydispatch_recorded", default=None)
@@ -186,7 +186,7 @@ def _mark_one_way() -> None:
 
 
 def _expm1(x: Tensor) -> Tensor:
-    """Compute expm1. On the CPU torch's compiler writes exp(x) - 1 for it, which loses all digits near zero
+    """Compute expm1. On the CPU torch's compiler writes exp(x) - 1 in its place, which loses all digits near zero
     (``CppVecOverrides.expm1``).
     """
     if x.device.type != "cpu" or not x.is_floating_point():
@@ -197,7 +197,7 @@ def _expm1(x: Tensor) -> Tensor:
 
 
 def _atanh(x: Tensor) -> Tensor:
-    """Compute atanh. Torch's compiler writes the logarithm of a quotient near one for it (``CppVecOverrides.atanh``)."""
+    """Compute atanh. Torch's compiler writes the logarithm of a quotient near one in its place (``CppVecOverrides.atanh``)."""
     if x.device.type != "cpu" or not x.is_floating_point():
         return NotImplemented
     size = torch.where(x < 0.0, -x, x)
@@ -206,8 +206,8 @@ def _atanh(x: Tensor) -> Tensor:
 
 
 def _acosh(x: Tensor) -> Tensor:
-    """Compute acosh. As torch's compiler writes it on the CPU, it overflows from the root of the largest number on
-    (``CppVecOverrides.acosh``).
+    """Compute acosh of floats on a CPU; return NotImplemented for other tensors. The formula that torch's compiler writes there overflows
+    from the square root of the largest number on (``CppVecOverrides.acosh``).
     """
     if x.device.type != "cpu" or not x.is_floating_point():
         return NotImplemented
@@ -218,7 +218,9 @@ def _acosh(x: Tensor) -> Tensor:
 
 
 def _floor_divide(a: Tensor, b: Any) -> Tensor:
-    """Divide floats and round down. Torch's compiler would round the rounded quotient down (``lowering.div_mode``)."""
+    """Divide floats of one dtype and round down; return NotImplemented for other operands. Torch's compiler would round the rounded
+    quotient down (``lowering.div_mode``).
+    """
     if not a.is_floating_point() or (isinstance(b, Tensor) and b.dtype is not a.dtype):
         return NotImplemented
     quotient, rest = a / b, torch.fmod(a, b)
@@ -232,7 +234,9 @@ def _floor_divide(a: Tensor, b: Any) -> Tensor:
 
 
 def _nextafter(a: Tensor, b: Tensor) -> Tensor:
-    """Return the next 16-bit number by its bits: torch's compiler returns the next of 32 bits, rounded to the number itself."""
+    """Return the next 16-bit number by its bits, NotImplemented for other types. Torch's compiler returns the next number of 32 bits,
+    rounded, which is the number itself.
+    """
     if a.dtype.itemsize != 2:
         return NotImplemented
     bits = a.view(torch.int16)
@@ -251,7 +255,8 @@ _INSTEAD = {
     torch.ops.aten.nextafter.default: _nextafter,
 }
 """Operation -> replacement in a recorded program: for autograd's zeros without memory, which torch makes a constant without
-values although a batch needs its elements, and for functions that lose digits, or overflow, when compiled.
+values although a batch needs its elements, and for functions that lose digits, or overflow, when compiled. A replacement that returns
+NotImplemented leaves the operation as it is.
 """
 
 _recorder = threading.RLock()
@@ -262,11 +267,12 @@ def jit(f: Run, examples: Sequence[Tensor]) -> Callable[[list[Tensor]], tuple[li
     """Record the operations of a function on tensors without values, and pass that program to a backend of
     ``torch.compile``.
 
-    It goes to the backend directly: :func:`arraydispatch.jit` has already checked what ``torch.compile`` would guard at
+    The program goes to the backend directly: :func:`arraydispatch.jit` has already checked what ``torch.compile`` would guard at
     each call.
 
     A derivative inside the function is recorded as the operations that compute it; if autograd keeps values, the record no longer
-    depends on the arguments. A user-defined derivative is not recorded. So an outer derivative of either has no program.
+    depends on the arguments. A user-defined derivative is not recorded. So if an outer derivative is taken through either, the function
+    that ``jit`` returns only returns None: ``f`` itself has to run.
     """
     counts: list[int] = []
 
@@ -368,7 +374,9 @@ def _compiled(recorded: Any, examples: Sequence[Tensor], keeps: bool) -> Callabl
 
 
 def _each_rounded(recorded: Any) -> contextlib.AbstractContextManager[Any]:
-    """Make inductor round each operation on 16-bit floats, as NumPy, torch and XLA do; by itself it rounds only stored results."""
+    """Return a context manager in which inductor rounds each operation on 16-bit floats, as NumPy, torch and XLA do; by itself it rounds
+    only stored results.
+    """
     values = (node.meta.get("val") for node in recorded.graph.nodes)
     if not any(isinstance(x, Tensor) and x.is_floating_point() and x.itemsize == 2 for x in values):
         return contextlib.nullcontext()
@@ -383,7 +391,9 @@ def _count_kept() -> int:
 
 
 def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> list[Tensor]:
-    """Step until no example continues; a recorded program, which reads no values, takes ``most`` steps."""
+    """Step until no example continues. A recorded program, which reads no values, takes ``most`` steps; without ``most``, TraceError is
+    raised there.
+    """
     values = list(state)
     for taken in itertools.count():
         if taken == most:
@@ -399,7 +409,7 @@ def loop(going: Any, step: Any, state: Sequence[Tensor], most: int | None) -> li
 
 
 def _known(a: Tensor) -> Tensor | None:
-    """Return the values below all ``vmap``; None while a program is recorded."""
+    """Return a tensor without the wrappers of ``vmap`` and ``grad``; None while a program is recorded, when its values are not known."""
     while torch._C._functorch.is_functorch_wrapped_tensor(a):
         a = torch._C._functorch.get_unwrapped(a)
     return a.detach() if concrete(a) else None
@@ -430,8 +440,8 @@ def _host_call(values: list[Tensor], at: int, lead: int) -> list[Tensor]:
 
 
 def _outside() -> Any:
-    """Leave an operator's body, in which autograd does not record: gradients of code differentiated on the host would
-    be zero.
+    """Return a context manager that leaves an operator's body, in which autograd does not record: gradients that host code takes there
+    would be zero.
     """
     tls = torch._C
     left_out = tls._dispatch_tls_local_exclude_set().remove(tls.DispatchKey.AutogradFunctionality)

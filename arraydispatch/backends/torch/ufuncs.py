@@ -58,8 +58,8 @@ def _comparison(plain: Kernel, mirrored: Kernel) -> Kernel:
 def _comparison_of_bytes(plain: Kernel, mirrored: Kernel) -> Kernel:
     """Make a comparison of booleans and of integers of one byte.
 
-    On a CPU torch compares bytes with a number one at a time, but with an array of bytes 32 at a time. That is four times as fast,
-    including the making of that array, and ten times if it is one row for all.
+    On a CPU torch compares bytes with a number one at a time, but with an array of bytes 32 at a time. So the number is made an array,
+    which is four times as fast, including the time to make the array, and ten times if one row serves for all rows.
     """
 
     def kernel(a: Any, b: Any, out: Tensor | None = None) -> Tensor:
@@ -86,7 +86,7 @@ _ROW = 256
 
 
 def _extremum(plain: Kernel, at_least: Kernel) -> Kernel:
-    """Extend torch's maximum, minimum, fmax or fmin to uint64."""
+    """Make a kernel that extends torch's maximum, minimum, fmax or fmin to uint64."""
 
     def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
         if a.dtype is torch.uint64:
@@ -117,7 +117,7 @@ def _large(a: Tensor, far: float) -> tuple[Tensor, Tensor, Tensor]:
     """Return the mask of numbers far from zero, the others, and half the exponential of the absolute value of the far
     ones.
 
-    Each result has an arbitrary number in the places of the other one, so that its derivative is finite there.
+    Each of the latter two has an arbitrary number in the places of the other, so that its derivative is finite there.
     """
     large = a.abs() > far
     size = torch.where(large, a, far).abs()
@@ -144,7 +144,11 @@ def cosh(a: Tensor) -> Tensor:
 
 
 def _divisor(b: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Return (b == 0, b == -1, b without either): both make integer division trap on x86."""
+    """Return the masks of divisors that are 0 and that are -1, for which integer division traps on x86, and the divisors with both
+    replaced by 1.
+
+    For unsigned integers, the second mask is the first one.
+    """
     zero = b == 0
     if not b.dtype.is_signed:
         return zero, zero, torch.where(zero, 1, b)
@@ -176,8 +180,8 @@ def _floor_quotient(a: Any, b: Any) -> Tensor:
 
 
 def floor_divide(a: Tensor, b: Tensor) -> Tensor:
-    """Divide and round down. Integers: 0 for a zero divisor, where torch raises; the lowest integer over -1 wraps,
-    where it traps.
+    """Divide and round down. Integers: 0 for a zero divisor, where torch raises; the lowest integer divided by -1 wraps,
+    where torch's code traps.
     """
     if a.dtype.is_floating_point:
         return _floor_quotient(a, b)
@@ -237,7 +241,7 @@ def gcd(a: Tensor, b: Tensor) -> Tensor:
 
 
 def lcm(a: Tensor, b: Tensor) -> Tensor:
-    """Compute the least common multiple modulo the width of the type, as NumPy; torch's traps on the lowest integer."""
+    """Compute the least common multiple modulo the width of the type, as NumPy does; torch's function traps on the lowest integer."""
     if a.dtype is torch.uint64:
         quotient = _divide_uint64(a, gcd(a, b))[0].view(torch.int64)
         return (quotient * b.view(torch.int64)).view(torch.uint64)
@@ -250,7 +254,7 @@ def lcm(a: Tensor, b: Tensor) -> Tensor:
 
 
 def right_shift(a: Tensor, b: Tensor) -> Tensor:
-    """Shift bits; uint64 shifts in zeros, where torch would shift in the sign of the same bits as int64."""
+    """Shift bits to the right; for uint64 shift in zeros, where torch would shift in the sign of the same bits as int64."""
     if a.dtype is not torch.uint64:
         return torch.bitwise_right_shift(a, b)
     bits, n = a.view(torch.int64), b.view(torch.int64)
@@ -323,7 +327,7 @@ def heaviside(a: Tensor, b: Tensor) -> Tensor:
 
 
 def hypot(a: Tensor, b: Tensor) -> Tensor:
-    """Compute the length with derivative 0 at two zeros, where torch has NaN."""
+    """Compute the hypotenuse with derivative 0 at two zeros, where torch's derivative is NaN."""
     if not (a.dtype.is_floating_point and derived(a, b)):
         return torch.hypot(a, b)
     nothing = (a == 0) & (b == 0)
@@ -333,7 +337,7 @@ def hypot(a: Tensor, b: Tensor) -> Tensor:
 def _with_nan(plain: Kernel, order: Kernel, ignored: bool) -> Kernel:
     """Make an extremum that shares the derivative between equal numbers, and gives it to the chosen operand at NaN.
 
-    torch's ``fmax`` and ``fmin`` give all of it to the first of equal numbers; ``maximum`` and ``minimum`` share it at NaN.
+    torch's ``fmax`` and ``fmin`` give the whole derivative to the first of equal numbers; ``maximum`` and ``minimum`` share it at NaN.
     """
 
     def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
@@ -357,8 +361,8 @@ def nextafter(a: Tensor, b: Tensor) -> Tensor:
 
 
 def conjugate(a: Tensor) -> Tensor:
-    """Conjugate to a new tensor, since torch returns a real tensor itself. torch would process a batch one by one, with a
-    warning.
+    """Conjugate to a new tensor, since torch returns a real tensor itself. Under ``vmap``, torch's function would process the examples
+    one by one, with a warning.
     """
     if not a.dtype.is_complex:
         return a.clone()
@@ -371,7 +375,9 @@ def conjugate(a: Tensor) -> Tensor:
 
 
 def _parts(plain: Kernel) -> Kernel:
-    """Add or subtract the parts: torch multiplies by a complex ``alpha`` first, which turns infinities into NaN."""
+    """Make a kernel that adds or subtracts real and imaginary parts: torch multiplies by a complex ``alpha`` first, which turns infinities
+    into NaN.
+    """
 
     def kernel(a: Any, b: Any, out: Tensor | None = None) -> Tensor:
         if not isinstance(a, Tensor):
@@ -397,13 +403,13 @@ def _complex_negative(a: Tensor, out: Tensor | None = None) -> Tensor:
 
 
 def _complex_log1p(a: Tensor, out: Tensor | None = None) -> Tensor:
-    """Compute log1p by modulus and angle, as NumPy does; torch gives NaN if a part is infinite, and keeps -0."""
+    """Compute log1p by modulus and angle, as NumPy does; torch gives NaN if real or imaginary part is infinite, and keeps -0.0."""
     re = a.real + 1
     return _into(out, torch.complex(torch.log(torch.hypot(re, a.imag)), torch.atan2(a.imag, re)))
 
 
 def _complex_log2(a: Tensor, out: Tensor | None = None) -> Tensor:
-    """Compute log2; torch's scalar code multiplies by a complex number, where an infinite part turns the other into NaN."""
+    """Compute log2; torch's scalar code multiplies by a complex number, by which an infinite real part makes the imaginary part NaN."""
     parts = torch.view_as_real(torch.log(a)) * (1 / math.log(2))
     return _into(out, torch.view_as_complex(parts))
 
@@ -547,7 +553,9 @@ _COMPLEX: dict[Any, Kernel] = {
 
 
 def kernel_for(ufunc: Any, dtype: np.dtype[Any], scalars: bool) -> Kernel | None:
-    """Return the fastest exact kernel for one dtype: torch's own function if the row treats only other dtypes specially."""
+    """Return the fastest exact kernel of a ufunc for one dtype; None if :data:`UFUNCS` has none. It is torch's own function if the kernel
+    in :data:`UFUNCS` treats only other dtypes specially.
+    """
     row = UFUNCS.get(ufunc)
     if dtype.kind == "c":
         return _COMPLEX.get(ufunc, row)
