@@ -3,7 +3,6 @@ from ..backends.kinds cimport Kind
 from .._core cimport handles, machine
 from .._core.frames cimport CodeType, FrameType
 from .._core.handles cimport Handle
-from ..engine.recording.call_nodes cimport awaits
 from .results cimport Path, array_of, before_write, computed_onto, into, is_computed, is_numpys, is_plain, keywords_of, of_kept, of_one, of_two, may_go_by_lanes, onto, part_of, plain_sequence, result_of, ufunc, values_of, view_of, written
 
 cdef class _Rows:
@@ -21,5 +20,4 @@ cdef bint _is_scattered(ndarray mask) except -1
 cdef bint _put(ndarray x, ndarray mask, value) except -1
 cdef bint _holds_arrays(tuple key)
 cdef bint _is_plain(x) except -1
-cdef bint _is_at_once(Handle a) except -1
 cdef _answered(Handle self, result, Kind kind)

@@ -19,7 +19,6 @@ from ..common.process_state import process
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import of_handler
 from ..dispatch import host_values
-from ..engine.recording.call_nodes import awaits
 from ..ufuncs import lanes
 from ..ufuncs.facts import INSTRUCTIONS
 from .results import (
@@ -60,20 +59,12 @@ _square = np.square
 # -- operators ---------------------------------------------------------------------------------------------------------
 
 
-def _is_at_once(a: Handle) -> bool:
-    """Whether an array has its value, and the running user line is not about to record a call on the array."""
-    if type(a._v) is not ndarray:
-        return False
-    x: ndarray = a._v
-    return bool(x.size < path.recorded or not awaits(x.size))
-
-
 def binary(op: Callable[[Any, Any], Any], general: Any, recorded: bool) -> Any:
     """Make the thin form of ``x + y``; ``recorded``: whether fused execution may record it."""
     by_rows, never = op in INSTRUCTIONS, not recorded
 
     def method(self: Handle, other: Any) -> Any:
-        made = of_two(op, self, other, by_rows, never) if never or _is_at_once(self) else DECLINED
+        made = of_two(op, self, other, by_rows, never) if type(self._v) is ndarray else DECLINED
         return general(self, other) if made is DECLINED else made
 
     def power(self: Any, other: Any, modulo: Any = None) -> Any:
@@ -91,7 +82,7 @@ def reflected(op: Callable[[Any, Any], Any], general: Any) -> Any:
     by_rows = op in INSTRUCTIONS
 
     def method(self: Handle, other: Any) -> Any:
-        made = of_two(op, other, self, by_rows) if _is_at_once(self) else DECLINED
+        made = of_two(op, other, self, by_rows) if type(self._v) is ndarray else DECLINED
         return general(self, other) if made is DECLINED else made
 
     return method
@@ -110,7 +101,7 @@ def unary(op: Callable[[Any], Any], general: Any) -> Any:
     """Make the thin form of ``-x``."""
 
     def method(self: Handle) -> Any:
-        made = of_one(op, self) if _is_at_once(self) else DECLINED
+        made = of_one(op, self) if type(self._v) is ndarray else DECLINED
         return general(self) if made is DECLINED else made
 
     return method
@@ -600,7 +591,7 @@ def array_ufunc(general: Any) -> Any:
         elif not kwargs:
             if type(inputs[0]) is ndarray:
                 inputs = with_scalar(inputs)
-            if _is_at_once(self):  # `self` is one of the inputs
+            if type(self._v) is ndarray:  # `self` is one of the inputs
                 made = ufunc(func, inputs)
         elif len(kwargs) == 1 and len(out := kwargs.get("out", ())) == 1:
             made = onto(func, inputs, out[0])

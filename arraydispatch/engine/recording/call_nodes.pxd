@@ -30,7 +30,6 @@ cpdef bint listened() except -1
 cdef _keep(key, Place place)
 cdef FrameType _user_frame()
 cpdef bint declines(Py_ssize_t size) except -1
-cpdef bint awaits(Py_ssize_t size) except -1
 cpdef pass_by(Py_ssize_t size)
 cdef _State _learn_modes(errors)
 cdef _State _learn_filters(filters)

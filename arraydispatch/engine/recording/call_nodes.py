@@ -36,7 +36,6 @@ __all__ = [
     "are_of_any_size",
     "array_of",
     "astype",
-    "awaits",
     "blank",
     "declines",
     "fits",
@@ -470,11 +469,6 @@ def declines(size: Any) -> bool:
             return False
     place: Place = found
     return place.largest > 0 and place.code is code and place.declines(size)
-
-
-def awaits(size: Any) -> bool:
-    """Whether calls of this size at the running user line are recorded, unless their operands prevent that."""
-    return bool(0 < least <= size < most and not declines(size))
 
 
 def pass_by(size: Any) -> None:
