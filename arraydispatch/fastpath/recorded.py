@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from sys import getrefcount, maxsize
-from threading import get_ident
 from time import perf_counter
 from typing import Any
 
@@ -248,16 +247,18 @@ def _array_function(general: Any) -> Any:
 
 _known: dict[bool, dict[str, int | None]] = {}
 """Whether the thin forms are in force -> results of :func:`_count_of` for "method" and "function", the two ways to call."""
-_counting: tuple[int, list[int]] = 0, []
-"""The thread that counts, and the numbers it has found."""
-_ask: Callable[[], Any] = list
+_counting: tuple[Any, list[int]] = object(), []
+"""Memory of the arrays whose references are being counted, by which their calls are told from those of a finalizer or another thread; the numbers
+found.
+"""
+_ask: Callable[[np.ndarray], Any] = id
 
 
 def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: str) -> Any:
-    if _counting[0] and _counting[0] == get_ident():
+    v = a._v
+    if v is _counting[0]:
         _counting[1].append(references)
         return references  # `_count_of` ignores the result
-    v = a._v
     if type(v) is not Node and not (type(v) is np.ndarray and tape.IN_THREADS <= v.size < call_nodes.most):
         return None
     found = _known.get(results.path.least > 0)
@@ -314,11 +315,11 @@ def _reducer(name: str, general: Any) -> Any:
     return method
 
 
-def calibrate_by(ask: Callable[[], None]) -> None:
+def calibrate_by(ask: Callable[[np.ndarray], None]) -> None:
     """Set the function by which the references to an array that dies with a call are counted, when the count is first needed.
 
-    ``ask`` calls a method and a function of an array that dies with the call, then of one that does not. It does so as user code
-    does, in a module that is not compiled.
+    ``ask(value)`` calls a method and a function of an array of this value that dies with the call, then of one that does not. It does so as user
+    code does, in a module that is not compiled.
     """
     global _ask
     _ask = ask
@@ -333,11 +334,12 @@ def _count_of(how: str) -> int | None:
         is_thin = results.path.least > 0
         if is_thin not in _known:
             counted: list[int] = []
-            _counting = get_ident(), counted
+            value = np.zeros(results.path.least + 1)
+            before, _counting = _counting, (value, counted)
             try:
-                _ask()
+                _ask(value)
             finally:
-                _counting = 0, counted
+                _counting = before
             if len(counted) != 4:  # a call did not come here, as where NumPy keeps arrays of that shape
                 return None
             pairs = {"method": counted[::2], "function": counted[1::2]}

@@ -169,3 +169,25 @@ def test_sums_along_axes_are_pending() -> None:
     assert type((x * 2).sum(axis=2)._v) is Node
     assert type(x.sum(axis=0)._v) is not Node  # NumPy adds row by row: no piece is done before the last
     assert set(REDUCTIONS) >= {"sum", "mean", "max", "min", "var", "std"}
+
+
+@pytest.mark.parametrize("how", ["method", "function"])
+def test_a_finalizer_that_reduces_while_references_are_counted_gets_its_sum(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its calls are in the thread that counts, between the calls whose references are counted."""
+    x, ask, found = creation.array(GIVEN["square"]), recorded._ask, []
+
+    def interrupted(value: Any) -> None:
+        monkeypatch.setattr(recorded, "_ask", ask)  # the calls here count references, too
+        found.extend([(x * 2).sum(), np.sum(x * 2)])
+        ask(value)
+        found.append(np.max(x))
+
+    counts = recorded._count_of(how)
+    monkeypatch.setattr(recorded, "_known", {})
+    monkeypatch.setattr(recorded, "_ask", interrupted)
+    monkeypatch.setattr(tape, "IN_THREADS", 0)
+    assert recorded._count_of(how) == counts
+    double = (GIVEN["square"] * 2).sum()
+    np.testing.assert_allclose([float(each) for each in found], [double, double, GIVEN["square"].max()], rtol=1e-12)
