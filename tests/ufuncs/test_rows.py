@@ -88,7 +88,7 @@ def test_errors_and_settings_are_the_users() -> None:
         rows.call(np.divide, part, zeros)
         assert np.getbufsize() == 16384
         np.setbufsize(before)
-    assert lengths == [512, 16384]  # whose own length is kept to
+    assert lengths == [8192, 16384]  # a function of the user sees what the user has set
 
 
 def test_only_what_gains_is_called_so() -> None:
