@@ -318,7 +318,7 @@ class Exchange:
     Raises
     ------
     LookupError
-        If there is no such row, or the holder belongs to another package.
+        If there is no such row, or the row of :data:`SURFACES` names packages and the holder belongs to none of them.
 
     Attributes
     ----------

@@ -1,8 +1,8 @@
 """State that decides how calls run in this process: settings, the array constructor, listeners, and counts of open
-blocks.
+``with`` blocks.
 
-Changes are made here only: permanently (:meth:`Process.change`), for a block (:meth:`Process.kept`), or by counting
-open blocks (:meth:`Process.add`). No module sets a global of another one. A module that runs too often to read this object,
+Changes are made here only: permanently (:meth:`Process.change`), for a ``with`` block (:meth:`Process.kept`), or by counting
+open ``with`` blocks (:meth:`Process.add`). No module sets a global of another one. A module that runs too often to read this object,
 or that derives something from it, registers a follower: a function that updates the module's own globals on a change
 (``events.tap``, ``views.watch``, ``call_nodes.least``).
 """

@@ -49,8 +49,9 @@ def product(a: Any, b: Any) -> Any:
 
 
 def by_rows(a: Any, b: Any) -> tuple[Any, Any]:
-    """Return the operands for the product of a matrix and a vector: ``v, A`` for ``A.T @ v``, whose matrix is stored by columns, and
-    ``A.T, v`` for ``v @ A`` with such an ``A``. Other operands are returned unchanged.
+    """Return the operands of a product, exchanged if it is of a vector and a matrix ``M`` that is stored by columns.
+
+    The library then reads the matrix by rows: ``M @ v`` becomes ``v @ M.T``, and ``v @ M`` becomes ``M.T @ v``.
     """
     shapes = a.shape, b.shape
     cores = len(shapes[0]), len(shapes[1])

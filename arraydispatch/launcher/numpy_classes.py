@@ -94,7 +94,7 @@ class _Unbound(MethodStandIn):
 
 
 def _unbound(name: str) -> property:
-    """Return the metaclass's property for ``np.ndarray.<name>``: the method that NumPy's arrays and ours accept."""
+    """Return the metaclass's property for ``np.ndarray.<name>``: an unbound method that accepts NumPy's arrays and ours."""
     return property(
         lambda cls: _Unbound(
             name, vars(cls).get(name) or vars(ad.Array).get(name) or getattr(ad.Array if name in SLOTS else _real, name)
@@ -302,7 +302,10 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
 
 
 def _for_user(a: Any) -> bool:
-    """Whether the program requests memory that the host cannot write, or NumPy does for the program and may keep it (``np.asmatrix``)."""
+    """Whether user code, or NumPy on its behalf, requests the memory of an array whose value is not in host memory.
+
+    NumPy may keep the memory, as ``np.asmatrix`` does. If the answer is yes, the callers move the array to the host.
+    """
     if process.users is None or a._kind.backend.hosted or exports.shares_with_host(a):
         return False
     value = views.native(a)

@@ -85,7 +85,11 @@ def _found(exchange: Exchange) -> Any:
 
 
 def _lowered(exchange: Exchange) -> Any:
-    """Return a replacement for ``lower_global``: a global becomes a constant if running code would find a different value."""
+    """Return a replacement for numba's ``lower_global``.
+
+    A global for which the module has a stand-in (of the facade, or an array) is compiled in as a constant: code that looked it up while running
+    would find the stand-in.
+    """
     real = exchange.real
 
     @wraps(real)

@@ -52,15 +52,16 @@ def defaults(
 ) -> Policy:  # fmt: skip
     """Return the policy of a run.
 
-    If no argument asks for another, the policy is compiled blocks with a library, or call by call (None) on a CPU if the library's compiler
-    takes seconds for each block; without a library NumPy runs fused blocks.
+    The execution that the user asked for is kept. If the user asked for none, it is call by call (None) if ``calls`` or ``min_size`` is given.
+    Otherwise it is "compiled" with a library, except on a CPU if the library's compiler takes seconds for each block (None). Without a library it
+    is "fused" on a machine that has only its CPU, else None.
 
     Parameters
     ----------
     library : bool
         Whether a library is in force: it was named, or chosen for an accelerator. Without one, NumPy computes.
     cpu : bool
-        Whether its arrays are on a CPU.
+        Whether the library's arrays are on a CPU; without a library, whether the machine has no accelerator.
     execution : {"eager", "fused", "compiled", None}, optional
         Execution that the user asked for.
     min_size : int, optional

@@ -89,7 +89,7 @@ def source(dtype: np.dtype[Any], length: int, mask: int) -> str:
 
 
 class Columns:
-    """``np.add.reduce(x, axis=1)`` of an array with three axes, as a call of a node.
+    """``np.add.reduce(x, axis=1)`` of an array with three axes, as the callable that a node holds.
 
     Parameters
     ----------

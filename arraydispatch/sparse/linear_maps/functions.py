@@ -45,7 +45,10 @@ def _constant(x: Any, like: Affine) -> Any:
 
 
 class _Pool:
-    """Numbers, from 1 on, for the elements of several arrays; index 0 means a literal zero."""
+    """Positions, from 1 on, of the elements of several arrays, on which NumPy's function runs.
+
+    A 0 in the function's result is a zero that the function itself put there.
+    """
 
     def __init__(self, like: Affine) -> None:
         self.like = like
