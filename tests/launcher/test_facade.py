@@ -19,6 +19,7 @@ import pytest
 from numpy.testing.overrides import get_overridable_numpy_array_functions
 
 import arraydispatch as ad
+from arraydispatch._core import handles
 from arraydispatch.api import creation
 from arraydispatch.backends import loader
 from arraydispatch.common import events
@@ -512,6 +513,8 @@ def way(request: pytest.FixtureRequest) -> Iterator[None]:
 def test_methods_are_named_as_numpys_and_pickled_by_their_names(np: Any) -> None:
     x, theirs = np.arange(3.0), real.arange(3.0)
     for name in _METHODS:
+        if name == "__new__" and not handles.compiled:
+            continue  # the class inherits it from `object` then
         unbound, bound = getattr(np.ndarray, name), getattr(x, name)
         for ours, numpys in ((unbound, getattr(real.ndarray, name)), (bound, getattr(theirs, name))):
             assert (ours.__name__, ours.__qualname__) == (numpys.__name__, numpys.__qualname__)
@@ -539,7 +542,6 @@ def test_methods_are_named_as_numpys_and_pickled_by_their_names(np: Any) -> None
 def test_methods_of_every_layer_are_named() -> None:
     """Those that are not in force too."""
     from arraydispatch import fastpath
-    from arraydispatch._core import handles
 
     for forms in (handles.general, *fastpath._FORMS):
         for name, each in forms.items():
