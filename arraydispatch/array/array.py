@@ -10,6 +10,7 @@ import builtins
 import operator
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import numpy as np
@@ -439,13 +440,12 @@ class Array(Handle):
         if ufuncs._speaks(other):
             out: Any = (self,)
             axes: Any = [(-1,), (-2, -1), (-1,)] if len(self.shape) == 1 else [(-2, -1)] * 3
-            try:
+            with suppress(np.exceptions.AxisError):  # outside it, NumPy's error has no context of ours
                 return np.matmul(self, other, out=out, axes=axes)
-            except np.exceptions.AxisError:
-                raise ValueError(
-                    "inplace matrix multiplication requires the first operand to have at least one and the second at "
-                    "least two dimensions."
-                ) from None
+            raise ValueError(
+                "inplace matrix multiplication requires the first operand to have at least one and the second at "
+                "least two dimensions."
+            )
         mine, others = self.shape, np.shape(other)
         if len(mine) < 1 or len(others) < 2 or mine[-1] != others[-1]:  # NumPy raises its own error
             refusing: Any = operator.imatmul

@@ -7,6 +7,7 @@ import math
 import operator
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -151,11 +152,10 @@ class Flat:
         if isinstance(value, Handle) and ghost(value).ndim == 0 and value._kind.backend.recorded(views.native(value)):
             return value  # not known, or part of a derivative
         element = np.empty(1, self._base.dtype)
-        try:
+        with suppress(TypeError, ValueError, OverflowError):  # outside it, NumPy's error has no context of ours
             element[0] = np.asarray(value) if isinstance(value, Handle) else value
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError("Error setting single item of array.") from None
-        return element[0]
+            return element[0]
+        raise ValueError("Error setting single item of array.")
 
     def copy(self) -> Any:
         """Return a copy of the elements as a one-dimensional array."""

@@ -496,7 +496,11 @@ def check_memory(error: Exception) -> None:
     for backend in loaded():
         asked = backend.refused_bytes(error)
         if asked is not None:
-            raise MemoryError(f"Unable to allocate {_size(asked)} for an array") from None
+            refusal = MemoryError(f"Unable to allocate {_size(asked)} for an array")
+            try:
+                raise refusal
+            finally:  # the exception that the program handles is shown before it, the library's is not
+                refusal.__context__ = error.__context__
 
 
 def mended(error: Exception) -> bool:

@@ -30,13 +30,23 @@ def listed(shape: tuple[int, ...]) -> str:
     return str(tuple(shape)).replace(" ", "")
 
 
-def check_broadcast(shapes: Sequence[tuple[int, ...]]) -> None:
-    """Raise NumPy's ValueError if shapes do not broadcast; libraries would raise other errors."""
+def broadcast_error(shapes: Sequence[tuple[int, ...]]) -> ValueError | None:
+    """Return NumPy's ValueError if shapes do not broadcast; libraries would raise other errors.
+
+    Raise it outside ``except`` clauses: then it has the context that NumPy's has, an exception that the program is handling.
+    """
     try:
         np.broadcast_shapes(*shapes)
     except ValueError:
-        said = " ".join(map(listed, shapes))
-        raise ValueError(f"operands could not be broadcast together with shapes {said} ") from None
+        return ValueError(f"operands could not be broadcast together with shapes {' '.join(map(listed, shapes))} ")
+    return None
+
+
+def check_broadcast(shapes: Sequence[tuple[int, ...]]) -> None:
+    """Raise NumPy's ValueError if shapes do not broadcast."""
+    error = broadcast_error(shapes)
+    if error is not None:
+        raise error
 
 
 class ArrayDispatchError(Exception):

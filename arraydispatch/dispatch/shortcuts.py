@@ -223,16 +223,17 @@ def operator(
                 if plan.cast is not None:
                     tap.cast(*plan.cast)
         except LeftToNumPy as unsupported:
-            reason = unsupported.args[0]
+            reason, refused = unsupported.args[0], None
         except Exception as error:
             backend = left.backend if left.__class__ is Kind else right.backend
             if wrapping.overtaken(error):
                 with views.exchange:
                     return call(a, b)
-            wrapping.check_operands((x, y), backend)
-            if not isinstance(error, backend.REFUSALS):
-                raise
-            reason = host_results.refusal(error)
+            reason, refused = "", wrapping.operand_error((x, y), backend)
+            if refused is None:
+                if not isinstance(error, backend.REFUSALS):
+                    raise
+                reason = host_results.refusal(error)
         else:
             if plan.reported or machine.value_of(STATE) is not UNTOUCHED:
                 fp_errors.look(ufunc, plan, (x, y), result, scalar=not result.ndim)
@@ -260,6 +261,8 @@ def operator(
             ):
                 fp_errors.look(ufunc, plan, (x, y), result, scalar=True)
             return made
+        if refused is not None:  # outside `except`, so that NumPy's error has no context of ours
+            raise refused
         backend = left.backend if left.__class__ is Kind else right.backend
         return host_fallback.call(ufunc, (a, b), {}, backend, reason)
 

@@ -108,10 +108,14 @@ def getitem(a: Handle, key: Any) -> Any:
                 kind = a._kind
                 if kind.backend.hosted:
                     return host_values.take(a, key)
+                refused: Exception | None = None
                 try:
                     value = a._v[key]
                 except (IndexError, ValueError) as error:
-                    raise _in_numpys_words(a, key, error) from None
+                    refused = error
+                if refused is not None:  # outside `except`, so that NumPy's error has no context of ours
+                    ghost(a)[key]
+                    raise refused
                 if value.ndim > _FEWEST_AXES:
                     ghost(a)[key]  # raises NumPy's error for too many axes
                 if value.ndim or key is Ellipsis or (type(key) is tuple and Ellipsis in key):
@@ -148,15 +152,6 @@ def _picked(a: Handle, key: Any) -> Any:
     if events.tap is not None:
         events.tap.call("__getitem__", kind.backend.name, "hosted", "", time.perf_counter() - start, picked)
     return made
-
-
-def _in_numpys_words(a: Handle, key: Any, error: Exception) -> Exception:
-    """Return NumPy's error for a key, given the library's error; that error itself if NumPy raises none."""
-    try:
-        ghost(a)[key]
-    except (IndexError, ValueError) as theirs:
-        return theirs.with_traceback(None)
-    return error
 
 
 def _element(a: Handle, key: Any) -> Any:

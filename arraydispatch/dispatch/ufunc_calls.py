@@ -99,6 +99,7 @@ def elementwise(
     for out, k in zip(outs, plan.kinds):
         if out is not None and not np.can_cast(k.dtype, out.dtype, casting):
             raise casting_error(ufunc, k.dtype, out.dtype, casting)
+    refused = None
     try:
         if plan.run is ufunc:  # warns at the line that calls it
             natives = [_converted(x, dtype) for x, dtype in zip(natives, plan.loops)]
@@ -108,8 +109,11 @@ def elementwise(
     except LeftToNumPy:
         raise
     except Exception:
-        wrapping.check_operands(tuple(natives), backend, *_other_shapes(outs, where))
-        raise
+        refused = wrapping.operand_error(tuple(natives), backend, *_other_shapes(outs, where))
+        if refused is None:
+            raise
+    if refused is not None:
+        raise refused
     mask = outputs.mask_of(where, backend, result[0] if ufunc.nout > 1 else result)
     scalar = ufunc.nout == 1 and not result.ndim
     if plan.reported or scalar or in_force() is not UNTOUCHED:
@@ -118,8 +122,11 @@ def elementwise(
         try:
             result = outputs.masked(result, mask, outs, backend)
         except ValueError:
-            wrapping.check_operands(tuple(natives), backend, *_other_shapes(outs, where))
-            raise
+            refused = wrapping.operand_error(tuple(natives), backend, *_other_shapes(outs, where))
+            if refused is None:
+                raise
+        if refused is not None:
+            raise refused
     return result, plan.kind
 
 

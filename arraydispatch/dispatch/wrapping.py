@@ -24,7 +24,7 @@ from ..memory import views, writing
 from ..memory.views import native
 from ..runtime import conversion, dtypes, settings
 from ..runtime.execution_policy import shapes
-from ..ufuncs.plans import check_shapes
+from ..ufuncs.plans import shape_error
 from ..ufuncs.ufunc_methods import casting_error
 
 scalar_class: Any = None
@@ -396,20 +396,23 @@ def beside_writers(run: Callable[..., Any], *args: Any) -> Any:
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 
-def check_devices(operands: Iterable[Any], backend: Backend) -> None:
-    """Raise :class:`DeviceMismatchError` if native operands are on two devices."""
+def device_error(operands: Iterable[Any], backend: Backend) -> DeviceMismatchError | None:
+    """Return the error for native operands on two devices; None if they are on one."""
     devices = []
     for x in operands:
         if backend.is_native(x):
             device = backend.device_of(x)
             if device is not None and device not in devices:
                 devices.append(device)
-    if len(devices) > 1:
-        names = " and ".join(str(d) for d in devices)
-        raise DeviceMismatchError(f"arrays on {names} met in one call; move one first, with its to_device method.")
+    if len(devices) < 2:
+        return None
+    names = " and ".join(str(d) for d in devices)
+    return DeviceMismatchError(f"arrays on {names} met in one call; move one first, with its to_device method.")
 
 
-def check_operands(operands: tuple[Any, ...], backend: Backend, *others: tuple[int, ...]) -> None:
-    """Raise NumPy's broadcast error if shapes do not match, or :class:`DeviceMismatchError` if operands are on two devices; else return."""
-    check_shapes(operands, backend, *others)
-    check_devices(operands, backend)
+def operand_error(operands: tuple[Any, ...], backend: Backend, *others: tuple[int, ...]) -> Exception | None:
+    """Return NumPy's broadcast error, or the device error, if that is why the library refused.
+
+    To be raised outside ``except`` clauses, so that it has no context of ours.
+    """
+    return shape_error(operands, backend, *others) or device_error(operands, backend)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -303,15 +304,14 @@ def _same_shape(
     shapes = [tuple(xp.shape_of(x) if xp.is_array(x) else x.shape) for x, _, _ in given] + lone
     if not shapes:
         return (), ()
-    broadcast = shapes[0]
+    broadcast: Any = shapes[0]
     if any(shape != broadcast for shape in shapes):
-        try:
+        broadcast = None
+        with suppress(ValueError):
             broadcast = np.broadcast_shapes(*shapes)
-        except ValueError:
+        if broadcast is None:
             said = " ".join(map(listed, shapes))
-            raise IndexError(
-                f"shape mismatch: indexing arrays could not be broadcast together with shapes {said} "
-            ) from None
+            raise IndexError(f"shape mismatch: indexing arrays could not be broadcast together with shapes {said} ")
     found = []
     for (x, n, axis), shape in zip(given, shapes):
         # If the broadcast index arrays are empty, NumPy does not check their values.

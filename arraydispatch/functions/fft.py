@@ -41,10 +41,9 @@ def _complex_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _swap(norm: Any) -> str:
-    try:
-        return _SWAPPED[norm]
-    except KeyError:
-        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".') from None
+    if norm not in _SWAPPED:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
+    return _SWAPPED[norm]
 
 
 def _factor(norm: Any, n: int, forward: bool) -> float:

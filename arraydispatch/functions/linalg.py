@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -194,10 +195,12 @@ def lstsq(xp: XP, a: Any, b: Any, rcond: Any = None) -> Any:
         x = filled(xp, (n, columns), 0, to, a)
     else:
         by_twin = is_followed(xp, a) and derivative_forms.leaves_nothing_out(rcond)
-        try:
-            u, s, vh = prim.svd(xp.backend.transforms.stop_gradient(a) if by_twin else a, False)
-        except LinAlgError:
-            raise LinAlgError("SVD did not converge in Linear Least Squares") from None
+        factors = None
+        with suppress(LinAlgError):
+            factors = prim.svd(xp.backend.transforms.stop_gradient(a) if by_twin else a, False)
+        if factors is None:  # outside `except`, so that the error has no context of ours
+            raise LinAlgError("SVD did not converge in Linear Least Squares")
+        u, s, vh = factors
         if not is_recorded(xp, s):
             raise tracing.refusal(tracing.RANK)
         host = to_host(xp, s if is_concrete(xp, s) else xp.backend.transforms.stop_gradient(s))

@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 import sys
 import threading
-from functools import cache, partial
+from collections.abc import Callable
+from functools import cache, partial, wraps
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -162,6 +163,17 @@ def _made(facade: ModuleType, name: str) -> Any:
     return value
 
 
+def _only_lazy(facade: ModuleType, lazy: Callable[[str], Any]) -> Callable[[str], Any]:
+    """Return a NumPy module's own ``__getattr__`` with stand-ins for what it returns."""
+
+    @wraps(lazy)
+    def __getattr__(name: str) -> Any:
+        lazy(name)  # raises NumPy's own error for names that the module holds
+        return getattr(facade, name)
+
+    return __getattr__
+
+
 class _Vars(dict[str, Any]):
     """Result of ``vars(np)``: a copy. Writes go to the module itself, so that later changes of NumPy by libraries are still seen."""
 
@@ -204,7 +216,14 @@ class Facade(ModuleType):
         own = _names(self)
         new = [name for name in list(vars(own["_real_module"])) if name not in own]
         held = {name: value for name, value in own.items() if name not in _OWN}
-        return _Vars(self, {**held, **{name: _stand(self, name)[0] for name in new}})
+        made = {**held, **{name: _stand(self, name)[0] for name in new}}
+        # Code that copies the names into a module of its own takes this over: it must refuse what NumPy's own refuses.
+        lazy = vars(own["_real_module"]).get("__getattr__")
+        if lazy is None:
+            del made["__getattr__"]
+        else:
+            made["__getattr__"] = _only_lazy(self, lazy)
+        return _Vars(self, made)
 
     def __setattr__(self, name: str, value: Any) -> None:
         # A user who patches NumPy (np.int = int, for an old library) wants to change the module that libraries see.

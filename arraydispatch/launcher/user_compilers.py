@@ -174,9 +174,12 @@ def _open_autograd(_: Exchanges) -> None:
     from autograd.extend import VSpace
     from autograd.numpy.numpy_boxes import ArrayBox
 
-    for cls in (ad.Array, numpy_classes.ndarray):
+    classes = np.ndarray, ad.Array, numpy_classes.ndarray
+    # A copy of autograd among the user's own files has registered the launcher's ndarray, an installed one NumPy's.
+    space = next(VSpace.mappings[cls] for cls in classes if cls in VSpace.mappings)
+    for cls in classes:
         ArrayBox.register(cls)
-        VSpace.register(cls, VSpace.mappings[np.ndarray])
+        VSpace.register(cls, space)
 
 
 OPEN: dict[str, Callable[[Exchanges], None]] = {

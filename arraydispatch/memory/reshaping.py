@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,14 @@ from .views import ghost, native
 def set_shape(a: Handle, shape: Any) -> None:
     """Implement ``a.shape = shape``; raise NumPy's errors."""
     ours = ghost(a)
-    try:
+    made = None
+    with suppress(ValueError):
         made = views.derive(a, np.reshape(ours, shape, copy=False))
-    except ValueError:
+    if made is None:  # outside `except`, so that NumPy's error has no context of ours
         np.broadcast_to(0, ours.shape).reshape(shape)  # raises NumPy's own error if the sizes differ
         raise AttributeError(
             "Incompatible shape for in-place modification. Use `.reshape()` to make a copy with the desired shape."
-        ) from None
+        )
     if a._base is not None:
         _become(a, made)
         return
@@ -51,10 +53,13 @@ def set_dtype(a: Handle, dtype: Any) -> None:
         return
     if not (backend.holds(seen.dtype) and views.can_reread(a, seen)):
         raise TypeError(f"an array of {backend.name} cannot be reinterpreted as {dtype} in place")
+    why = ""
     try:
         made = views.derive(a, seen)
     except LeftToNumPy as reason:
-        raise TypeError(f"an array of {backend.name} cannot be reinterpreted as {dtype} in place: {reason}") from None
+        why = f"an array of {backend.name} cannot be reinterpreted as {dtype} in place: {reason}"
+    if why:
+        raise TypeError(why)
     if a._base is not None:
         _become(a, made)
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -69,10 +70,11 @@ def inv(
     (a,) = lapack(xp, _square(xp, a, check_finite))
     if 0 in xp.shape_of(a):
         return a
-    try:
+    made = None
+    with suppress(LinAlgError):
         made = xp.prim.inv(a)
-    except LinAlgError:
-        raise LinAlgError(_SINGULAR) from None
+    if made is None:  # outside `except`, so that SciPy's error has no context of ours
+        raise LinAlgError(_SINGULAR)
     _warn_of_condition(xp, a, made)
     return made
 
@@ -97,10 +99,11 @@ def solve(
     if transposed:
         only(xp.dtype_of(a).kind != "c", "the transposed system is complex")
         a = swapped(xp, a)
-    try:
+    x = None
+    with suppress(LinAlgError):
         x = numpys.solve(xp, a, b)
-    except LinAlgError:
-        raise LinAlgError(_SINGULAR) from None
+    if x is None:
+        raise LinAlgError(_SINGULAR)
     # |A^-1| is at least |x| / |b|: the inverse is computed only if this bound indicates a loss of digits.
     if xp.backend.is_concrete(x):
         eps, n = np.finfo(xp.dtype_of(a)).eps, left[-1]

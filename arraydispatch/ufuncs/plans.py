@@ -19,7 +19,7 @@ import numpy as np
 from ..backends import loader
 from ..backends.base import Backend, Unsupported
 from ..backends.kinds import Kind
-from ..common.errors import check_broadcast
+from ..common.errors import broadcast_error
 from ..common.process_state import process
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
@@ -420,13 +420,13 @@ def whole_plan(ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
     return WholePlan(backend.in_scope(run) if backend.scoped else run, kind.of(to), finite.get(to.kind))
 
 
-def check_shapes(operands: tuple[Any, ...], backend: Backend, *others: tuple[int, ...]) -> None:
-    """Raise NumPy's broadcasting error if the shapes of ``operands``, followed by ``others``, do not broadcast.
+def shape_error(operands: tuple[Any, ...], backend: Backend, *others: tuple[int, ...]) -> ValueError | None:
+    """Return NumPy's broadcasting error if the shapes of ``operands``, followed by ``others``, do not broadcast.
 
     Called after the library has refused a call.
     """
     shapes = [backend.shape_of(x) if backend.is_native(x) else np.shape(x) for x in operands]
-    check_broadcast([*shapes, *others])
+    return broadcast_error([*shapes, *others])
 
 
 def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:

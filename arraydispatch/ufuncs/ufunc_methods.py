@@ -17,7 +17,7 @@ from ..common import events, tracing
 from ..common.user_warnings import warn_of_cast
 from ..runtime import dtypes
 from .facts import ufunc_facts
-from .plans import PLANS, Plan, check_shapes, plan_for
+from .plans import PLANS, Plan, plan_for, shape_error
 
 _FEW_SLICES = 8
 """Number of slices up to which ``reduceat`` reduces each slice in the library."""
@@ -75,13 +75,17 @@ class Bound:
         plan = self._plans.get((*keys, None)) if dtype is None and casting == "same_kind" else None
         if plan is None:
             plan = self.plan(tuple(keys), dtype, casting)
+        refused = None
         try:
             result = plan.run(*operands)
         except LeftToNumPy:
             raise
         except Exception:
-            check_shapes(operands, backend)
-            raise
+            refused = shape_error(operands, backend)
+            if refused is None:
+                raise
+        if refused is not None:
+            raise refused
         if where is True:
             return result
         dtype_of = backend.dtype_of
@@ -186,7 +190,9 @@ class Bound:
             raise ValueError("input operand has more dimensions than allowed by the axis remapping")
         if backend.shape_of(mask) == shape:
             return mask
-        check_shapes((a, mask), backend)
+        refused = shape_error((a, mask), backend)
+        if refused is not None:
+            raise refused
         return backend.prim.broadcast_to(mask, shape)
 
     def _fold(self, a: Any, axes: tuple[int, ...]) -> Any:

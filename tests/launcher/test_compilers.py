@@ -31,6 +31,20 @@ def test_same_as_plain(name: str, backend: str, zygotes: Zygotes) -> None:
     assert got.code == 0
 
 
+def test_autograd_among_the_users_files(backend: str, tmp_path: Path, zygotes: Zygotes) -> None:
+    """It registers the launcher's ndarray itself, and its modules take over all of NumPy's names, ``__getattr__`` too."""
+    pytest.importorskip("autograd")
+    (tmp_path / "slopes.py").write_text(
+        "import numpy as np\nimport autograd.numpy as anp\nfrom autograd import grad\n"
+        "print(grad(lambda x: anp.sum(anp.sin(x) ** 2))(np.arange(3.0)).round(6))\n"
+        "print(grad(lambda x: anp.sum(anp.abs(anp.fft.fft(x))))(np.arange(4.0)).round(6))\n"
+    )
+    expected = zygotes.plain.run("slopes.py", cwd=tmp_path)
+    got = zygotes.of(backend).run("slopes.py", cwd=tmp_path, options=("--include", "autograd", "--min-size", "0"))
+    assert expected.code == 0
+    assert got.stdout == expected.stdout, got.stderr
+
+
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a script and an extension module that its user has compiled."""

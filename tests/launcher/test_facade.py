@@ -178,6 +178,16 @@ def test_all_names_at_once(np: Any) -> None:
     assert public <= set(vars(np))
 
 
+def test_names_hold_numpys_own_lazy_lookup(np: Any) -> None:
+    """A package that copies all names into a module of its own has NumPy's ``__getattr__`` there too, and only where NumPy has one."""
+    assert [("__getattr__" in vars(module)) for module in (np, np.linalg, np.random)] == [True, False, False]
+    lazy = vars(np)["__getattr__"]
+    assert lazy("linalg") is np.linalg
+    for name in ("sin", "__all__", "nothing"):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'"):
+            lazy(name)
+
+
 def test_every_way_to_import_gives_the_facade(np: Any) -> None:
     for name in ("random", "linalg", "fft"):
         facade = getattr(np, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import tensorflow as tf
@@ -265,10 +266,9 @@ def _integer_power(a: Tensor, b: Tensor) -> Tensor:
         a, b = _bitcast(a, tf.int64), _bitcast(b, tf.int64)
         high = _select(_equal(_right_shift(b, 62), 0), scalar(0, b), scalar(2**62, b))
         return _bitcast(_pow(a, _bit_or(_bit_and(b, 2**62 - 1), high)), tf.uint64)
-    try:
+    with suppress(tf.errors.InvalidArgumentError):  # outside it, NumPy's error has no context of ours
         return _pow(a, b)
-    except tf.errors.InvalidArgumentError:
-        raise ValueError("Integers to negative integer powers are not allowed.") from None
+    raise ValueError("Integers to negative integer powers are not allowed.")
 
 
 def power(a: Any, b: Any) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 
@@ -90,10 +91,11 @@ def _checked(message: str, ranks: tuple[int, ...] = (2,)) -> Callable[[Callable[
             unknown = np.asarray(~np.isfinite(a.numpy()).all(axis=(-2, -1)))
             if not unknown.any():
                 raise error
-            try:
+            made = None
+            with suppress(tf.errors.InvalidArgumentError):
                 made = function(tf.where(unknown[..., None, None], tf.eye(a.shape[-1], dtype=a.dtype), a), *others)
-            except tf.errors.InvalidArgumentError:
-                raise error from None
+            if made is None:
+                raise error
             results = made if isinstance(made, tuple) else (made,)
             filled = [
                 tf.where(unknown.reshape(unknown.shape + (1,) * rank), tf.constant(np.nan, result.dtype), result)

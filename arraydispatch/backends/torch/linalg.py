@@ -113,7 +113,8 @@ def _numpy_errors(func: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return func(*args)
         except torch.linalg.LinAlgError as error:
-            raise np.linalg.LinAlgError(_SAID.get(func.__name__, str(error))) from None
+            said = _SAID.get(func.__name__, str(error))
+        raise np.linalg.LinAlgError(said)  # outside `except`, so that NumPy's error has no context of ours
 
     return wrapped
 
