@@ -45,6 +45,7 @@ from .general_forms import (
     as_numpys_method,
     comparison,
     equality,
+    logical_method,
     meets_strangers,
     method,
     named,
@@ -455,7 +456,7 @@ class Array(Handle):
 
     # -- methods that are a NumPy function ------------------------------------------------------------------------------
 
-    all, any = method(np.all), method(np.any)
+    all, any = logical_method(np.all), logical_method(np.any)
     argmax, argmin = method(np.argmax), method(np.argmin)
     argpartition, argsort = method(np.argpartition), method(np.argsort)
     choose = tuple_method(np.choose)

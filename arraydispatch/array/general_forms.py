@@ -129,6 +129,30 @@ def method(func: Any, unknown: str = "") -> Callable[..., Any]:
     return made
 
 
+_LEFT_OUT = {"out": None, "keepdims": False, "where": True}
+
+
+def logical_method(func: Any) -> Callable[..., Any]:
+    """Make ``any`` or ``all``. The methods have a parameter that the functions lack: ``dtype``, the second one, which NumPy passes to
+    the ufunc.
+    """
+    general, ufunc = method(func), _REDUCES[func.__name__]
+
+    def made(
+        self: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+    ) -> Any:
+        if dtype is not None:
+            return ufunc.reduce(self, axis, dtype, out, keepdims, where=where)
+        args = () if axis is None else (axis,)
+        if out is None and keepdims is False and where is True:
+            return general(self, *args)
+        options = {"out": out, "keepdims": keepdims, "where": where}
+        return general(self, *args, **{name: x for name, x in options.items() if x is not _LEFT_OUT[name]})
+
+    made.__doc__ = general.__doc__
+    return made
+
+
 def tuple_method(func: Any) -> Callable[..., Any]:
     """Make a method as :func:`method` does; its sequence argument may also be given as several arguments (``x.reshape(2, 3)``)."""
 

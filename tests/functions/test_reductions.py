@@ -174,6 +174,19 @@ def test_out(backend: str, f: str, expression: str) -> None:
     oracle.check(expression.format(f=f), backend)
 
 
+_POSITIONAL = [
+    "", "None", "0", "0, None", "0, None, None", "0, None, True", "0, bool", "0, bool, None, True", "0, float", "None, None, None, True",
+    "0, None, None, True", "0, None, None, 0, True", "0, None, True, 0", "None, None, None, True, 0, True", "0, None, None, 1, True, 1, 1",
+    "dtype=bool", "axis=1, dtype=float", "axis=0, keepdims=True", "where=False", "where=None", "nope=1", "keepdims=None", "(0, 1)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("method", "all any argmax argmin cumprod cumsum max mean min prod std sum var".split())
+def test_positional_arguments_of_methods(backend: str, method: str) -> None:
+    for arguments in _POSITIONAL:
+        oracle.check(f"i34.{method}({arguments})", backend)
+
+
 @pytest.mark.parametrize("f", [np.nanmax, np.nanmin])
 def test_all_nan_slices_are_warned_of(backend: str, f: Any) -> None:
     a = oracle.wrapped(backend, np.array([[1.0, np.nan], [np.nan, np.nan]]))
