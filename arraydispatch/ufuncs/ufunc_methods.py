@@ -165,8 +165,10 @@ class Bound:
                 pass
         return self.backend.prim.reshape(self._fold(a, axes), final)
 
-    def _accumulator(self, a: Any, dtype: Any) -> tuple[Any, np.dtype[Any]]:
-        """Return the operand, cast to the dtype that NumPy accumulates, and the result's dtype."""
+    def _accumulator(self, a: Any, dtype: Any, method: str = "reduce") -> tuple[Any, np.dtype[Any]]:
+        """Return the operand, cast to the dtype that NumPy accumulates, and the result's dtype. Only ``reduce`` may have two dtypes in
+        its loop, as ``ldexp`` does.
+        """
         ufunc, backend = self.ufunc, self.backend
         given = backend.dtype_of(a)
         if dtype is not None and dtypes.category(np.dtype(dtype)) == "other":
@@ -174,6 +176,10 @@ class Bound:
         if dtype is None and ufunc in (np.add, np.multiply):
             dtype = dtypes.default_accumulator(given)
         to, operand = dtypes.reduction_dtypes(ufunc, given, None if dtype is None else np.dtype(dtype))
+        if to != operand and method != "reduce":
+            raise TypeError(
+                f"the resolved dtypes are not compatible with {ufunc.__name__}.{method}. Resolved {(to, operand, to)}"
+            )
         warn_of_cast(given, operand)
         return (a if given == operand or ufunc_facts(ufunc).logical else backend.prim.astype(a, operand)), to
 
@@ -252,7 +258,7 @@ class Bound:
         _check_binary(self.ufunc, "accumulate")
         shape = backend.shape_of(a)
         axis = _one_axis("accumulate", axis, len(shape))
-        a, to = self._accumulator(a, dtype)
+        a, to = self._accumulator(a, dtype, "accumulate")
         if ufunc_facts(self.ufunc).logical:
             a = prim.astype(a, dtypes.BOOL)
         if 0 in shape:
@@ -328,7 +334,7 @@ class Bound:
         if where.size and (where.min() < 0 or where.max() >= shape[axis]):
             bad = where[(where < 0) | (where >= shape[axis])][0]
             raise IndexError(f"index {bad} out-of-bounds in {self.ufunc.__name__}.reduceat [0, {shape[axis]})")
-        a, to = self._accumulator(a, dtype)
+        a, to = self._accumulator(a, dtype, "reduceat")
         made = self._reduced_on_host(a, where, axis, to)
         if made is not None:
             return made

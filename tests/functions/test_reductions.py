@@ -174,6 +174,13 @@ def test_out(backend: str, f: str, expression: str) -> None:
     oracle.check(expression.format(f=f), backend)
 
 
+@pytest.mark.parametrize("array", ["i34", "j34", "s34", "u34", "b34", "f34", "g34"])
+@pytest.mark.parametrize("f", ["arctan2", "copysign", "hypot", "ldexp", "logical_and"])
+def test_the_loop_of_an_accumulation_has_one_dtype(backend: str, f: str, array: str) -> None:
+    oracle.check(f"np.{f}.accumulate({array})", backend)
+    oracle.check(f"np.{f}.reduceat({array}, [0, 2], axis=1)", backend)
+
+
 _POSITIONAL = [
     "", "None", "0", "0, None", "0, None, None", "0, None, True", "0, bool", "0, bool, None, True", "0, float", "None, None, None, True",
     "0, None, None, True", "0, None, None, 0, True", "0, None, True, 0", "None, None, None, True, 0, True", "0, None, None, 1, True, 1, 1",
