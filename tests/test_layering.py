@@ -128,7 +128,16 @@ def violations(source: str, module: str, is_package: bool) -> list[str]:
         if (
             other
             and other[1]
-            not in {"base", "complex_formulas", "devices", "host_kernels", "kinds", "loader", "xla_formulas"}
+            not in {
+                "base",
+                "complex_formulas",
+                "devices",
+                "features",
+                "host_kernels",
+                "kinds",
+                "loader",
+                "xla_formulas",
+            }
             and (not mine or mine[1] != other[1])
         ):
             found.append(f"{module}:{line} imports the inside of the backend {other[1]}; backends.loader loads it")

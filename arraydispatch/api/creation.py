@@ -25,7 +25,7 @@ from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
 from ..common.user_warnings import real_of, reporting
 from ..dispatch import functions, host_values, split_arrays, wrapping
-from ..functions import creation as bodies
+from ..functions import creation as bodies, registry
 from ..memory import ghosts, views
 from ..runtime import conversion, dtypes, settings
 from .arrays import asarray as _to_backend, at_host, from_protocol, from_sequence
@@ -685,10 +685,10 @@ def _by_numpy(func: Any) -> Callable[..., Any]:
     return lambda *args, **kwargs: _moved(func(*args, **kwargs))
 
 
-CREATORS: dict[Any, Callable[..., Any]] = {
-    **{getattr(np, name): globals()[name] for name in _WITH_LIKE.split()},
-    **{getattr(np, name): _by_numpy(getattr(np, name)) for name in _HOST_WITH_LIKE.split()},
-    np.require: require,
-}
-"""NumPy function with ``like=`` -> its implementation if ``like`` is an `Array`."""
-functions.creators.update(CREATORS)
+registry.CREATORS.update(
+    {
+        **{getattr(np, name): globals()[name] for name in _WITH_LIKE.split()},
+        **{getattr(np, name): _by_numpy(getattr(np, name)) for name in _HOST_WITH_LIKE.split()},
+        np.require: require,
+    }
+)

@@ -25,7 +25,6 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar, Self
 
@@ -35,6 +34,7 @@ from ..common.lazy_attributes import lazy
 from ..common.process_state import process
 from ..common.signal_safety import imported
 from .devices import Device
+from .features import FEATURES, has_module
 from .kinds import Kind
 
 Native = Any
@@ -272,10 +272,11 @@ class Backend:
     @lazy
     def special(self) -> Mapping[str, Callable[..., Any]]:
         """Name of a SciPy ufunc -> kernel of real numbers, if the library's own is accurate: ``SPECIAL`` of the module ``special``."""
-        package = type(self).__module__.rpartition(".")[0]
-        if not package or find_spec(f"{package}.special") is None:
+        if not has_module(self, "special"):
             return {}
-        kernels: Mapping[str, Callable[..., Any]] = imported(f"{package}.special").SPECIAL
+        kernels: Mapping[str, Callable[..., Any]] = imported(
+            f"{type(self).__module__.rpartition('.')[0]}.special"
+        ).SPECIAL
         return kernels
 
     HOST_KERNELS: Mapping[Any, str] = {}
@@ -552,16 +553,26 @@ class Backend:
         """Set the number of threads; raise RuntimeError if the library has started with another number."""
 
     @property
+    def lacks(self) -> frozenset[str]:
+        """Return the features, by the names of :attr:`capabilities`, and the primitives that the library lacks here."""
+        return frozenset()
+
+    @property
     def capabilities(self) -> frozenset[str]:
         """Return the features by name: ``"jit" "grad" "vmap" "sparse" "float64" "bfloat16" "mutable" …``."""
-        raise NotImplementedError
+        home = self.home
+        return frozenset(name for name, has in FEATURES.items() if has(home)) - home.lacks
 
     def supports(self, feature: str) -> bool:
-        """Whether ``feature`` is a capability, a primitive, or a NumPy function that this backend runs itself."""
-        if feature in self.capabilities or feature in PRIMITIVES:
-            return True
-        func = getattr(np, feature, None) or getattr(np.linalg, feature, None) or getattr(np.fft, feature, None)
-        return callable(func) and (func in self.UFUNCS or func in self.OVERRIDES or func in self.entries)
+        """Whether ``feature`` is a capability, a primitive, or a NumPy function (``"mean"``, ``"linalg.inv"``) that this backend runs
+        itself.
+        """
+        home = self.home
+        if feature in home.lacks:
+            return False
+        has = FEATURES.get(feature)
+        found: bool = (has is not None and has(home)) or feature in PRIMITIVES or home.xp.runs(feature)
+        return found
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 

@@ -35,10 +35,13 @@ class Kind:
 
     @property
     def home(self) -> Kind:
-        """Return this kind, or for a kind of the host state or of a deferring variant the library's kind, which is never
-        :attr:`standard`.
+        """Return this kind, or for a kind of the host state or of a deferring variant the library's kind with the same rule for 0-d
+        results.
         """
-        return self.backend.home.kind(self.dtype) if self.backend.hosted or self.backend.defers else self
+        if not (self.backend.hosted or self.backend.defers):
+            return self
+        library = self.backend.home
+        return library.standard_kind(self.dtype) if self.standard else library.kind(self.dtype)
 
     def of(self, dtype: np.dtype[Any]) -> Kind:
         """Return the kind of another dtype with the same rule for 0-d results."""

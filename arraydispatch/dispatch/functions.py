@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from time import perf_counter
 from typing import Any
 
@@ -20,7 +20,7 @@ from ..common.process_state import process
 from ..common.pytrees import leaves, mapped
 from ..common.sentinels import DECLINED
 from ..common.signal_safety import imported
-from ..functions.registry import INTEGERS, Entry, Into, Spec, left_to_numpy, resolve
+from ..functions.registry import CREATORS, INTEGERS, Entry, Into, Spec, left_to_numpy, resolve
 from ..memory import views, writing
 from ..memory.ghosts import shown, stand_in, stand_in_like
 from ..memory.views import native
@@ -51,15 +51,12 @@ _NUMPY_FUNCTION = np.ndarray.__array_function__
 
 settings.defer_by(lambda backend: imported("arraydispatch.engine.compiled_blocks.variant").of(backend))
 
-creators: dict[Any, Callable[..., Any]] = {}
-"""NumPy function with ``like=`` (NEP 35) -> function that creates an `Array`; registered by the creation layer."""
-
 
 def create(func: Any, like: Handle, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call ``func(..., like=like)``: the array is created on the backend and the device of ``like``."""
     backend = like._kind.backend
     with backend:
-        made = creators[func](*args, **kwargs)
+        made = CREATORS[func](*args, **kwargs)
     if not isinstance(made, Handle) or made._kind.backend is not backend:
         return made
     device, value = backend.device_of(native(like)), native(made)
@@ -124,14 +121,14 @@ def _run(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     backend = shortcuts.backend_of(args, kwargs)
     if backend is None:
         backend = wrapping.find_backend((*args, *kwargs.values()) if kwargs else args)
-    if backend is None and func not in creators:
+    if backend is None and func not in CREATORS:
         args, kwargs = tuple(map(_listed, args)), {name: _listed(x) for name, x in kwargs.items()}
         backend = wrapping.find_backend((*args, *kwargs.values()))
         if backend is None and args and isinstance(args[0], Iterable) and not hasattr(args[0], "__getitem__"):
             return func._implementation(*args, **kwargs)  # NumPy's own code raises for most iterators
     if backend is None:
         backend = settings.current_backend()
-    if func in creators:
+    if func in CREATORS:
         return DECLINED  # only the array that was passed as `like=` knows the backend
     if func is np.dot and len(args) == 2 and not kwargs:
         made = host_values.product(func, *args)

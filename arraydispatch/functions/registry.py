@@ -40,13 +40,14 @@ from ..common.signal_safety import importing
 from ..common.signatures import parameters_of
 from ..runtime import dtypes
 from ..ufuncs.facts import FACTS
+from ..ufuncs.plans import describe as describe_ufunc
 from ..ufuncs.ufunc_methods import Bound
 from .layouts import Layout
 from .specs import Body, Checks, Facts, Into, Mode, OnHost, Parallel, Returns, Spec, Views, Written, sorted_out
 from .topics import LATER, TOPICS, topics_of
 
 __all__ = [
-    "GUFUNCS", "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Checks", "Entry", "Facts", "Into", "Layout", "Mode",
+    "CREATORS", "GUFUNCS", "HOST", "METHODS", "OTHERS", "REFUSED", "SCIENTIFIC", "SPECS", "XP", "Body", "Checks", "Entry", "Facts", "Into", "Layout", "Mode",
     "OnHost", "Parallel", "Returns", "Spec", "Views", "Written", "bind", "describe", "dispatched", "facts_of", "family", "implements", "left_to_numpy", "load", "load_topics",
     "on_host", "position_of", "resolve", "spec_of",
 ]  # fmt: skip
@@ -76,6 +77,9 @@ SCIPYS = "it is SciPy's own code, for the host"
 
 GUFUNCS: dict[np.ufunc, Body] = {}
 """Generalized ufunc -> body with NumPy's ``axes= axis= keepdims= dtype=``; filled by the topic ``products``."""
+
+CREATORS: dict[Any, Callable[..., Any]] = {}
+"""NumPy function with ``like=`` (NEP 35) -> function that creates an `Array`; filled by :mod:`arraydispatch.api.creation`."""
 
 REFUSED: dict[Any, str] = {}
 """NumPy function object -> reason to refuse it on every backend."""
@@ -243,6 +247,16 @@ class XP:
         setattr(self, name, bound)
         return bound
 
+    def runs(self, name: str) -> bool:
+        """Whether the backend runs the NumPy function or ufunc of this name itself, in ``np``, ``np.linalg`` or ``np.fft``."""
+        func = _numpys(name)
+        if func is None or self.backend.native_is_ndarray:
+            return func is not None
+        if isinstance(func, np.ufunc):
+            return describe_ufunc(func, self.backend)[0] != "host"
+        entry = resolve(func, self.backend)
+        return entry.run is not None or (func in CREATORS and func not in HOST)
+
     def ndim_of(self, a: Any) -> int:
         """Return the number of dimensions of a native array."""
         return len(self.shape_of(a))
@@ -299,6 +313,17 @@ class XP:
     def call(self, ufunc: np.ufunc, *operands: Any) -> Any:
         """Call a ufunc, given as an object."""
         return bind(ufunc, self.backend)(*operands)
+
+
+def _numpys(name: str) -> Any:
+    """Return the NumPy function of a name such as ``mean``, ``inv`` or ``linalg.inv``, or None."""
+    for module in (np, np.linalg, np.fft):
+        found: Any = module
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if callable(found) and not isinstance(found, type):
+            return found
+    return None
 
 
 Backend.resolver = XP

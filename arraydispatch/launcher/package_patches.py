@@ -588,7 +588,10 @@ class Doors:
         """Make a backend's library treat arrays as ndarrays, because the program uses it directly."""
         if importlib.util.find_spec(f"{loader.__package__}.{name}.direct_use"):
             direct_use = importlib.import_module(f"{loader.__package__}.{name}.direct_use")
-            direct_use.receive(numpy_classes.ndarray, user_compilers.numpys_own, self._exchanges)
+            if hasattr(direct_use, "receive"):
+                direct_use.receive(numpy_classes.ndarray, self._exchanges)
+            if hasattr(direct_use, "hand_out"):
+                direct_use.hand_out(numpy_classes.ndarray, user_compilers.numpys_own, self._exchanges)
             if hasattr(direct_use, "is_tracing"):
                 process.visited = direct_use.is_tracing
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import array
 import importlib
 import re
+import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import arraydispatch as ad
+from arraydispatch.backends.base import Unsupported
 from arraydispatch.common import errors
 from arraydispatch.common.pytrees import tree_leaves
 from arraydispatch.runtime import settings
@@ -344,6 +346,58 @@ def test_supports(backend: str) -> None:
     assert b.supports("float64")
     assert not b.supports("no such feature")
     assert isinstance(b.capabilities, frozenset)
+    assert all(map(b.supports, b.capabilities))
+
+
+def test_supports_the_functions_that_the_backend_runs(backend: str) -> None:
+    code = f"import arraydispatch as ad; print(*map(ad.backend({backend!r}).supports, {_FUNCTIONS!r}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True"] * len(_FUNCTIONS)
+    b = ad.backend(backend)
+    for name in ("save", "array2string", "isnat", "frompyfunc", "loadtxt"):
+        assert b.supports(name) is (backend == "numpy")
+    assert not any(map(b.supports, ("ndarray", "linalg", "linalg.nothing", "__name__", "")))
+
+
+_FUNCTIONS = [
+    "mean",
+    "cumsum",
+    "interp",
+    "sin",
+    "divmod",
+    "inv",
+    "linalg.inv",
+    "fft",
+    "fft.rfft",
+    "zeros",
+    "array",
+    "where",
+]
+
+
+def test_capabilities_are_what_works(backend: str) -> None:
+    b, x = ad.backend(backend), ad.asarray([1.0, 2.0], backend=backend)
+    calls: dict[str, Callable[[], Any]] = {
+        "jit": lambda: ad.jit(lambda v: v * v)(x),
+        "grad": lambda: ad.grad(lambda v: (v * v).sum())(x),
+        "value_and_grad": lambda: ad.value_and_grad(lambda v: (v * v).sum())(x)[1],
+        "jacobian": lambda: ad.jacobian(lambda v: v * v)(x),
+        "hessian": lambda: ad.hessian(lambda v: (v * v).sum())(x),
+        "vmap": lambda: ad.vmap(lambda v: v * v)(x),
+        "stop_gradient": lambda: ad.stop_gradient(x),
+        "while_loop": lambda: ad.while_loop(lambda v: v.sum() < 9, lambda v: v * 2, x),
+        "random": lambda: ad.asarray(b.random("normal", (2,), np.dtype(float), None)),
+        "dlpack": lambda: ad.asarray(np.from_dlpack(x)) if b.on_cpu(x.native) else x,
+    }
+    for name in ("int8", "uint16", "uint64", "float16", "float64", "longdouble", "complex64", "complex128"):
+        calls[name] = lambda name=name: b.from_numpy(np.ones(2, name))
+    for name, call in calls.items():
+        assert b.supports(name) is (name in b.capabilities)
+        if b.supports(name):
+            assert np.shape(call())[0] == 2, name
+        else:
+            with pytest.raises((TypeError, Unsupported)):
+                call()
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------

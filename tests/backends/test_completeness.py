@@ -25,7 +25,7 @@ from tests.functions.grid_rows import ROWS
 
 registry.load_topics()
 FUNCTIONS = coverage.dispatched()
-DECLARED = registry.SPECS.keys() | registry.HOST.keys() | registry.REFUSED.keys() | creation.CREATORS.keys()
+DECLARED = registry.SPECS.keys() | registry.HOST.keys() | registry.REFUSED.keys() | registry.CREATORS.keys()
 DECLARED -= registry.SCIENTIFIC  # SciPy's
 IN_GRID = {name for row in ROWS for name in row.names.split()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -227,3 +228,50 @@ def test_tensorflow_overwritten() -> None:
     with tf.GradientTape() as tape:
         made = _overwritten(ad.wrap(x))
     assert tape.gradient(made, x).numpy().tolist() == LAST
+
+
+def _mapped(backend: str, f: Callable[[Any], Any], tree: Any) -> Any:
+    """Map a function over the leaves of a pytree by the library's own function; NumPy has none."""
+    if backend == "jax":
+        return pytest.importorskip("jax").tree_util.tree_map(f, tree)
+    if backend == "torch":
+        return pytest.importorskip("torch.utils._pytree").tree_map(f, tree)
+    if backend == "tensorflow":
+        return pytest.importorskip("tensorflow").nest.map_structure(f, tree)
+    return [f(x) for x in tree]
+
+
+def test_arrays_of_a_namespace_keep_its_rule_for_elements(backend: str) -> None:
+    xp = ad.namespace(backend)
+    for x in (xp.asarray([1.0, 2.0]), xp.asarray(1.0), xp.asarray([1, 2])):
+        for same in (lambda v: v, lambda v: v + v):
+            (made,) = _mapped(backend, same, [x])
+            for element in (made[0] if made.ndim else made + 1, xp.sum(made), xp.astype(made, xp.float32)[...]):
+                assert type(element) is ad.Array
+    y = ad.asarray(X, backend=backend)
+    (made,) = _mapped(backend, lambda v: v, [y])
+    assert type(made[0]) is type(y[0])
+
+
+def test_functions_of_jax_keep_the_rule_of_a_namespace() -> None:
+    jax = pytest.importorskip("jax")
+    xp = ad.namespace("jax")
+    with jax.enable_x64(True):
+        x = xp.asarray(2.0)
+        for made in (
+            jax.jit(lambda v: v + 1)(x),
+            jax.jit(xp.sum)(xp.asarray(X)),
+            jax.grad(lambda v: (v * v).native)(x),
+        ):
+            assert type(made) is ad.Array
+            assert type(made + 1) is ad.Array
+
+
+def test_moved_arrays_of_a_namespace_keep_its_rule_for_elements(backend: str) -> None:
+    xp = ad.namespace(backend)
+    with ad.execution("compiled"):
+        x = xp.asarray([1.0, 2.0]) * 2
+        moved = [x, x.to_device(x.device), x.to_device(x.device) + 1]
+        for made in moved:
+            assert type(made[0]) is ad.Array
+    assert all(type(made[0]) is ad.Array for made in moved)

@@ -21,7 +21,7 @@ from ...backends.kinds import Kind
 from ...common import events, tracing
 from ...common.lazy_attributes import lazy
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend, Unsupported, bytes_in, collect
+from ..base import Backend, Unsupported, bytes_in, collect
 from ..devices import Device, host_memory, processors
 from . import direct_use, host_kernels, linalg, primitives, reductions, shardings, ufuncs
 from .host_kernels import HOST_KERNELS, LEFT_TO_NUMPY, aligned_copy, in_host_memory
@@ -309,16 +309,9 @@ class JaxBackend(Backend):
         os.environ[THREADS[0]] = str(max(n, threads_of_devices()))
 
     @property
-    def capabilities(self) -> frozenset[str]:
-        always = {"jit", "grad", "vmap", "sparse", "float64", "float16", "bfloat16"}
-        return frozenset(always | {"eig"} if jax.default_backend() == "cpu" else always)
-
-    def supports(self, feature: str) -> bool:
-        if feature in ("eig", "eigvals"):
-            return "eig" in self.capabilities
-        if feature in self.capabilities or feature in PRIMITIVES:
-            return True
-        return any(key.__name__ == feature for table in (self.UFUNCS, self.OVERRIDES) for key in table)
+    def lacks(self) -> frozenset[str]:
+        # `jnp.linalg.eig` decomposes general matrices on CPUs only.
+        return frozenset() if jax.default_backend() == "cpu" else frozenset({"eig", "eigvals"})
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 
@@ -415,7 +408,7 @@ class JaxBackend(Backend):
             return leaf
         if not self.is_native(leaf):  # a transform may put any object there
             return cls._holding(leaf, kind)
-        return (wrapper if leaf.ndim else cls)._holding(leaf, self.kind(leaf.dtype))
+        return (wrapper if leaf.ndim else cls)._holding(leaf, kind.of(leaf.dtype))
 
     def random(self, kind: str, shape: tuple[int, ...], dtype: np.dtype[Any], device: Any) -> Array:
         with _wide_types():

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from functools import partial, wraps
 from types import FrameType
 from typing import Any
@@ -41,7 +40,7 @@ NEEDS.update(ROWS)
 _received: set[type] = set()
 
 
-def receive(cls: Any, own: Callable[[Any], Any] | None = None, exchanges: Exchanges | None = None) -> None:
+def receive(cls: Any, exchanges: Exchanges | None = None) -> None:
     """Make JAX accept the class of arrays under the launcher; with ``exchanges``, also replace functions that take an array but not a
     pytree.
     """

@@ -13,7 +13,7 @@ from ...common.arguments import HELD
 from ...common.lazy_attributes import lazy
 from ...common.process_state import process
 from ...common.signal_safety import imported
-from ..base import PRIMITIVES, Backend
+from ..base import Backend
 from ..devices import Device, host_memory
 from . import overrides, primitives, ufuncs
 
@@ -150,14 +150,8 @@ class NumpyBackend(Backend):
         threadpoolctl.threadpool_limits(limits=n)
 
     @property
-    def capabilities(self) -> frozenset[str]:
-        return frozenset({"mutable", "float64", "float16", "longdouble", "object", "eig"})
-
-    def supports(self, feature: str) -> bool:
-        if feature in self.capabilities or feature in PRIMITIVES:
-            return True
-        # NumPy runs all of its own functions, in every namespace.
-        return any(callable(getattr(module, feature, None)) for module in (np, np.linalg, np.fft))
+    def lacks(self) -> frozenset[str]:
+        return frozenset({"grad", "value_and_grad", "jacobian", "hessian", "bfloat16"})
 
     # -- hooks ------------------------------------------------------------------------------------------------------
 

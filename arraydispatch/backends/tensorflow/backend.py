@@ -303,17 +303,6 @@ class TensorFlowBackend(Backend):
         tf.config.threading.set_intra_op_parallelism_threads(n)
         tf.config.threading.set_inter_op_parallelism_threads(n)
 
-    @property
-    def capabilities(self) -> frozenset[str]:
-        return frozenset(
-            {
-                "jit", "grad", "value_and_grad", "jacobian", "hessian", "vmap", "custom_gradient", "stop_gradient",
-                "while_loop", "host_call", "sparse", "dlpack", "eager", "fused", "eig", "random",
-                "float16", "bfloat16", "float64", "complex64", "complex128",
-                "uint16", "uint32", "uint64",
-            }
-        )  # fmt: skip
-
     # -- hooks ------------------------------------------------------------------------------------------------------
 
     def loop(self, going: Any, step: Any, state: Any, most: int) -> Any:
@@ -401,7 +390,7 @@ def _receive(wrapper: Any, backend: Any) -> None:
         if not backend.is_native(leaf):  # a transform may put any object there
             return cls._holding(leaf, kind)
         # A scalar keeps its class too, even if TensorFlow has stacked it: TensorFlow compares the classes before and after.
-        return wrapper._holding(leaf, backend.kind(backend.dtype_of(leaf)))
+        return wrapper._holding(leaf, kind.of(backend.dtype_of(leaf)))
 
     def traced(a: Any, context: Any) -> Any:
         value = a.native

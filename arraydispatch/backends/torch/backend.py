@@ -366,17 +366,6 @@ class TorchBackend(Backend):
     def use_threads(self, n: int) -> None:
         torch.set_num_threads(n)
 
-    @property
-    def capabilities(self) -> frozenset[str]:
-        return frozenset(
-            {
-                "jit", "grad", "value_and_grad", "jacobian", "hessian", "vmap", "custom_gradient", "stop_gradient",
-                "while_loop", "host_call", "mutable", "views", "sparse", "dlpack", "eager", "fused", "eig", "random",
-                "float16", "bfloat16", "float64", "complex64", "complex128",
-                "uint16", "uint32", "uint64",
-            }
-        )  # fmt: skip
-
     # -- hooks ------------------------------------------------------------------------------------------------------
 
     def adopt_wrapper(self, wrapper: type) -> None:
@@ -409,7 +398,7 @@ class TorchBackend(Backend):
                 return leaf
             if not isinstance(leaf, Tensor):  # a transform may put any object there
                 return cls._holding(leaf, kind)
-            return (wrapper if leaf.ndim else cls)._holding(leaf, self.kind(self.dtype_of(leaf)))
+            return (wrapper if leaf.ndim else cls)._holding(leaf, kind.of(self.dtype_of(leaf)))
 
         pytree.register_pytree_node(
             cls,

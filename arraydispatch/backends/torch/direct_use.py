@@ -36,7 +36,7 @@ def _leave_out() -> None:
 _BUILDER = "torch._dynamo.variables.builder"
 
 
-def receive(cls: Any, own: Callable[[Any], Any], exchanges: Exchanges) -> None:
+def hand_out(cls: Any, own: Callable[[Any], Any], exchanges: Exchanges) -> None:
     """Replace ``torch.compile`` for a run of the launcher, so that compiled functions get NumPy's objects in place of ours.
 
     ``cls`` is the class of arrays under the launcher, and ``own`` returns NumPy's object for one of ours.

@@ -344,10 +344,6 @@ class Deferring(Backend):
     def survives_fork(self) -> bool:
         return self.home.survives_fork
 
-    @property
-    def capabilities(self) -> frozenset[str]:
-        return self.home.capabilities
-
     # -- kernels ---------------------------------------------------------------------------------------------------------
 
     def compute_dtype(self, ufunc: np.ufunc, dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -104,7 +104,7 @@ def full_name(func: Any) -> str:
 
 
 def _function(func: Any, backend: Backend) -> Answer | None:
-    if func in creation.CREATORS:
+    if func in registry.CREATORS:
         return _creation(func.__name__)
     entry = registry.resolve(func, backend)
     if func in registry.SCIENTIFIC and backend.native_is_ndarray:

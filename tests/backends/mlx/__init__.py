@@ -9,7 +9,7 @@ from typing import Any
 import mlx.core as mx
 import numpy as np
 
-from arraydispatch.backends.base import PRIMITIVES, Backend
+from arraydispatch.backends.base import Backend
 from arraydispatch.backends.devices import Device
 
 from . import primitives, ufuncs
@@ -74,11 +74,8 @@ class MlxBackend(Backend):
         mx.eval(*arrays)
 
     @property
-    def capabilities(self) -> frozenset[str]:
-        return frozenset({"float64"})
-
-    def supports(self, feature: str) -> bool:
-        return feature in self.capabilities or feature in PRIMITIVES
+    def lacks(self) -> frozenset[str]:
+        return frozenset({"random"})
 
 
 BACKEND = MlxBackend()

@@ -8,7 +8,7 @@ from typing import Any
 import array_api_strict as xp
 import numpy as np
 
-from arraydispatch.backends.base import PRIMITIVES, Backend
+from arraydispatch.backends.base import Backend
 from arraydispatch.backends.devices import Device
 
 from . import primitives, ufuncs
@@ -70,11 +70,8 @@ class StrictBackend(Backend):
         return a
 
     @property
-    def capabilities(self) -> frozenset[str]:
-        return frozenset({"float64"})
-
-    def supports(self, feature: str) -> bool:
-        return feature in self.capabilities or feature in PRIMITIVES
+    def lacks(self) -> frozenset[str]:
+        return frozenset({"random"})
 
 
 BACKEND = StrictBackend()
