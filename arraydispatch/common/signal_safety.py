@@ -169,13 +169,13 @@ def aside(f: Callable[[], None]) -> None:
 
 
 def imported(*names: str, alone: bool = False) -> ModuleType:
-    """Import modules, uninterrupted by signal handlers, and return the last.
+    """Import modules, uninterrupted by signal handlers and finalizers, and return the last.
 
     ``alone``: whether these modules import only our modules and modules that are already imported.
     """
     if any(_is_missing(name) for name in names):
         if alone and not _imp.lock_held():
-            aside(lambda: _import(names))
+            _without_finalizers(aside, lambda: _import(names))
         else:
             importing(lambda: _import(names), all(name.startswith("arraydispatch.") for name in names))
     return sys.modules[names[-1]]
@@ -188,9 +188,31 @@ def importing(f: Callable[[], None], brief: bool = True) -> None:
     ``brief``: the function imports no other library, which may take seconds.
     """
     if may_import():
-        (briefly if brief else aside)(f)
+        _without_finalizers(briefly if brief else aside, f)
     else:
-        f()
+        _without_finalizers(f)
+
+
+_collector: Any = None
+"""Control of the garbage collector, with methods ``hold`` and ``let``."""
+
+
+def hold_by(collector: Any) -> None:
+    """Set the control of the garbage collector by which imports of our modules hold it: a finalizer that computes must find them whole."""
+    global _collector
+    _collector = collector
+
+
+def _without_finalizers(run: Callable[..., None], *args: Any) -> None:
+    collector = _collector
+    if collector is None:
+        run(*args)
+        return
+    collector.hold()
+    try:
+        run(*args)
+    finally:
+        collector.let()
 
 
 def _import(names: tuple[str, ...]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import wraps
 from types import BuiltinFunctionType, MethodDescriptorType, ModuleType
 from typing import Any
@@ -110,6 +111,7 @@ def _of_class(module: ModuleType, name: str, cls: type) -> Iterator[Exchange]:
 _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
 
+@dataclass(eq=False)
 class Loads:
     """Loads of the extension modules of a run, which open their doors.
 
@@ -123,12 +125,11 @@ class Loads:
         Exchanges of the run, which close the doors.
     """
 
-    def __init__(self, exchanges: Exchanges) -> None:
-        self._exchanges = exchanges
-        self._lock = threading.Lock()
-        self._running: list[bytes] = []
-        """Contents of the files of the modules that are being loaded."""
-        self._classes: list[Exchange] = []
+    exchanges: Exchanges
+    _lock: Any = field(default_factory=threading.Lock)
+    _running: list[bytes] = field(default_factory=list)
+    """Contents of the files of the modules that are being loaded."""
+    _classes: list[Exchange] = field(default_factory=list)
 
     @contextmanager
     def loading(self, module: ModuleType) -> Iterator[None]:
@@ -155,8 +156,8 @@ class Loads:
             if each.name in vars(each.holder) and isinstance(vars(each.holder)[each.name], type):
                 self._classes.append(each)
             else:
-                self._exchanges.add(each)
+                self.exchanges.add(each)
         for each in self._classes:
             name = each.name.encode()
             if not any(name in content for content in self._running):
-                self._exchanges.add(each)
+                self.exchanges.add(each)

@@ -17,6 +17,7 @@ import pytest
 import arraydispatch as ad
 from arraydispatch._core import handles
 from arraydispatch.backends import loader
+from arraydispatch.common import signal_safety
 from arraydispatch.engine.recording.tape import Collector, collector
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +56,23 @@ for thread in threads:
     thread.join()
 gc.collect()
 print(len(done), sorted(map(repr, done.items())))
+"""
+MODES = """\
+import gc
+import numpy as np
+gc.set_threshold(THRESHOLD, 2, 2)
+class Loop:
+    def __init__(self):
+        self.me = self
+    def __del__(self):
+        with np.errstate(divide="ignore"):
+            pass
+for i in range(20_000):
+    for k in range(i % 7):
+        Loop()
+    with np.errstate(all="ignore"):
+        x = [[] for _ in range(i % 5)]
+print("done")
 """
 
 
@@ -180,3 +198,21 @@ def test_a_finalizer_of_a_class_without_slots_is_called_for_each_array() -> None
     for _ in range(100):
         handles.new_array(Own, like._v, like._kind, True, None)
     assert ended == [3] * 100
+
+
+@pytest.mark.parametrize("threshold", [5, 13])
+def test_finalizers_may_set_error_modes(threshold: int, tmp_path: Path) -> None:
+    """On Python 3.11 the collector runs inside of ``ContextVar.set``, where a finalizer's own ``set`` must free nothing."""
+    script = tmp_path / "script.py"
+    script.write_text(MODES.replace("THRESHOLD", str(threshold)))
+    assert _run(script, "--backend", "numpy").stdout == "done\n"
+
+
+def test_finalizers_do_not_run_while_a_module_is_imported() -> None:
+    seen: list[bool] = []
+    assert gc.isenabled()
+    signal_safety.importing(lambda: seen.append(gc.isenabled()))
+    assert seen == [False] and gc.isenabled()
+    with pytest.raises(ZeroDivisionError):
+        signal_safety.importing(lambda: seen.append(1 // 0))
+    assert gc.isenabled()

@@ -21,7 +21,7 @@ import numpy as np
 from ..._core import machine
 from ..._core.handles import Handle
 from ...common import events
-from ...common.signal_safety import of_handler
+from ...common.signal_safety import hold_by, of_handler
 from ...memory import views
 from ...memory.roots import memory_of
 from ...memory.views import NEVER
@@ -180,6 +180,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=collector.begin)
 _collector = collector
 """``collector``, as a C value if this module is compiled."""
+hold_by(collector)
 
 
 class Tape:
