@@ -191,7 +191,28 @@ kept(PyObject *module, PyObject *unused)
     return PyLong_FromSize_t(total);
 }
 
+static PyObject *contexts[8];
+static int oldest;
+
+/* Called when the garbage collector begins and ends. In C, because a signal handler that runs in a Python function called
+   there loses its exception. Before Python 3.12 the collector may run inside of ContextVar.set, where a finalizer that sets
+   a variable of the same context would free what is in use, unless a copy of the context holds it. */
+static PyObject *
+hold_context(PyObject *module, PyObject *args)
+{
+    PyObject *copy = PyContext_CopyCurrent();
+    if (copy == NULL) {
+        return NULL;
+    }
+    PyObject *last = contexts[oldest];
+    contexts[oldest] = copy;
+    oldest = (oldest + 1) % 8;
+    Py_XDECREF(last);
+    Py_RETURN_NONE;
+}
+
 static PyMethodDef functions[] = {
+    {"hold_context", hold_context, METH_VARARGS, NULL},
     {"keep", keep, METH_VARARGS, NULL},
     {"kept", kept, METH_NOARGS, NULL},
     {NULL},

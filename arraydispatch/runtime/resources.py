@@ -14,9 +14,7 @@ import math
 import operator
 import os
 import sys
-from collections import deque
 from collections.abc import Iterator
-from contextvars import Context, copy_context
 from typing import Any
 
 from ..backends import loader
@@ -175,25 +173,13 @@ def keep_memory(all_blocks: bool = False) -> bool:
     except (OSError, AttributeError, TypeError):
         return False
     with contextlib.suppress(ImportError):
-        importlib.import_module("arraydispatch._core._allocator").keep(LARGEST - _AROUND, LARGE_KEPT)
+        allocator = importlib.import_module("arraydispatch._core._allocator")
+        allocator.keep(LARGEST - _AROUND, LARGE_KEPT)
         # NumPy keeps the allocator in a context variable. In a context with values, ufuncs search for the error state at each call
         # unless it is one of them. So set it to the same object, which tells the short paths that the program has set nothing.
         state = importlib.import_module("numpy._core.umath")._extobj_contextvar
         state.set(state.get())
-        if sys.version_info < (3, 12) and _hold_context not in gc.callbacks:
-            gc.callbacks.append(_hold_context)
+        # A context that is never empty meets an error of Python before 3.12: see `hold_context`.
+        if sys.version_info < (3, 12) and allocator.hold_context not in gc.callbacks:
+            gc.callbacks.append(allocator.hold_context)
     return done
-
-
-_contexts: deque[Context] = deque(maxlen=4)
-"""Copies of the contexts in which the last collections began."""
-
-
-def _hold_context(phase: str, _: Any) -> None:
-    """Keep what a context variable's ``set`` reads while the garbage collector runs inside ``set``, as it may before Python 3.12.
-
-    A finalizer that sets a variable of the same context (``np.errstate`` does) would free it, unless the context was empty. With NumPy's allocator in
-    it, it never is.
-    """
-    if phase == "start":
-        _contexts.append(copy_context())
