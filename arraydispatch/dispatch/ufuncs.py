@@ -7,6 +7,7 @@ The path of the operators is short on purpose: two dict look-ups, the plan's own
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from time import perf_counter
 from typing import Any
 
@@ -283,11 +284,13 @@ def _slow(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[st
         unusual = method != "__call__" or (kwargs and not (ufunc in STANDARD and wrapping.is_standard(inputs)))
         if unusual and backend.native_is_ndarray and settings.current_precision() is None:
             return _by_numpy(ufunc, method, inputs, kwargs, outs, backend)
-        if backend.scope is None:
-            made = _general(ufunc, method, inputs, kwargs, outs, where, backend)
-        else:
-            with backend.within():
+        # With a mask the old elements of ``out`` are read and written back: no other thread may write them in between.
+        with views.exchange if outs and where is not True else nullcontext():
+            if backend.scope is None:
                 made = _general(ufunc, method, inputs, kwargs, outs, where, backend)
+            else:
+                with backend.within():
+                    made = _general(ufunc, method, inputs, kwargs, outs, where, backend)
         if backend.deferred:
             wrapping.obtained(made, backend)
         return made
