@@ -33,6 +33,7 @@ class _Row(NamedTuple):
     built_for: dict[str, str] = {}  # noqa: RUF012 -- kind of accelerators -> what shows it (see `hardware.reaches`)
     platforms: str = ""  # environment variable that limits it to platforms; "cpu": no accelerator
     environment: tuple[dict[str, str], ...] = ()  # variables read on import; a group is set if none of it is
+    adds: dict[str, str] = {}  # noqa: RUF012 -- an option to add to variables that it reads on import, unless the user has given it
     imports: tuple[str, ...] = ()  # other modules it imports that print messages while they are imported
     exact: dict[str, str] = {}  # noqa: RUF012 -- words to add to variables that it reads at its start, so that it does not contract arithmetic
     several: str = ""  # pattern of an environment variable, as NAME=VALUE, that makes a CPU count as several devices
@@ -48,6 +49,9 @@ class _Row(NamedTuple):
 
 # Without fused multiply-add instructions, XLA cannot contract a product and a sum.
 _XLA_ROUNDS_TWICE = {"XLA_FLAGS": "--xla_cpu_max_isa=AVX"}
+# Its "tiled emitter" writes loops over elements without constants: exp and tanh take three times as long as in its other loops, and
+# operations on an array and a transposed one 14 times (JAX 0.10.2, TensorFlow 2.21).
+_XLA_LOOPS = {"XLA_FLAGS": "--xla_backend_extra_options=xla_cpu_disable_tiled_emitter"}
 
 KNOWN: dict[str, _Row] = {
     "numpy": _Row("numpy", ("numpy",), "pip install numpy"),
@@ -59,6 +63,7 @@ KNOWN: dict[str, _Row] = {
             "TPU": "distribution libtpu",
         },
         "JAX_PLATFORMS",
+        adds=_XLA_LOOPS,
         exact=_XLA_ROUNDS_TWICE,
         several="JAX_NUM_CPU_DEVICES=|XLA_FLAGS=.*host_platform_device_count",
         simulate="JAX_NUM_CPU_DEVICES",
@@ -88,6 +93,7 @@ KNOWN: dict[str, _Row] = {
         # While it is imported, its C++ code writes its findings to stderr, e.g. that a CPU lacks some instruction.
         # Errors are raised as well, and fatal ones are still written.
         environment=({"TF_CPP_MIN_LOG_LEVEL": "3"},),
+        adds=_XLA_LOOPS,
         imports=("absl", "h5py", "jax", "matplotlib", "numexpr"),
         exact=_XLA_ROUNDS_TWICE,
         keeps={"TF_XLA_FLAGS": "--tf_xla_persistent_cache_directory='{}'"},
@@ -255,6 +261,10 @@ def prepare(name: str) -> None:
     for group in KNOWN[name].environment:
         if os.environ.keys().isdisjoint(group):
             os.environ.update(group)
+    for variable, option in KNOWN[name].adds.items():
+        given = os.environ.get(variable, "")
+        if option.partition("=")[0] not in given:
+            os.environ[variable] = f"{option} {given}".rstrip()
 
 
 def prepare_exact(name: str) -> None:

@@ -257,3 +257,17 @@ def test_how_threads_wait_is_the_users_choice(
     loader.prepare("torch")
     assert (os.environ.get("OMP_WAIT_POLICY"), os.environ.get("GOMP_SPINCOUNT")) == (policy, looks)
     assert os.environ["THP_MEM_ALLOC_ENABLE"] == "1"
+
+
+@pytest.mark.parametrize("library", ["jax", "tensorflow"])
+@pytest.mark.parametrize(
+    "said", ["", "--xla_cpu_max_isa=AVX", "--xla_backend_extra_options=xla_cpu_disable_loop_unrolling"]
+)
+def test_options_of_the_compiler_are_the_users_choice(library: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An option that the user gives stays as it is, and options that are given already stay the last ones, which win."""
+    monkeypatch.setattr(os, "environ", {"XLA_FLAGS": said} if said else {})
+    loader.prepare(library)
+    loader.prepare(library)
+    found = os.environ["XLA_FLAGS"].split()
+    assert found[-1:] == [said] or not said
+    assert sum(word.startswith("--xla_backend_extra_options") for word in found) == 1
