@@ -21,10 +21,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from . import callers
 from .process_state import process
+
+T = TypeVar("T")
 
 APART = 0.002
 """Seconds after which a postponed signal is sent again."""
@@ -175,7 +177,7 @@ def imported(*names: str, alone: bool = False) -> ModuleType:
     """
     if any(_is_missing(name) for name in names):
         if alone and not _imp.lock_held():
-            _without_finalizers(aside, lambda: _import(names))
+            without_finalizers(aside, lambda: _import(names))
         else:
             importing(lambda: _import(names), all(name.startswith("arraydispatch.") for name in names))
     return sys.modules[names[-1]]
@@ -188,9 +190,9 @@ def importing(f: Callable[[], None], brief: bool = True) -> None:
     ``brief``: the function imports no other library, which may take seconds.
     """
     if may_import():
-        _without_finalizers(briefly if brief else aside, f)
+        without_finalizers(briefly if brief else aside, f)
     else:
-        _without_finalizers(f)
+        without_finalizers(f)
 
 
 _collector: Any = None
@@ -203,14 +205,14 @@ def hold_by(collector: Any) -> None:
     _collector = collector
 
 
-def _without_finalizers(run: Callable[..., None], *args: Any) -> None:
+def without_finalizers(run: Callable[..., T], *args: Any) -> T:
+    """Call a function while the garbage collector is held, so that it calls no finalizer, and return the result."""
     collector = _collector
     if collector is None:
-        run(*args)
-        return
+        return run(*args)
     collector.hold()
     try:
-        run(*args)
+        return run(*args)
     finally:
         collector.let()
 

@@ -218,3 +218,42 @@ def test_finalizers_do_not_run_while_a_module_is_imported() -> None:
     with pytest.raises(ZeroDivisionError):
         signal_safety.importing(lambda: seen.append(1 // 0))
     assert gc.isenabled()
+
+
+TRACED = """\
+import gc
+import numpy as np
+
+gc.set_threshold(3, 1, 1)
+found = []
+
+class Loop:
+    def __init__(self, n):
+        self.me, self.a = self, np.arange(float(n))
+
+    def __del__(self):
+        found.append((len(self.a), float(np.sqrt(self.a).sum() - np.sqrt(np.arange(float(len(self.a)))).sum())))
+
+for n in range(10, 22):
+    for _ in range(3):
+        Loop(n)
+    y = np.exp(np.ones(n)) * 2 + np.tanh(np.ones(n)).cumsum()
+    np.median(y) + np.linalg.norm(y)
+gc.collect()
+print(len(found), sorted(set(found)))
+"""
+"""New shapes, for which a library traces kernels and programs, while finalizers compute."""
+
+
+_AT_ONCE, _COMPILED = ("--min-size", "1"), ("--execution", "compiled", "--min-size", "0")
+
+
+@pytest.mark.parametrize(
+    ("library", "options"),
+    [("jax", _AT_ONCE), ("jax", _COMPILED), ("torch", _AT_ONCE), ("tensorflow", _AT_ONCE), ("tensorflow", _COMPILED)],
+)
+def test_finalizers_are_not_traced(library: str, options: tuple[str, ...], tmp_path: Path) -> None:
+    loader.check(library)  # conftest.py skips the test
+    script = tmp_path / "traced.py"
+    script.write_text(TRACED)
+    assert _run(script, "--backend", library, *options).stdout == f"36 {[(n, 0.0) for n in range(10, 22)]}\n"

@@ -11,6 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ...common.signal_safety import without_finalizers
+
 Array = Any
 Kernel = Callable[..., Any]
 
@@ -31,7 +33,8 @@ def kernel(function: Callable[..., Any], static: tuple[int, ...] = (), **options
     @wraps(function)
     def fresh(*args: Any) -> Any:
         inputs = {id(leaf) for leaf in jax.tree.leaves([a for i, a in enumerate(args) if i not in static])}
-        return jax.tree.map(lambda out: jnp.copy(out) if id(out) in inputs else out, function(*args))
+        made = without_finalizers(function, *args)  # a finalizer that computes would be traced, too
+        return jax.tree.map(lambda out: jnp.copy(out) if id(out) in inputs else out, made)
 
     return jax.jit(fresh, static_argnums=static, **options)
 

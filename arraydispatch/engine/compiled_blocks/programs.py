@@ -16,7 +16,7 @@ from weakref import ref as weak
 import numpy as np
 
 from ...backends.base import Backend
-from ...common.signal_safety import of_handler
+from ...common.signal_safety import of_handler, without_finalizers
 from ...runtime import settings
 from ...runtime.execution_policy import shapes
 from .counters import counters
@@ -134,13 +134,17 @@ class Block:
             try:
                 with self.backend.within():
                     if not known:
-                        self.program = self._compiled(inputs)
+                        self.program = without_finalizers(self._compiled, inputs)
                     elif dead := self._dead_each_time(spare):
                         known = False
-                        self.program = self._compiled(inputs, dead) or self.program
+                        self.program = without_finalizers(self._compiled, inputs, dead) or self.program
                         self.gives_up = False  # without room for another program, this one goes on
-                    if self.program is not None:
+                    if self.program is None:
+                        pass
+                    elif known:
                         self.program.run(self, inputs, spare, made)
+                    else:  # the library may trace it now; a finalizer that computes would be traced, too
+                        without_finalizers(self.program.run, self, inputs, spare, made)
             except Exception as error:  # too much for memory or compiler: call by call it may work, or raise
                 if of_handler(error):
                     raise

@@ -17,7 +17,7 @@ import numpy as np
 from ...backends.base import Backend, LeftToNumPy
 from ...common import tracing
 from ...common.pytrees import mapped
-from ...common.signal_safety import of_handler
+from ...common.signal_safety import of_handler, without_finalizers
 from ...functions.registry import spec_of
 from ...runtime import settings
 from ...runtime.dtypes import OnlyOnHost
@@ -181,7 +181,10 @@ class Unit:
 
         try:
             with backend.within(), tracing.watched(settings.on_cpu(backend.name)) as looks:
-                made = backend.transforms.abstract(traced, [(x.shape, x.dtype) for x in ins], device)
+                # A finalizer that computes would be traced, too.
+                made = without_finalizers(
+                    backend.transforms.abstract, traced, [(x.shape, x.dtype) for x in ins], device
+                )
         except Exception as error:  # the call itself will raise it, at its own line
             if of_handler(error):
                 raise
