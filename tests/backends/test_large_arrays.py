@@ -52,7 +52,7 @@ def _truths(dtype: str) -> list[Any]:
         *((1j, complex(-0.0, np.nan)) if dtype in "FD" else ()),
     ):
         for rest in (0, 1):
-            for place in ((0, 0), (-1, -1), (500, 7)):
+            for place in ((0, 0), (-1, -1)):
                 x = np.full(LARGE, rest, dtype)
                 x[place] = value
                 made.append(x)
@@ -89,15 +89,17 @@ def test_truth_along_axes(backend: str, dtype: str) -> None:
         _check(lambda y, n=name: getattr(np, n)(y.conj(), axis=0), backend, x)
 
 
-@pytest.mark.parametrize("dtype", "bBhHiIlLefd")
-@pytest.mark.parametrize("shape", [(40, 50), (400, 350), LARGE], ids=str)
+@pytest.mark.parametrize(
+    ("dtype", "shape"), [*((t, (400, 350)) for t in "bBhHiIlLefd"), *((t, LARGE) for t in "hifd")], ids=str
+)
 def test_comparisons(backend: str, dtype: str, shape: tuple[int, int]) -> None:
     rng = np.random.default_rng(2)
     x = rng.integers(0, 9, shape).astype(dtype)
     y = rng.integers(0, 9, shape).astype(dtype)
     if dtype in "efd":
         x[0, :3], y[1, :3], x[-1, -3:] = (np.nan, -0.0, np.inf), (np.nan, 0.0, -np.inf), (np.nan, -0.0, -np.inf)
-    for ufunc in (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal):
+    orders = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal)
+    for ufunc in orders if shape != LARGE else (np.less, np.equal):
         for other in (5, x.dtype.type(3), 0.0 if dtype in "efd" else 0):
             _check(lambda x, o=other, f=ufunc: f(x, o), backend, x)
             _check(lambda x, o=other, f=ufunc: f(o, x), backend, x)
