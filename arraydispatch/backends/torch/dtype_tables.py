@@ -129,6 +129,13 @@ def out_of_transforms() -> Any:
     return stack
 
 
+def readable(a: Tensor) -> bool:
+    """Whether a kernel may choose its steps by the values: they are in host memory, and no derivative, transform or recorded program sees
+    the operations.
+    """
+    return a.is_cpu and not a.requires_grad and concrete(a) and out_of_transforms() is AS_IT_IS
+
+
 def may_alias(a: Tensor, b: Tensor) -> bool:
     """Whether two tensors may be views of one storage; always true in the compiler, which cannot tell.
 

@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from . import host_kernels
-from .dtype_tables import concrete, derived, innermost_transform, ordered, out_of_transforms
-from .host_kernels import comparing, finding, sqrt
+from .comparisons import comparison, comparison_of_bytes, into, order_of_uint64
+from .dtype_tables import concrete, derived, innermost_transform, out_of_transforms, readable
+from .host_kernels import comparing, finding, sqrt, vectorized
 from .powers import float_power, power, real_power
 from .reductions import ACCUMULATE, REDUCE
 
@@ -30,67 +31,12 @@ Kernel = Callable[..., Any]
 # -- order ---------------------------------------------------------------------------------------------------------
 
 
-def _order_of_uint64(plain: Kernel, a: Any, b: Any) -> Tensor:
-    """Compare uint64 by shifted values; torch does not order uint64."""
-    device = (a if isinstance(a, Tensor) else b).device
-    return plain(*(ordered(torch.as_tensor(x, dtype=torch.uint64, device=device)) for x in (a, b)))
-
-
-def _into(out: Tensor | None, result: Tensor) -> Tensor:
-    return result if out is None else out.copy_(result)
-
-
-def _comparison(plain: Kernel, mirrored: Kernel) -> Kernel:
-    """Make an ordering kernel that also accepts a Python scalar on either side (torch accepts one on the right only)."""
-
-    def kernel(a: Any, b: Any, out: Tensor | None = None) -> Tensor:
-        if not isinstance(a, Tensor):
-            if b.dtype is torch.uint64:
-                return _into(out, _order_of_uint64(plain, a, b))
-            return mirrored(b, a, out=out)
-        if a.dtype is torch.uint64:
-            return _into(out, _order_of_uint64(plain, a, b))
-        return plain(a, b, out=out)
-
-    return kernel
-
-
-def _comparison_of_bytes(plain: Kernel, mirrored: Kernel) -> Kernel:
-    """Make a comparison of booleans and of integers of one byte.
-
-    On a CPU torch compares bytes with a number one at a time, but with an array of bytes 32 at a time. So the number is made an array,
-    which is four times as fast, including the time to make the array, and ten times if one row serves for all rows.
-    """
-
-    def kernel(a: Any, b: Any, out: Tensor | None = None) -> Tensor:
-        if not isinstance(a, Tensor) or (not a.ndim and isinstance(b, Tensor) and b.ndim):
-            return _against_bytes(mirrored, b, a, out)
-        return _against_bytes(plain, a, b, out)
-
-    return kernel
-
-
-def _against_bytes(plain: Kernel, a: Tensor, b: Any, out: Tensor | None) -> Tensor:
-    if a.numel() >= _WORTH_FILLING and a.is_cpu and concrete(a):
-        by_rows = a.shape[-1] >= _ROW and a.stride(-1) == 1
-        if not isinstance(b, Tensor):
-            b = torch.full(a.shape[-1:], b, dtype=a.dtype) if by_rows else torch.full_like(a, b)
-        elif not b.ndim and concrete(b):
-            b = b.expand(a.shape[-1:] if by_rows else a.shape).clone(memory_format=torch.contiguous_format)
-    return plain(a, b, out=out)
-
-
-_WORTH_FILLING = 1 << 14
-_ROW = 256
-"""Length of a row from which comparing row by row is as fast."""
-
-
 def _extremum(plain: Kernel, at_least: Kernel) -> Kernel:
     """Make a kernel that extends torch's maximum, minimum, fmax or fmin to uint64."""
 
     def kernel(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
         if a.dtype is torch.uint64:
-            return _into(out, torch.where(_order_of_uint64(at_least, a, b), a, b))
+            return into(out, torch.where(order_of_uint64(at_least, a, b), a, b))
         return plain(a, b, out=out)
 
     return kernel
@@ -306,13 +252,62 @@ def frexp(a: Tensor) -> tuple[Tensor, Tensor]:
     return _by_power_of_two(a, -exponent), exponent.to(torch.int32)
 
 
+_LARGE = 1 << 14
+"""Number of elements from which a look at the values costs less than it can save."""
+
+
+def square(a: Tensor, out: Tensor | None = None) -> Tensor:
+    """Square; torch computes squares of integers by its power function, in 3 to 20 times the time of a product."""
+    return torch.square(a, out=out) if a.dtype.is_floating_point or a.dtype.is_complex else torch.mul(a, a, out=out)
+
+
+def arctan2(a: Tensor, b: Tensor, out: Tensor | None = None) -> Tensor:
+    """Compute the angle. On a CPU torch has vector code only for operands without gaps; the parts of complex numbers have them."""
+    if a.numel() >= _LARGE and a.is_cpu and concrete(a) and concrete(b):
+        a, b = _without_gaps(a), _without_gaps(b)
+    return torch.atan2(a, b, out=out)
+
+
+def _without_gaps(a: Tensor) -> Tensor:
+    steps = [step for step, n in zip(a.stride(), a.shape) if n > 1]
+    return a.clone() if steps and min(steps) > 1 else a
+
+
+def cbrt(a: Tensor, out: Tensor | None = None) -> Tensor:
+    """Compute the cube root, which torch lacks, by a power of the magnitude and one Newton step: accurate to the last bit or two.
+
+    For zeros, infinities and NaN a derivative is that of the square root of the magnitude: also infinite or zero there.
+    """
+    if a.dtype.itemsize < 4:
+        return into(out, cbrt(a.to(torch.float32)).to(a.dtype))
+    if (made := host_kernels.by_vectors(np.cbrt, a, out)) is not None:
+        return made
+    if not derived(a):
+        return into(out, _cube_root(a))
+    ends, mirrored = (a == 0) | ~torch.isfinite(a), torch.signbit(a)
+    root = torch.sqrt(torch.where(ends, torch.where(mirrored, -a, a), 1.0))
+    return into(out, torch.where(ends, torch.where(mirrored, -root, root), _cube_root(torch.where(ends, 1.0, a))))
+
+
+def _cube_root(a: Tensor) -> Tensor:
+    size = torch.abs(a)
+    root = torch.pow(size, 1.0 / 3.0)
+    step = (root - size / (root * root)) / torch.full(
+        (), 3.0, dtype=a.dtype, device=a.device
+    )  # no cube, which could overflow
+    return torch.copysign(torch.where(torch.isfinite(size) & (size > 0), root - step, size), a)
+
+
 # -- signs and parts -------------------------------------------------------------------------------------------------
 
 
 def sign(a: Tensor) -> Tensor:
     """Return the sign; torch gives 0 for NaN."""
     if a.dtype.is_floating_point:
-        return torch.sign(a).masked_fill_(a != a, math.nan)  # `where` takes 20 times as long on 1 M elements
+        signs = torch.sign(a)
+        if a.numel() >= _LARGE and readable(a) and not math.isnan(torch.amax(a).item()):
+            return signs  # the maximum is NaN if an element is, and takes a third of the time of a comparison
+        return signs.masked_fill_(a != a, math.nan)  # `where` takes 20 times as long on 1 M elements
     if a.dtype is torch.uint64:
         return (a != 0).to(torch.uint64)
     return torch.sign(a)
@@ -405,19 +400,19 @@ def _complex_negative(a: Tensor, out: Tensor | None = None) -> Tensor:
 def _complex_log1p(a: Tensor, out: Tensor | None = None) -> Tensor:
     """Compute log1p by modulus and angle, as NumPy does; torch gives NaN if real or imaginary part is infinite, and keeps -0.0."""
     re = a.real + 1
-    return _into(out, torch.complex(torch.log(torch.hypot(re, a.imag)), torch.atan2(a.imag, re)))
+    return into(out, torch.complex(torch.log(torch.hypot(re, a.imag)), torch.atan2(a.imag, re)))
 
 
 def _complex_log2(a: Tensor, out: Tensor | None = None) -> Tensor:
     """Compute log2; torch's scalar code multiplies by a complex number, by which an infinite real part makes the imaginary part NaN."""
     parts = torch.view_as_real(torch.log(a)) * (1 / math.log(2))
-    return _into(out, torch.view_as_complex(parts))
+    return into(out, torch.view_as_complex(parts))
 
 
 def _complex_arccos(a: Tensor, out: Tensor | None = None) -> Tensor:
     """Compute arccos; torch has +0 for the imaginary part on both sides of the real axis."""
     angle = torch.acos(a)
-    return _into(out, torch.complex(angle.real, torch.copysign(angle.imag, -a.imag)))
+    return into(out, torch.complex(angle.real, torch.copysign(angle.imag, -a.imag)))
 
 
 UFUNCS: dict[Any, Kernel] = {
@@ -435,9 +430,10 @@ UFUNCS: dict[Any, Kernel] = {
     np.positive: torch.clone,
     np.absolute: host_kernels.absolute,
     np.fabs: torch.abs,
-    np.square: torch.square,
+    np.square: square,
     np.reciprocal: torch.reciprocal,
     np.sqrt: sqrt,
+    np.cbrt: cbrt,
     np.gcd: gcd,
     np.lcm: lcm,
     np.sign: sign,
@@ -457,7 +453,7 @@ UFUNCS: dict[Any, Kernel] = {
     # exponentials, logarithms
     np.exp: torch.exp,
     np.exp2: torch.exp2,
-    np.expm1: torch.expm1,
+    np.expm1: vectorized(np.expm1, torch.expm1, torch.float32),
     np.log: torch.log,
     np.log2: torch.log2,
     np.log10: torch.log10,
@@ -470,20 +466,20 @@ UFUNCS: dict[Any, Kernel] = {
     np.arcsin: torch.asin,
     np.arccos: torch.acos,
     np.arctan: torch.atan,
-    np.arctan2: torch.atan2,
+    np.arctan2: arctan2,
     np.sinh: sinh,
     np.cosh: cosh,
     np.tanh: torch.tanh,
-    np.arcsinh: torch.asinh,
-    np.arccosh: torch.acosh,
+    np.arcsinh: vectorized(np.arcsinh, torch.asinh, torch.float32, torch.float64),
+    np.arccosh: vectorized(np.arccosh, torch.acosh, torch.float32, torch.float64),
     np.arctanh: torch.atanh,
     # order
     np.equal: comparing(np.equal, torch.eq),
     np.not_equal: comparing(np.not_equal, torch.ne),
-    np.less: comparing(np.less, _comparison(torch.lt, torch.gt)),
-    np.less_equal: comparing(np.less_equal, _comparison(torch.le, torch.ge)),
-    np.greater: comparing(np.greater, _comparison(torch.gt, torch.lt)),
-    np.greater_equal: comparing(np.greater_equal, _comparison(torch.ge, torch.le)),
+    np.less: comparing(np.less, comparison(torch.lt, torch.gt)),
+    np.less_equal: comparing(np.less_equal, comparison(torch.le, torch.ge)),
+    np.greater: comparing(np.greater, comparison(torch.gt, torch.lt)),
+    np.greater_equal: comparing(np.greater_equal, comparison(torch.ge, torch.le)),
     np.maximum: _extremum(_maximum, torch.ge),
     np.minimum: _extremum(_minimum, torch.le),
     np.fmax: _extremum(_fmax, torch.ge),
@@ -528,12 +524,12 @@ _FLOAT: dict[Any, Kernel] = {
 }  # fmt: skip
 
 _BYTES: dict[Any, Kernel] = {
-    np.equal: _comparison_of_bytes(torch.eq, torch.eq),
-    np.not_equal: _comparison_of_bytes(torch.ne, torch.ne),
-    np.less: _comparison_of_bytes(torch.lt, torch.gt),
-    np.less_equal: _comparison_of_bytes(torch.le, torch.ge),
-    np.greater: _comparison_of_bytes(torch.gt, torch.lt),
-    np.greater_equal: _comparison_of_bytes(torch.ge, torch.le),
+    np.equal: comparison_of_bytes(torch.eq, torch.eq),
+    np.not_equal: comparison_of_bytes(torch.ne, torch.ne),
+    np.less: comparison_of_bytes(torch.lt, torch.gt),
+    np.less_equal: comparison_of_bytes(torch.le, torch.ge),
+    np.greater: comparison_of_bytes(torch.gt, torch.lt),
+    np.greater_equal: comparison_of_bytes(torch.ge, torch.le),
 }
 
 _INTEGER: dict[Any, Kernel] = {
@@ -553,8 +549,10 @@ _COMPLEX: dict[Any, Kernel] = {
 
 
 def kernel_for(ufunc: Any, dtype: np.dtype[Any], scalars: bool) -> Kernel | None:
-    """Return the fastest exact kernel of a ufunc for one dtype; None if :data:`UFUNCS` has none. It is torch's own function if the kernel
-    in :data:`UFUNCS` treats only other dtypes specially.
+    """Return the kernel for operands of this dtype; None if :data:`UFUNCS` has none.
+
+    The kernel in :data:`UFUNCS` handles every dtype. Where this dtype needs less, a leaner one is returned, often torch's own function.
+    ``scalars``: whether one operand is a Python scalar.
     """
     row = UFUNCS.get(ufunc)
     if dtype.kind == "c":
@@ -577,6 +575,7 @@ _COMPUTED_INTEGERS = frozenset(np.dtype(t) for t in (np.int8, np.int16, np.int32
 INPLACE: frozenset[Any] = (
     frozenset(ufunc for ufunc, kernel in UFUNCS.items() if isinstance(kernel, type(torch.add))) - {np.positive}
     | {np.equal, np.not_equal, np.logical_and, np.logical_or, np.logical_xor}
+    | {np.square, np.cbrt, np.arctan2, np.expm1, np.arcsinh, np.arccosh}
     | frozenset(_ORDER)
 )
 """Ufuncs whose kernel accepts ``out=``, a tensor of the loop's output dtype, which may be one of the operands."""
