@@ -78,12 +78,18 @@ def test_truth_along_axes(backend: str, dtype: str) -> None:
         x[0, 0, :4] = np.nan, -0.0, np.inf, 0.0
     if dtype in "FD":
         x[1, 1, :3] = 1j, complex(np.nan, 0), complex(-0.0, -0.0)
-    layouts = (x, x.T, x[::2, ::-1, 1::3], x[:, :1], np.broadcast_to(x[0], x.shape), x.real, x.transpose(1, 0, 2))
-    for y in layouts:
+    layouts = (x, x.T, x[::2, ::-1, 1::3], np.broadcast_to(x[0], x.shape))
+    for y in layouts if backend in ("numpy", "torch") else layouts[:1]:  # the others compile each of them
         for name in ("all", "any", *(("max", "min") if dtype == "?" else ())):
-            for axis in (None, 0, -1, (0, 2), (0, 1, 2), ()):
-                for keepdims in (False, True):
-                    _check(lambda y, a=axis, k=keepdims, n=name: getattr(np, n)(y, axis=a, keepdims=k), backend, y)
+            for axis, keepdims in (
+                (None, False),
+                (0, True),
+                (-1, False),
+                ((0, 2), False),
+                ((0, 1, 2), True),
+                ((), False),
+            ):
+                _check(lambda y, a=axis, k=keepdims, n=name: getattr(np, n)(y, axis=a, keepdims=k), backend, y)
     for name in ("all", "any"):
         _check(lambda y, n=name: getattr(np, n)(y, axis=1), backend, x[:, :0])
         _check(lambda y, n=name: getattr(np, n)(y.conj(), axis=0), backend, x)
