@@ -24,6 +24,8 @@ from ..backends import loader
 from ..common.members import MEMBERS, Form, Member
 from ..common.process_state import process
 from ..engine.recording import call_nodes
+from ..functions.registry import spec_of
+from ..functions.specs import Parallel
 from . import creation, functions, methods, recorded as recording, results
 from .creation import (
     at_once,
@@ -103,9 +105,18 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def _is_light(row: Member) -> bool:
+    """Whether a member is a method that is never recorded, and that threads share only for very large arrays or not at all."""
+    if not row.computes or row.recorded or row.operand or row.form not in ("method", "reduction"):
+        return False
+    spec = spec_of(getattr(np, row.name))
+    return spec is not None and (spec.parallel.light or spec.parallel == Parallel())
+
+
 def _made() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the recording forms of members, made from the general ones, and the thin forms, made from the recording ones."""
     recorded = {name: recording.over(row, general[name]) for name, row in MEMBERS.items() if row.recorded}
+    recorded |= {name: recording.at_once(name, general[name]) for name, row in MEMBERS.items() if _is_light(row)}
     thin = dict(recorded)
     for name, row in MEMBERS.items():
         if row.thin:
