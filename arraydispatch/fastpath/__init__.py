@@ -40,7 +40,7 @@ from .creation import (
     takes,
     unless_foreign,
 )
-from .functions import callers, of_function, of_ufunc, with_twins
+from .functions import callers, of_answer, of_at, of_function, of_ufunc, with_twins
 from .results import calls
 
 __all__ = [
@@ -57,6 +57,8 @@ __all__ = [
     "new",
     "of_data_at_once",
     "of_values",
+    "of_answer",
+    "of_at",
     "of_function",
     "of_ufunc",
     "takes",
@@ -116,11 +118,10 @@ def _is_light(row: Member) -> bool:
 def _made() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the recording forms of members, made from the general ones, and the thin forms, made from the recording ones."""
     recorded = {name: recording.over(row, general[name]) for name, row in MEMBERS.items() if row.recorded}
-    recorded |= {name: recording.at_once(name, general[name]) for name, row in MEMBERS.items() if _is_light(row)}
     thin = dict(recorded)
     for name, row in MEMBERS.items():
         if row.thin:
-            form = recorded.get(name, general[name])
+            form = recording.at_once(name, general[name]) if _is_light(row) else recorded.get(name, general[name])
             made = _BY_NAME[name](form) if name in _BY_NAME else _BY_FORM[row.form](_numpys(row), form, row)
             thin[name] = named(made, name)
     return recorded, thin
