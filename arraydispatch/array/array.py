@@ -623,14 +623,10 @@ class Array(Handle):
         shape = new_shape[0] if len(new_shape) == 1 else new_shape or None
         wrapping.beside_writers(reshaping.resize, self, shape, refcheck)
 
-    @property
-    def flat(self) -> Any:
-        """The elements in C order: indexable, assignable, iterable."""
-        return Flat(self)
-
-    @flat.setter
-    def flat(self, value: Any) -> None:
+    def _set_flat(self, value: Any) -> None:
         Flat(self)[:] = value
+
+    flat = property(Flat, _set_flat, doc="The elements in C order: indexable, assignable, iterable.")
 
 
 def _values(a: Array, why: str) -> np.ndarray[Any, Any]:

@@ -49,12 +49,11 @@ class Flat:
     __slots__ = ("_base", "_index", "_rest")
 
     def __init__(self, base: Any) -> None:
-        self._base = base
-        self._restart()
+        self._base, self._index = base, 0
+        self._rest: Iterator[Any] | None = None
 
     def _restart(self) -> None:
-        self._index = 0
-        self._rest: Iterator[Any] | None = None
+        self._index, self._rest = 0, None
 
     base = property(lambda self: self._base)
     index = property(lambda self: self._index)
@@ -81,7 +80,14 @@ class Flat:
         return element
 
     def __getitem__(self, key: Any) -> Any:
-        self._restart()
+        self._index, self._rest = 0, None
+        base = self._base
+        value = base._v
+        if type(key) is int and type(value) is np.ndarray and value.ndim == 1:
+            try:
+                return base[key]
+            except IndexError:
+                pass  # NumPy's error of a flat iterator is another one
         place = self._place(key) if type(key) is int else ()
         return self._base[place] if place else self._found(key)
 

@@ -24,6 +24,8 @@ from ..backends import loader
 from ..common.members import MEMBERS, Form, Member
 from ..common.process_state import process
 from ..engine.recording import call_nodes
+from ..functions.registry import spec_of
+from ..functions.specs import Parallel
 from . import creation, functions, methods, recorded as recording, results
 from .creation import (
     at_once,
@@ -38,7 +40,7 @@ from .creation import (
     takes,
     unless_foreign,
 )
-from .functions import callers, of_function, of_ufunc, with_twins
+from .functions import callers, of_answer, of_at, of_function, of_ufunc, with_twins
 from .results import calls
 
 __all__ = [
@@ -55,6 +57,8 @@ __all__ = [
     "new",
     "of_data_at_once",
     "of_values",
+    "of_answer",
+    "of_at",
     "of_function",
     "of_ufunc",
     "takes",
@@ -103,13 +107,21 @@ _BY_NAME: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def _is_light(row: Member) -> bool:
+    """Whether a member is a method that is never recorded, and that threads share only for very large arrays or not at all."""
+    if not row.computes or row.recorded or row.operand or row.form not in ("method", "reduction"):
+        return False
+    spec = spec_of(getattr(np, row.name))
+    return spec is not None and (spec.parallel.light or spec.parallel == Parallel())
+
+
 def _made() -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the recording forms of members, made from the general ones, and the thin forms, made from the recording ones."""
     recorded = {name: recording.over(row, general[name]) for name, row in MEMBERS.items() if row.recorded}
     thin = dict(recorded)
     for name, row in MEMBERS.items():
         if row.thin:
-            form = recorded.get(name, general[name])
+            form = recording.at_once(name, general[name]) if _is_light(row) else recorded.get(name, general[name])
             made = _BY_NAME[name](form) if name in _BY_NAME else _BY_FORM[row.form](_numpys(row), form, row)
             thin[name] = named(made, name)
     return recorded, thin

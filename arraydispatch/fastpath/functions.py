@@ -28,6 +28,7 @@ from .results import (
     DEEPEST,
     any_large,
     array_of,
+    at,
     before_write,
     computed_onto,
     into,
@@ -52,7 +53,7 @@ from .results import (
     written,
 )  # fmt: skip
 
-__all__ = ["array_function", "callers", "of_function", "of_large", "of_ufunc", "with_twins"]
+__all__ = ["array_function", "callers", "of_answer", "of_at", "of_function", "of_large", "of_ufunc", "with_twins"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -108,7 +109,7 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
     def with_two(x: Any, y: Any) -> Any:
         value: ndarray | None = handles.held(x, path.array_class) if before > 1 else None
         few = path.recorded if recordable else path.least
-        if value is not None and few and (value.size < few or of_any_size):
+        if value is not None and few and (value.size < few or of_any_size or answers):
             kind: Kind = handles.kind_of(x)
             second: ndarray | None = handles.held(y, path.array_class)
             if kind.standard or (waiting and lends and _are_read([x] if second is None else [x, y])):
@@ -119,10 +120,14 @@ def _caller(func: Any, spec: Any, large: bool = False) -> Any:
                     if reduced is not None:
                         return _finished(reduced, value, x, kind)
                 if type(y) in PLAIN or (type(y) is tuple and is_plain(y, None)):
+                    if answers:
+                        return run(value, y)
                     return _finished((run_two if _may_stand(value, holds) else run)(value, y), value, x, kind)
-            elif second.size < path.least > value.size and not answers:
+            elif answers or second.size < path.least > value.size:
                 theirs: Kind = handles.kind_of(y)
                 if theirs is kind or (theirs.backend is kind.backend and not theirs.standard):
+                    if answers:
+                        return run(value, second)
                     made = (run_two if _may_stand(value, holds) else run)(value, second)
                     return _finished(made, second, x, kind, y)
         return call((x, y), {})
@@ -555,6 +560,38 @@ def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]]
         return call(x, y, out)
 
     return shortened(call, None, pair, with_three, out=(None, pair_onto))
+
+
+def of_answer(func: Any) -> Callable[..., Any]:
+    """Make the function that a user calls as ``func``, which computes only from shapes, dtypes and memory."""
+    at_once_two = shorter[callers[func]][1]
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **kwargs)
+
+    def with_two(x: Any, y: Any) -> Any:
+        made = at_once_two(x, y) if type(x) is path.array_class else DECLINED
+        return func(x, y) if made is DECLINED else made
+
+    return shortened(call, None, with_two)
+
+
+def of_at(func: np.ufunc) -> Callable[..., Any]:
+    """Make the function that a user calls as ``func.at``, which writes its first argument."""
+    general = func.at
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and len(args) > 1 and at(func, *args):
+            return None
+        return general(*args, **kwargs)
+
+    def with_two(a: Any, indices: Any) -> Any:
+        return None if at(func, a, indices) else general(a, indices)
+
+    def with_three(a: Any, indices: Any, b: Any) -> Any:
+        return None if at(func, a, indices, b) else general(a, indices, b)
+
+    return shortened(call, None, with_two, with_three)
 
 
 def array_function(general: Any) -> Any:

@@ -13,7 +13,8 @@ cdef object DECLINED, PLAIN, SEQUENCES
 cdef dict _NUMPYS
 cdef Path path
 cdef bint _compiled
-cdef object _PLACES, _MASK
+cdef object _PLACES, _MASK, _DTYPE, _viewed
+cdef dict _DTYPES
 cdef Py_ssize_t _MANY, _WINDOW
 cdef _picked(ndarray x, ndarray index)
 cdef bint _is_scattered(ndarray mask) except -1

@@ -523,30 +523,27 @@ def view(general: Any) -> Any:
     def without(self: Handle) -> Any:
         if path.least and type(self) is path.array_class and type(self._v) is ndarray:
             x: ndarray = self._v
-            return view_of(self, x.view())
+            return view_of(self, _viewed(x))
         return general(self)
 
     def with_one(self: Handle, given: Any) -> Any:
-        if (
-            path.least
-            and type(self._v) is ndarray
-            and (
-                type(given) is str
-                or isinstance(given, np.dtype)
-                or (type(given) is type and issubclass(given, _NUMBERS))
-            )
-        ):
-            x: ndarray = self._v
-            made = part_of(self, x.view(given))
-            if made is not DECLINED:
-                return made
+        if path.least and type(self._v) is ndarray:
+            dtype = _DTYPES.get(given) if type(given) is type else given
+            if type(dtype) is str or isinstance(dtype, _DTYPE):
+                x: ndarray = self._v
+                made = part_of(self, _viewed(x, dtype))
+                if made is not DECLINED:
+                    return made
         return general(self, given)
 
     method.__doc__ = general.__doc__
     return handles.shortened(method, without, with_one)
 
 
-_NUMBERS = (int, float, complex, np.generic)
+_DTYPE, _viewed = np.dtype, ndarray.view
+_NUMBERS: Any = (bool, int, float, complex, *np.sctypeDict.values())
+_DTYPES: dict[Any, np.dtype[Any]] = {cls: np.dtype(cls) for cls in _NUMBERS}
+"""Class of numbers -> its dtype."""
 
 
 # -- the class that is shown --------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from . import results
 from .functions import of_large
 from .results import array_of, of_one, of_two
 
-__all__ = ["calibrate_by", "over"]
+__all__ = ["at_once", "calibrate_by", "over"]
 
 __warningregistry__ = None  # NumPy warns here, for a line of the user's: see arraydispatch.launcher.numpy_warnings
 
@@ -254,12 +254,23 @@ found.
 _ask: Callable[[np.ndarray], Any] = id
 
 
+def _work(name: str, value: ndarray) -> Any:
+    """Return NumPy's time for a method, in sums of eight-byte numbers: that of reading the array for :data:`_READS`."""
+    return value.nbytes >> 3 if name in _READS else value.size
+
+
+_READS = frozenset({"max", "mean", "min", "sum"})
+"""Reductions that take about as long as reading the array."""
+
+
 def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: str) -> Any:
     v = a._v
     if v is _counting[0]:
         _counting[1].append(references)
         return references  # `_count_of` ignores the result
-    if type(v) is not Node and not (type(v) is np.ndarray and tape.IN_THREADS <= v.size < call_nodes.most):
+    if type(v) is not Node and not (
+        type(v) is ndarray and v.size < call_nodes.most and _work(name, v) >= tape.IN_THREADS
+    ):
         return None
     found = _known.get(results.path.least > 0)
     alone = _count_of(how) if found is None else found[how]
@@ -277,11 +288,11 @@ def _reduced(name: str, a: Any, args: Any, kwargs: Any, references: int, how: st
     return made
 
 
-def _is_there(a: Any, value: ndarray) -> bool:
-    """Whether NumPy may compute with the value of a large array: no call is pending, and the array is too small for several threads."""
+def _is_there(a: Any, value: ndarray, work: Any) -> bool:
+    """Whether NumPy may compute with the value of a large array: no call is pending, and there is too little work for several threads."""
     if views.waiting or a._kind.standard or not a._kind.backend.hosted:
         return False
-    return bool(call_nodes.least <= value.size < min(2 * tape.IN_THREADS, call_nodes.most))
+    return bool(call_nodes.least <= value.size < call_nodes.most and work < 2 * tape.IN_THREADS)
 
 
 def _reduced_at_once(name: str, method: Any, a: Any, args: Any, kwargs: Any) -> Any:
@@ -289,7 +300,7 @@ def _reduced_at_once(name: str, method: Any, a: Any, args: Any, kwargs: Any) -> 
     if type(a._v) is not ndarray:
         return None
     value: ndarray = a._v
-    if not _is_there(a, value) or not results.is_plain(args, kwargs):
+    if not _is_there(a, value, _work(name, value)) or not results.is_plain(args, kwargs):
         return None
     start = perf_counter()
     result = lanes.called(name, value, args, kwargs)
@@ -313,6 +324,18 @@ def _reducer(name: str, general: Any) -> Any:
 
     method.__doc__ = general.__doc__
     return method
+
+
+def at_once(name: str, general: Any) -> Any:
+    """Make the form of a method that is never recorded: NumPy computes large values too, unless threads share the work."""
+    numpys = getattr(ndarray, name)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        made = _reduced_at_once(name, numpys, self, args, kwargs) if call_nodes.least else None
+        return general(self, *args, **kwargs) if made is None else made
+
+    method.__doc__ = general.__doc__
+    return named(method, name)
 
 
 def calibrate_by(ask: Callable[[np.ndarray], None]) -> None:
@@ -401,7 +424,7 @@ def _astype(general: Any) -> Any:
             made = call_nodes.astype(self, wanted) if wanted != self._kind.dtype else None
             v = self._v
             real = wanted.char in _REAL and self._kind.dtype.char in _REAL
-            if made is None and type(v) is ndarray and real and results.path.least and _is_there(self, v):
+            if made is None and type(v) is ndarray and real and results.path.least and _is_there(self, v, v.size):
                 return results.made_of(v.astype(wanted), [self])
             if made is not None:
                 return made

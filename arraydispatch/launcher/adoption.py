@@ -511,6 +511,14 @@ class ViewsOfMany(Views):
     _collects = 0
 
 
+class Answer(Stand):
+    """Stand-in for a function that reads no values and answers from shapes, dtypes and memory: ndarrays are not moved."""
+
+    def __init__(self, real: Any, module: str, name: str) -> None:
+        super().__init__(real, module, name)
+        self.target = fastpath.of_answer(real)
+
+
 class Made(Stand):
     """Stand-in for a function that makes arrays on the host with NumPy's own algorithm; results are moved to the backend."""
 
@@ -579,10 +587,10 @@ class _OfAnyUfunc(MethodStandIn):
         name = self.__name__
         if instance is None:
             return self
-        if name not in _UFUNC_METHODS:
+        if name not in _UFUNC_METHODS and name != "at":
             return getattr(instance.real, name)
         # Made on first use: most ufuncs, such as SciPy's 350, are never asked for it.
-        made = _UfuncMethod(instance, name, _UFUNC_METHODS[name])
+        made: Any = _At(instance) if name == "at" else _UfuncMethod(instance, name, _UFUNC_METHODS[name])
         setattr(instance, name, made)
         return made
 
@@ -673,6 +681,15 @@ class _UfuncMethod(Function):
         self.__self__ = ufunc
         self._out_at = out_at
         self._collects = 2 if method == "outer" else 1
+
+
+class _At(Stand):
+    """Stand-in for a ufunc's method ``at``."""
+
+    def __init__(self, ufunc: Ufunc) -> None:
+        module, name = ufunc._where
+        super().__init__(ufunc.real.at, module, f"{name}.at")
+        self.target = fastpath.of_at(ufunc.real)
 
 
 class Received(Stand):

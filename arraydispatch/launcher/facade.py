@@ -58,6 +58,8 @@ def _rule(real: Any) -> type[adoption.Stand] | None:
         return adoption.Made
     if facts.files:
         return adoption.Output
+    if mode == "meta" and not facts.looks and real in _dispatched():
+        return adoption.Answer
     if facts.looks or mode in ("meta", "update"):
         # These functions read no values, or write in place: do not move the ndarray.
         return None

@@ -88,6 +88,13 @@ def call(func: Any, *args: Any, **kwargs: Any) -> Any:
             return made
     if func not in INSTRUCTIONS or _context is None:
         return func(*args, **kwargs)
+    if not _have_rows(args):
+        if two and len(args) == 2 and not kwargs and args[0].size >= _CROSSED:
+            made = _in_strips(func, args[0], args[1])
+            if made is not None:
+                return made
+        if _needs_rows(func, args):
+            return func(*args, **kwargs)
     usual = _context.get()
     of, short = _last
     if of is not usual:
@@ -101,9 +108,75 @@ def call(func: Any, *args: Any, **kwargs: Any) -> Any:
     return copy_context().run(_with_buffers, short, func, args, kwargs)
 
 
+def _needs_rows(func: Any, args: tuple[Any, ...]) -> bool:
+    """Whether NumPy's loop takes longer than the copies to contiguous memory if the elements are apart: one that compares, or a narrow dtype."""
+    if func in _COMPARING:
+        return True
+    for x in args:
+        if type(x) is np.ndarray:
+            return bool(x.itemsize < _NARROW)
+    return False
+
+
+def _have_rows(args: tuple[Any, ...]) -> bool:
+    """Whether the arrays have an axis along which all are contiguous, or constant; a matrix and its transpose have none."""
+    arrays = [x for x in args if type(x) is np.ndarray and x.ndim]
+    for axis in range(1, 1 + max([x.ndim for x in arrays], default=0)):
+        if all(axis > x.ndim or x.shape[-axis] == 1 or x.strides[-axis] in (0, x.itemsize) for x in arrays):
+            return True
+    return not arrays
+
+
+_COMPARING = frozenset({func for func in INSTRUCTIONS if "dd->?" in func.types})
+
+
 def _with_buffers(short: Any, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     _context.set(short)
     return func(*args, **kwargs)
+
+
+# -- a matrix and one that lies across it ------------------------------------------------------------------------------
+
+_CROSSED = 1 << 18
+"""Number of elements from which strips are considered."""
+_PAGE = 4096
+_PAGES = 1536
+"""Number of pages whose addresses a processor keeps at hand."""
+_STRIP, _NARROW_STRIP = 512, 256
+"""Columns of a strip, and if its columns are whole pages apart, so that they share a few places of the cache."""
+
+
+def _in_strips(func: Any, x: Any, y: Any) -> Any:
+    """Compute a ufunc of a matrix and a transposed one strip by strip; return None if NumPy takes as long or must report an error.
+
+    NumPy goes along the rows of the result. The other matrix has each of these elements in a line of its own, and a row of 2,000 of them
+    is more than a processor keeps at hand, so each element comes from memory. A strip has short rows: with 3,600 columns ``x + x.T`` takes
+    55 ms, not 135.
+    """
+    if x.ndim != 2 or x.shape != y.shape or min(x.shape) < 2:
+        return None
+    try:
+        return raising(_by_strips, func, x, y)
+    except FloatingPointError as error:
+        if of_handler(error):
+            raise
+        return None
+
+
+def _by_strips(func: Any, x: Any, y: Any) -> Any:
+    corner = func(x[:2, :2], y[:2, :2])
+    made = np.empty(x.shape, corner.dtype, "C" if corner.flags.c_contiguous else "F")
+    out = made
+    if made.strides[0] < made.strides[1]:
+        x, y, out = x.T, y.T, made.T
+    length, apart = x.shape[1], max(abs(x.strides[1]), abs(y.strides[1]))
+    width = _STRIP if apart % _PAGE else _NARROW_STRIP
+    if length < 2 * width or (apart % _PAGE and length * min(apart, _PAGE) <= _PAGES * _PAGE):
+        return None
+    for begin in range(0, length, width):
+        part = slice(begin, begin + width)
+        call(func, x[:, part], y[:, part], out=out[:, part])
+    return made
 
 
 _STRETCH = 512

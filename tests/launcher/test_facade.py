@@ -137,11 +137,12 @@ RULES: list[tuple[type[adoption.Stand] | None, str]] = [
     (adoption.ViewsOfMany, "broadcast_arrays"),
     (adoption.Sequences, "block concat concatenate einsum histogramdd ix_ lexsort select stack linalg.multi_dot"),
     (adoption.Function, "sum sort astype copy apply_along_axis nan_to_num fft.fft linalg.svd array_equal"),
+    (adoption.Answer, "result_type shares_memory can_cast common_type"),
     (adoption.Ufunc, "add sin matmul"),
     (adoption.Received, "busday_count ma.sort polynomial.polynomial.polyval ma.getdata lib.format.read_array"),
     (
         None,
-        "result_type min_scalar_type array2string copyto put fill_diagonal seterr isfortran",
+        "min_scalar_type array2string copyto put fill_diagonal seterr isfortran",
     ),
 ]
 

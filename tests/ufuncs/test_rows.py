@@ -109,3 +109,44 @@ def test_only_what_gains_is_called_so() -> None:
 def test_numpy_has_what_is_asked_of_it() -> None:
     """Else each call is NumPy's as it is: right, and slower."""
     assert rows._context is not None
+
+
+_ACROSS = [operator.add, operator.eq, operator.lt, np.multiply, np.maximum, np.not_equal]
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i8", "u1", "?"])
+def test_a_matrix_and_its_transpose(backend: str, dtype: str) -> None:
+    """Strips have NumPy's bits, dtype and memory order, whichever operand lies across."""
+
+    def results(make: Any) -> list[Any]:
+        x = make(np.random.default_rng(3).integers(0, 3, (512, 512)).astype(dtype))
+        y = make(np.random.default_rng(4).integers(0, 3, (512, 640)).astype(dtype))[:, :512]
+        return [
+            op(a, b) for a, b in ((x, x.T), (x.T, x), (y.T, x), (x[::2], x.T[::2]), (y[2:], y.T[2:])) for op in _ACROSS
+        ]
+
+    with kept():
+        plain = results(lambda x: x)
+        default.min_size = 1 << 20
+        set_execution("fused")
+        ours = results(lambda x: ad.asarray(x, backend=backend))
+    for i, (theirs, mine) in enumerate(zip(plain, ours, strict=True)):
+        assert (mine.dtype, mine.strides) == (theirs.dtype, theirs.strides), i
+        np.testing.assert_array_equal(np.asarray(mine), theirs, str(i))
+
+
+def test_a_matrix_and_its_transpose_report_an_error_once() -> None:
+    x = np.full((512, 512), 1e308)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        made = rows.call(np.add, x, x.T)
+    assert [str(w.message) for w in caught] == ["overflow encountered in add"]
+    assert np.isinf(made).all()
+
+
+def test_strips_are_for_operands_without_rows_in_common() -> None:
+    x = np.random.default_rng(5).random((512, 512))
+    assert rows._in_strips(np.add, x, x.T) is not None
+    assert rows._in_strips(np.add, x[:, :300], x.T[:, :300]) is None  # too short
+    assert rows._have_rows((x, x[0])) and rows._have_rows((x[:, 1:], x[:, :1])) and rows._have_rows((x.T, x.T[1]))
+    assert not rows._have_rows((x, x.T))

@@ -32,7 +32,7 @@ PIECE = 1 << 19
 """Bytes of one array in a piece, in a stretch of several nodes: two or three such pieces fit into the cache of a core. Smaller pieces
 fit better, but with 128 KiB a fourth of the time of a sum went into the calls, and threads waited for each other's calls."""
 LONGEST = 1 << 17
-"""Number of elements in a piece of a single node, which does not profit from the cache."""
+"""Number of elements in a piece of a single node, which does not profit from the cache; only threads need its pieces."""
 LEAST_SUMMED = 128
 """Largest count of numbers that NumPy's pairwise sum adds without dividing them into halves."""
 BRIEF = 1 << 18
@@ -89,7 +89,9 @@ class Stretch:
         inner = math.prod(self.shape[1:]) if self.row else 1
         length = self.shape[0] if self.row else math.prod(self.shape)
         sizes = [arrays[slot].itemsize for _, slot, _ in self.full] + self.places
-        elements = LONGEST if len(self.steps) == 1 else PIECE // max(sizes)
+        elements = PIECE // max(sizes)
+        if len(self.steps) == 1:
+            elements = LONGEST if threads else length * inner
         share = -(-length * inner // max(threads, 1))
         longest = max(1, min(elements, share) // max(inner, 1))
         halved = [forms[i].halved for _, i, _ in self.parts]

@@ -57,6 +57,11 @@ def _axes(axis: Any, ndim: int) -> tuple[int, ...] | None:
     return found if found and len(set(found)) == len(found) else None
 
 
+def _work(func: np.ufunc, dtype: np.dtype[Any], span: tuple[int, ...]) -> int:
+    """Return NumPy's time for a reduction, in sums of eight-byte numbers. An extreme takes as long as its operand takes to be read."""
+    return prod(span) if func is np.add else prod(span) * dtype.itemsize >> 3
+
+
 @lru_cache(4096)
 def _form_of_all(func: np.ufunc, kind: Any, span: tuple[int, ...], fortran: bool) -> Form:
     """Return the form of a reduction to one element."""
@@ -65,7 +70,7 @@ def _form_of_all(func: np.ufunc, kind: Any, span: tuple[int, ...], fortran: bool
     call: Any = partial(func.reduce, axis=None, dtype=dtype)
     if func is np.add and dtype.kind in "iu":
         call = partial(integer_sums.add, dtype=dtype)
-    return Form(call, kind, (), prod(span), fortran=fortran, span=span, halved=whole)
+    return Form(call, kind, (), _work(func, dtype, span), fortran=fortran, span=span, halved=whole)
 
 
 @lru_cache(4096)
@@ -83,7 +88,7 @@ def _form_along(func: np.ufunc, kind: Any, span: tuple[int, ...], axes: tuple[in
         and span[2] in column_sums.LENGTHS
     ):
         call = column_sums.of(kind.dtype, span[2], keepdims)
-    return Form(call, kind, shape, prod(span), row=True, span=span)
+    return Form(call, kind, shape, _work(func, kind.dtype, span), row=True, span=span)
 
 
 def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
@@ -97,7 +102,7 @@ def _of_all(func: np.ufunc, a: Handle, dies: bool) -> Any:
         return None
     size = prod(v.shape)
     pending = type(v) is Node
-    if not call_nodes.least <= size < call_nodes.most or not (pending or size >= 2 * tape.IN_THREADS):
+    if not call_nodes.least <= size < call_nodes.most or not (pending or v.nbytes >> 3 >= 2 * tape.IN_THREADS):
         return None  # for no elements, NumPy raises an error for an extreme
     dtype = _result(func, kind.dtype)
     if dtype is None:
