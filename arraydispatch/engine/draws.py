@@ -240,8 +240,10 @@ class _Draw(Parts):
             self._filled, self.end = to, mine.bit_generator.state
 
     def _meeting(self, i: int) -> tuple[list[Any], int | None, dict[str, Any]]:
-        """Draw a part up to where it meets the next one. Return the part's values, the number of the next part's values to skip (None if
-        the two do not meet), and the generator's state after the part.
+        """Draw part ``i``, and go on into part ``i + 1`` until both draws are at one place of the generator's outputs (see the module).
+
+        Return the values drawn, in pieces; the number of values of part ``i + 1`` to skip (None if the two draws do not meet); and the
+        generator's state after these values.
         """
         stream, draw, begins = self._stream, self._draw, self._origin + i * self._length
         mine = stream.generator(outputs=begins) if i else stream.generator(self.end)

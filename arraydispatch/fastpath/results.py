@@ -524,7 +524,10 @@ def view_of(a: Any, value: ndarray) -> Any:
 
 
 def part_of(a: Handle, value: ndarray) -> Any:
-    """Wrap a view of an array's value with another dtype; return :data:`DECLINED` if the backend has no kind of that dtype yet."""
+    """Wrap a view of an array's value, of the same or another dtype.
+
+    Return :data:`DECLINED` if the backend has not made a kind of that dtype yet; the general path makes it.
+    """
     kind: Kind = a._kind
     seen = value.dtype
     if seen is not kind.dtype:

@@ -235,7 +235,11 @@ _ALONE = _references([np.empty(0)], 0)
 
 
 def _of_others(x: np.ndarray[Any, Any], what: str, given: tuple[Any, ...]) -> Any:
-    """Return an array on the memory of an ndarray that other code holds too; the ndarray itself if it is an argument or not shareable."""
+    """Return an array that shares the memory of ``x``, an ndarray that other code holds too.
+
+    Return ``x`` itself if it is one of ``given`` (the call's arguments), during tracing, or if its memory cannot be shared. The last is
+    reported as the result of ``what``.
+    """
     if any(x is value for value in given) or traced():
         return x
     memory = memory_of(x)

@@ -248,7 +248,7 @@ def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: n
 
 
 def _alike(one: Ghost, other: Ghost) -> bool:
-    """Whether two arrays of one shape have equal strides along the axes where strides matter."""
+    """Whether two ndarrays of one shape have equal strides, in bytes or in elements, along all axes that are longer than 1."""
     return (
         one.strides == other.strides
         or not one.size

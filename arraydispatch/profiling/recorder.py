@@ -537,7 +537,7 @@ class Profile(events.Listener):
         return self._waits
 
     def totals(self) -> Mapping[str, int]:
-        """Return the calls by class so far; cheap, for a progress line."""
+        """Return the number of calls so far of each class (``"hosted"``, ``"host"``, ``"fused"`` …). It is cheap, for a progress line."""
         found = {"hosted": self._counted_here}
         for tables in list(self._threads):
             for key, row in items(tables.calls):

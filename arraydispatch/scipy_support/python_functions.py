@@ -161,7 +161,9 @@ class _Globals(dict[str, Any]):
 
 
 def rerun(real: FunctionType) -> FunctionType:
-    """Return the function rebound to :class:`_Globals`; decorators, such as those that warn about arguments, stay around it."""
+    """Return a copy of the function whose globals are a :class:`_Globals`; its decorators, such as those that warn about arguments, wrap
+    the copy.
+    """
     inner, cells = getattr(real, "__wrapped__", None), real.__closure__ or ()
     if isinstance(inner, FunctionType):
         if not any(cell.cell_contents is inner for cell in cells):

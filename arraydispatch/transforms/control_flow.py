@@ -83,7 +83,7 @@ def _steps(max_iter: int | Sequence[int] | None) -> tuple[int | None, list[int] 
 
 
 def _is_known(leaves: Sequence[Any], backend: Backend) -> bool:
-    """Whether Python can run a loop here, because every value that the loop may read is known."""
+    """Whether Python can run a loop: no value that the loop may read is traced, except by a derivative, whose values are concrete."""
     if backend.native_is_ndarray:
         return True
     if any(t.staged and t.backend is backend for t in tracing.entered()):
@@ -97,13 +97,13 @@ def _is_known(leaves: Sequence[Any], backend: Backend) -> bool:
 
 
 def _is_taped() -> bool:
-    """Whether a derivative with known values is being taken here."""
+    """Whether the innermost transform in force is a derivative whose values are concrete."""
     trace = tracing.current()
     return trace is not None and not trace.staged
 
 
 class _Known:
-    """Loop that Python runs, because the values of the condition are known."""
+    """Loop that Python runs, because its values are concrete."""
 
     def __init__(self, going: Callable[[Any], Any], step: Callable[[Any], Any]) -> None:
         self.going, self.step = going, step

@@ -203,7 +203,7 @@ def _build(
         return _host(reason)
     ins, outs = loops[: ufunc.nin], loops[ufunc.nin :]
     kind: Literal["native", "composed"] = "native"
-    if scipys and special.is_composed(ufunc, loops, backend):
+    if scipys and special.lacks_kernel(ufunc, loops, backend):
         kind, computed, kernel = "composed", ins, special.kernel(ufunc, loops, backend)
     elif (body := BY_KIND.get((ufunc, ins[0].kind))) is not None and not backend.native_is_ndarray:
         kind, computed, kernel = "composed", ins, backend.fused(body)
@@ -366,7 +366,10 @@ def _casting(run: Run, backend: Backend, kinds: tuple[Kind, ...], nout: int) -> 
 
 
 def _compare_with_any_int(run: Run, backend: Backend, ufunc: np.ufunc, keys: tuple[Key, ...]) -> Run:
-    """Wrap ``run`` to compare integer arrays with Python ints of any size; with one out of range all elements give the same result."""
+    """Wrap ``run`` to compare integer arrays with Python ints of any size.
+
+    An int outside the dtype's range compares alike with every element, so the result is filled with one value.
+    """
     side = keys.index(int)
 
     def compare(*operands: Any) -> Any:

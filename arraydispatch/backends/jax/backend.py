@@ -54,7 +54,7 @@ _SMALL = 1 << 16
 
 
 class JaxBackend(Backend):
-    """Backend of JAX on its default device."""
+    """Backend of JAX: immutable arrays and tracers, on any of JAX's devices or split over a mesh of them."""
 
     name = "jax"
     library = "jax"

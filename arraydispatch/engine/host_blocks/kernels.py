@@ -464,7 +464,7 @@ def mask_of(told: Sequence[dict[str, Any] | None]) -> int:
 
 
 def compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: Any, mask: int, kept: Any) -> Any:
-    """Return the kernel; None until it is compiled; ``DECLINED`` if there are too many, or LLVM rejects it.
+    """Return the kernel of a chain, or None or ``DECLINED`` (see :func:`made`).
 
     The parameters are those of :func:`~arraydispatch.engine.host_blocks.kernel_source.source`.
     """
@@ -473,7 +473,9 @@ def compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: A
 
 
 def made(key: Any, make: Callable[[], Any]) -> Any:
-    """Return the kernel that ``make`` compiles, or None or ``DECLINED`` as :func:`compiled` does."""
+    """Return the kernel of ``key``, which ``make`` compiles; None until it is compiled; ``DECLINED`` if there are too many kernels, nothing
+    can be compiled, or LLVM rejects this one.
+    """
     found = _kernels.get(key, DECLINED)
     if found is not DECLINED or len(_kernels) >= MOST or _is_lost or not can_compile():
         return DECLINED if found is None else found
@@ -491,7 +493,7 @@ def made(key: Any, make: Callable[[], Any]) -> Any:
 
 
 def function(key: Any, source_for: Callable[[int], str]) -> Any:
-    """Compile a source to a function of two addresses; return None or ``DECLINED`` as :func:`compiled` does.
+    """Return the compiled function of ``key``, which takes two addresses; or None or ``DECLINED`` (see :func:`made`).
 
     ``source_for``: makes the source from the mask of all errors except underflow.
     """

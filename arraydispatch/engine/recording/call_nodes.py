@@ -107,7 +107,10 @@ def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
 
 
 def fits(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether NumPy converts a Python scalar to a dtype without an error or a warning."""
+    """Whether a Python scalar, as a weak operand (NEP 50), leaves a dtype as it is and converts to it without an error or a warning.
+
+    False for a bool beside integers, although NumPy converts it.
+    """
     kind = dtype.kind
     if type(value) is int and -_SMALL <= value <= _SMALL and kind in "fc":
         return True

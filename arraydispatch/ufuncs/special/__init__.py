@@ -24,7 +24,7 @@ from ...runtime import dtypes, settings
 from ..composed import COMPOSED
 from .formula import BODIES, OF_COMPLEX, UFUNCS
 
-__all__ = ["BODIES", "NAMES", "UFUNCS", "is_composed", "kernel", "learn", "name_of", "reason_of", "refusal"]
+__all__ = ["BODIES", "NAMES", "UFUNCS", "kernel", "lacks_kernel", "learn", "name_of", "reason_of", "refusal"]
 
 _MODULE = "scipy.special._ufuncs"
 _TOPICS = ("exponentials", "gammas", "bessel", "incomplete")
@@ -112,8 +112,8 @@ def _unless_left(made: Callable[..., Any], reason: str, backend: Backend, *opera
     return made(*operands)
 
 
-def is_composed(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> bool:
-    """Whether the library has no kernel for this loop of a SciPy ufunc, so that a formula runs, or :func:`refusal` gives a reason."""
+def lacks_kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> bool:
+    """Whether the library lacks a kernel for this loop of a SciPy ufunc. Then a formula runs, unless :func:`refusal` gives a reason."""
     return ufunc not in backend.UFUNCS or (_of_complex(loop) and not backend.native_is_ndarray)
 
 
