@@ -598,7 +598,7 @@ class Backend:
         return self.in_scope(run) if self.scoped else run
 
     def in_scope(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a function on native arrays to run in the scope, and to wait until there is memory for its result."""
+        """Wrap ``run``, a function of native arrays, to run in the library's scope, and to wait until there is memory for its result."""
 
         def inside(*natives: Any) -> Any:
             with self.within():
@@ -625,7 +625,7 @@ class Backend:
         """Make the library's own functions accept ``wrapper`` (which has ``.native``), and its existing subclasses."""
 
     def take_for_ndarrays(self, wrapper: type, so: bool) -> None:
-        """Set whether the library treats an `Array` as an ndarray (while a launcher runs) or as its native array."""
+        """Set whether the library treats a ``wrapper`` (the class of arrays) as an ndarray (while a launcher runs) or as its native array."""
 
     def fill(self, a: Native, value: Native) -> None:
         """Overwrite ``a`` in place with a value of the same shape and dtype. Mutable backends only."""
@@ -704,7 +704,7 @@ class Backend:
         return self.prim.scatter(a, tuple(places), value, "set")
 
     def _places(self, start: Native, n: int, step: int, like: Native) -> Native:
-        """Return ``start + step * i`` for i below n."""
+        """Return ``start + step * i`` for i below n, as int64 on the device of ``like``."""
         run = self.prim.iota(n, _INT64, self.device_of(like))
         steps = self.prim.full((n,), step, _INT64, self.device_of(like))
         offsets = self.UFUNCS[np.multiply](run, steps)

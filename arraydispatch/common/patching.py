@@ -402,9 +402,9 @@ class Exchanges:
         self._ends: list[Callable[[], None]] = []
 
     def put(self, where: str, make: Callable[[Exchange], Any], one: Any = None) -> None:
-        """Install one of :data:`NEEDS`, whose module is already imported; do nothing if this version lacks it.
+        """Install the exchange of ``where``, one of :data:`NEEDS`, whose module is already imported; do nothing if this version lacks it.
 
-        ``one``: a single object to patch instead of its class.
+        ``make``: returns the replacement, given the exchange. ``one``: a single object to patch instead of its class.
         """
         assert where in NEEDS, where
         module, _, path = where.partition(":")

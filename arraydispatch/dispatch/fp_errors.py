@@ -139,7 +139,7 @@ def look(
 ) -> None:
     """Report the errors of one elementwise call, given its native operands and result.
 
-    ``scalar``: whether the result is a scalar, which costs nothing to check.
+    ``where``: mask of the elements that were computed. ``scalar``: whether the result is a scalar, which costs nothing to check.
     """
     now, told = _known
     if in_force() is not now:

@@ -419,7 +419,7 @@ _NOT_EXACT = (
 
 
 def _where_asked(result: Any, where: Any, out: Any, backend: Backend) -> Any:
-    """Return the result where the mask is True, and the old value of ``out`` elsewhere."""
+    """Return the result where the mask ``where`` is True, and the old value of ``out`` elsewhere."""
     xp, device = backend.xp, backend.device_of(result)
     mask = xp.asarray(wrapping.to_native(where, backend, device), like=result)
     before = xp.prim.astype(wrapping.to_native(out, backend, device), backend.dtype_of(result))

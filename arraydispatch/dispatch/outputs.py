@@ -70,7 +70,7 @@ def check_core(
 
 
 def mask_of(where: Any, backend: Backend, like: Any) -> Any:
-    """Return ``where=`` as a native mask, or True if there is none."""
+    """Return ``where=`` as a native mask on the device of ``like``, a native array, or True if there is no mask."""
     if where is True:
         return True
     if isinstance(where, Handle | np.ndarray):

@@ -219,7 +219,10 @@ def is_given_back(a: Handle) -> bool:
 
 
 def settle(a: Handle, why: str) -> None:
-    """Move an array to the host, where its parts are read or written; from now on arrays of its shape may begin there."""
+    """Move an array to the host, where its parts are read or written; from now on arrays of its shape may begin there.
+
+    ``why``: reason in the report.
+    """
     root = views.owner(a)
     if root._kind.backend.defers:
         shapes.moved(ghost(root).shape)

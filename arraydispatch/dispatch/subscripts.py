@@ -463,7 +463,10 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _is_already_there(value: Handle, a: Handle, place: np.ndarray[Any, Any]) -> bool:
-    """Whether a value is the very place it is assigned to: ``x[key] += y`` ends with ``x[key] = x[key]``."""
+    """Whether ``value`` is the very part of ``a`` that it is assigned to, because ``x[key] += y`` ends with ``x[key] = x[key]``.
+
+    ``place``: that part of the ghost of ``a``.
+    """
     if value._base is None or views.owner(value) is not views.owner(a):
         return False
     held = ghost(value)

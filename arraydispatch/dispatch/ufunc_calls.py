@@ -83,7 +83,10 @@ def elementwise(
     ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any], where: Any, outs: tuple[Any, ...],
     backend: Backend, precision: settings.Precision,
 ) -> tuple[Any, str]:  # fmt: skip
-    """Run an elementwise call; return the native result and the class of the entry, such as ``"native"``."""
+    """Run an elementwise call; return the native result and the class of the entry, such as ``"native"``.
+
+    ``where``, ``outs``: arguments ``where=`` and ``out=``; ``options``: all other keyword arguments.
+    """
     natives, keys = operands_of(inputs, backend)
     casting = options.pop("casting", "same_kind")
     signature = _signature(ufunc, options)
@@ -138,7 +141,7 @@ def _converted(x: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _other_shapes(outs: tuple[Any, ...], where: Any) -> list[tuple[int, ...]]:
-    """Return the shapes that NumPy's error lists after those of the operands."""
+    """Return the shapes that NumPy's error lists after those of the operands: of ``outs``, and of the mask ``where``."""
     given = [x for x in outs if x is not None]
     return [np.shape(x) for x in (given if where is True else (*given, where))]
 
@@ -225,7 +228,10 @@ def of_method(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any], where: Any, outs: tuple[Any, ...],
     backend: Backend, precision: settings.Precision,
 ) -> tuple[Any, str]:  # fmt: skip
-    """Run ``reduce``, ``accumulate``, ``reduceat`` or ``at``; return the native result and the class of the entry."""
+    """Run ``reduce``, ``accumulate``, ``reduceat`` or ``at``; return the native result and the class of the entry.
+
+    ``where``, ``outs``: arguments ``where=`` and ``out=``; ``options``: all other keyword arguments.
+    """
     bound = Bound(ufunc, backend)
     kind = "native" if ufunc in backend.REDUCE else "composed"
     if describe(ufunc, backend)[0] == "host" and ufunc not in backend.REDUCE:

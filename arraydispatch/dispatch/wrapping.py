@@ -53,7 +53,10 @@ def find_backend(values: Iterable[Any]) -> Backend | None:
 
 
 def backend_among(values: Iterable[Any], found: Backend | None = None) -> Backend | None:
-    """Return the backend as :func:`find_backend` does, but raise RecursionError for a list that contains itself."""
+    """Return the backend as :func:`find_backend` does, but raise RecursionError for a list that contains itself.
+
+    ``found``: backend of earlier values.
+    """
     for x in values:
         cls = type(x)
         if cls in PLAIN:
@@ -346,7 +349,7 @@ def numbers(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def check_writeable(a: Handle, what: str = "assignment destination is read-only") -> None:
-    """Raise NumPy's error for a read-only array, or an error for a scalar."""
+    """Raise NumPy's error, with the message ``what``, for a read-only array, or an error for a scalar."""
     if process.admit is not None:
         process.admit(a)
     if issubclass(type(a), scalar_class):
@@ -383,7 +386,7 @@ def obtained(result: Any, backend: Backend) -> None:
 
 
 def beside_writers(run: Callable[..., Any], *args: Any) -> Any:
-    """Run a call; repeat it under the lock if another thread has written one of its arrays meanwhile and the buffer is gone."""
+    """Return ``run(*args)``; repeat the call under the lock if another thread has written one of its arrays meanwhile and the buffer is gone."""
     try:
         return run(*args)
     except Exception as error:

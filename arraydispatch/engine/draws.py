@@ -265,7 +265,7 @@ class _Draw(Parts):
         return pieces, skipped if here == there else None, mine.bit_generator.state
 
     def _put(self, i: int, pieces: list[Any], skipped: int | None, state: dict[str, Any]) -> None:
-        """Store a part, and write all stored parts that are next in order to the result."""
+        """Store part ``i``, as :meth:`_meeting` returns it, and write all stored parts that are next in order to the result."""
         ready = []
         with self._lock:
             self._drawn[i] = pieces, skipped, state

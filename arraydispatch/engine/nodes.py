@@ -427,7 +427,7 @@ def strides_of(shape: tuple[int, ...], itemsize: int, fortran: bool) -> tuple[in
 
 
 def like(form: Form) -> np.ndarray[Any, Any]:
-    """Return a stand-in for a result that has no memory yet: a read-only array of its dtype, shape and strides, without its values."""
+    """Return a stand-in for a result of this form that has no memory yet: a read-only array of its dtype, shape and strides."""
     steps = strides_of(form.shape, form.dtype.itemsize, form.fortran)
     one = _NOTHING[: form.dtype.itemsize].view(form.dtype)
     return np.lib.stride_tricks.as_strided(one, form.shape, steps, writeable=False)

@@ -286,7 +286,7 @@ def _finished(result: Any, value: ndarray, a: Handle, kind: Kind, b: Any = None)
 
 
 def _told_as_one(result: Any, found: list[Any]) -> Any:
-    """Wrap NumPy's result for the values of several arrays, and count the call if it computed."""
+    """Wrap NumPy's result for the values of the arrays ``found``, and count the call if it computed."""
     made = result if type(result) in PLAIN else made_of(result, found)
     if is_computed(made):
         path.calls += 1
@@ -337,7 +337,7 @@ of_large = _Callers(True)
 
 
 def _are_read(found: list[Any]) -> bool:
-    """Whether a pending call may read one of these arrays."""
+    """Whether a pending call may read one of the arrays ``found``."""
     for x in found:
         a: Handle = x
         value: ndarray = a._v
@@ -347,7 +347,9 @@ def _are_read(found: list[Any]) -> bool:
 
 
 def _beside_tables(args: Any, found: list[Any], tables: Any, large: bool) -> list[Any] | None:
-    """Return what :func:`values_of` returns, but let the arrays at the positions ``tables`` be large; all arrays if ``large``."""
+    """Return a list of the arguments with ndarrays in place of small arrays, which are appended to ``found``; None if one is not such a
+    value (see :func:`values_of`). Arguments at the positions ``tables`` may be large arrays; all arguments if ``large``.
+    """
     hosts: list[Any] = []
     for i, x in enumerate(args):
         inside = values_of((x,), found, DEEPEST, large or i in tables)

@@ -278,7 +278,7 @@ def iterating(general: Any) -> Any:
 
 
 class _Rows:
-    """Iterator over an array of two or more dimensions."""
+    """Iterator over ``of``, an array of two or more dimensions. ``rows``: its ndarray, whose rows are wrapped."""
 
     def __init__(self, of: Handle, rows: Any) -> None:
         self._of, self._rows = of, iter(rows)

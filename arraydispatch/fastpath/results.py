@@ -555,7 +555,7 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
 
 
 def made_of(result: Any, found: list[Any]) -> Any:
-    """Wrap NumPy's result for the values of arrays."""
+    """Wrap NumPy's result for the values of the arrays ``found``."""
     first: Handle = found[0]
     if type(result) is ndarray:
         new: ndarray = result
@@ -602,7 +602,7 @@ def _part(result: Any, found: list[Any], first: Handle) -> Any:
 
 
 def is_computed(made: Any) -> bool:
-    """Whether a call computed something, by its wrapped result: False if this is a view, or a list or tuple of views."""
+    """Whether a call computed something: False if ``made``, its wrapped result, is a view, or a list or tuple of views."""
     if type(made) is _path.array_class:
         a: Handle = made
         return a._base is None
@@ -714,7 +714,10 @@ def keywords_of(kwargs: dict[str, Any], found: list[Any], names: Any) -> dict[st
 
 
 def computed_onto(run: Any, hosts: Any, options: dict[str, Any], out: Handle, found: list[Any]) -> Any:
-    """Run a function that writes its result into ``out``, and return ``out``, or the wrapped result if it is another object."""
+    """Return ``out`` after ``run(*hosts, **options)`` has written to it, or the wrapped result of the call if that is another object.
+
+    ``found``: arrays among the arguments.
+    """
     before_write(out, out._v)
     try:
         result = run(*hosts, **options)

@@ -366,7 +366,9 @@ def _moving(ns: Any, step: Native, f: Native) -> Native:
 
 
 def _interp_complex(ns: Any, x: Any, xp: Any, fp: Native, left: Any, right: Any, period: Any) -> Native:
-    """Interpolate the real and the imaginary parts separately, so that an infinity in one does not affect the other."""
+    """Compute ``np.interp`` for complex ``fp``: the real and the imaginary parts separately, so that an infinity in one part does not affect
+    the other part.
+    """
 
     def part(y: Any, name: str) -> Any:
         return y if y is None else getattr(ns.prim, name)(_float(ns, y, dtypes.COMPLEX128, fp))

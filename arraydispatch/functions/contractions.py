@@ -127,7 +127,7 @@ def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
 
 
 def _by_numpy(xp: XP, arrays: list[Any], run: Callable[[list[Any]], Any]) -> Any:
-    """Compute with NumPy if the arrays are in host memory; return None if the library should compute."""
+    """Return the result of ``run`` on the arrays as ndarrays if all are in host memory; None if the library should compute."""
     backend = xp.backend
     lent = [backend.lent(x) for x in arrays]
     if any(x is None or dtypes.category(x.dtype) == "other" or dtypes.is_bfloat16(x.dtype) for x in lent):

@@ -67,7 +67,7 @@ def _sorted(xp: XP, lanes: Native) -> Native:
 
 
 def _or_nan(xp: XP, last: Native, result: Native) -> Native:
-    """Return the result, or NaN where the greatest element is NaN (NaNs sort last)."""
+    """Return the result, or NaN where ``last``, the last element in sorted order, is NaN (NaNs sort last)."""
     if not dtypes.is_floating(xp.dtype_of(last)):
         return result
     return xp.prim.where(xp.isnan(last), xp.prim.astype(last, xp.dtype_of(result)), result)
@@ -260,7 +260,7 @@ def _columns(xp: XP, lanes: Native, index: np.ndarray[Any, Any]) -> Native:
 
 
 def _blended(xp: XP, below: Native, above: Native, weight: Any) -> Native:
-    """Interpolate linearly from the nearer end, as NumPy does: exact at both ends."""
+    """Interpolate linearly between ``below`` and ``above`` from the nearer of the two, as NumPy does: exact at both ends."""
     step = xp.subtract(above, below)
     if isinstance(weight, float):
         if weight >= 0.5:

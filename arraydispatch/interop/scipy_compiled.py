@@ -78,7 +78,7 @@ _standing_in: dict[str, StandIn] = {}
 
 
 def _standing(name: str, real: Any, module: str, by: Callable[..., Any]) -> StandIn:
-    """Return the stand-in for a function; the same one for all modules that have it."""
+    """Return the stand-in for the function ``real``, which calls ``by``; the same one for all modules that have the function."""
     made = _standing_in.setdefault(name, StandIn(real, module, name))
     made.target = by
     return made

@@ -117,7 +117,10 @@ def adopt(x: np.ndarray[Any, Any]) -> Any:
 
 
 def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
-    """Move a new ndarray to the default backend, with floats in the precision in force; return it unchanged if no backend has its dtype."""
+    """Move a new ndarray to the default backend, with floats in the precision in force; return it unchanged if no backend has its dtype.
+
+    ``what``: function that made it, for the report.
+    """
     if not movable(host):
         events.left(what, dtypes.only_on_host(host.dtype))
         return host
@@ -208,7 +211,7 @@ def _received(made: Any, at: Any, what: str, given: tuple[Any, ...], others: boo
 
 
 def receiving(real: Callable[..., Any], what: str) -> Callable[..., Any]:
-    """Wrap a function so that user code gets its results with arrays, as from :func:`received`."""
+    """Wrap ``real`` so that user code gets its results with arrays, as from :func:`received`. ``what``: name of the function in reports."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         made = [real(*args, **kwargs)]
@@ -316,7 +319,7 @@ def not_of_others(x: Any) -> Any:
 
 
 def _shared(result: Any, what: str) -> Any:
-    """Wrap ndarrays as arrays that share their memory, if the backend can; else move them."""
+    """Wrap ndarrays as arrays that share their memory, if the backend can; else move them. ``what``: function that made them, for reports."""
 
     def part(x: Any) -> Any:
         kept = host_values.sharing(x) if type(x) is _ndarray else None

@@ -170,7 +170,9 @@ class Files:
         return lambda exchange: self._in_turn(place, exchange.real, way(exchange))
 
     def _in_turn(self, place: str, real: Callable[..., Any], change: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a function that changes a file: rank 0 waits for its turn, another rank reports the change."""
+        """Wrap ``change``, the replacement of ``real``, a function that changes a file: rank 0 waits for its turn, another rank reports the
+        change. ``place``: the function's module and name.
+        """
 
         @functools.wraps(real)
         def in_turn(*args: Any, **kwargs: Any) -> Any:
@@ -188,7 +190,9 @@ class Files:
         return in_turn
 
     def _changed(self, place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-        """Return the path that a call changes; None if rank 0 need not wait for it. Announce a new name that only this rank uses."""
+        """Return the path that a call of the function ``place`` changes; None if rank 0 need not wait for it. Announce a new name that only
+        this rank uses.
+        """
         how = _argument(args, kwargs, 1, "flags" if place == "os:open" else "mode")
         if place in OPENING and (kwargs.get("opener") or not any(letter in str(how) for letter in "wax+")):
             return None
@@ -207,7 +211,7 @@ class Files:
 
     @staticmethod
     def _called(real: Callable[..., Any], place: str, path: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call a function on the rank's own path; errors name the path that the program used."""
+        """Call ``real`` on ``place``, the rank's own path; errors name ``path``, which the program used."""
         try:
             return real(place, *args, **kwargs)
         except OSError as error:
@@ -276,7 +280,7 @@ class FirstRankFiles(Files):
 
 
 class _Entry:
-    """Entry of a directory, as :func:`os.scandir` yields it."""
+    """Entry of a directory, as :func:`os.scandir` yields it. ``path``: its path for the program; ``place``: the rank's own file."""
 
     def __init__(self, name: str, path: str, place: str) -> None:
         self.name, self.path, self._place = name, path, place

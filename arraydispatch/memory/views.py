@@ -264,7 +264,9 @@ def layout_of(g: Ghost) -> tuple[int, ...] | None:
 
 
 def lay_out(a: Any, like: Ghost) -> Any:
-    """Give a new array, not yet shared, the memory order of an ndarray of its shape, and return it; return any other object unchanged."""
+    """Give ``a``, a new array that is not yet shared, the memory order of ``like``, an ndarray of its shape. Return ``a``, also if it is
+    another object.
+    """
     if not isinstance(a, Handle) or like.ndim < 2 or _alike(ghost(a), like):
         return a
     backend = a._kind.backend
@@ -463,7 +465,7 @@ def _derived_on_host(a: Handle, view_ghost: Ghost) -> Any:
 
 
 def _on_memory(seen: Ghost, a: Handle) -> Ghost:
-    """Return a view of memory that another thread has just moved to the host, located by the ghost it had before."""
+    """Return a view ``a`` of memory that another thread has just moved to the host, as an ndarray; ``seen``: the ghost it had before."""
     before = memory_of(seen)
     if before is memory_of(a._v) or not seen.size:
         return seen

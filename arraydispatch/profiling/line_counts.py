@@ -28,7 +28,7 @@ class Tally:
         self._tables: dict[str, dict[tuple[Any, ...], list[Any]]] = {name: {} for name in _TABLES}
 
     def count(self, table: str, key: tuple[Any, ...], *figures: Any) -> None:
-        """Add figures to a key's row of a table."""
+        """Add figures to the row ``key`` of the table of this name."""
         rows = self._tables[table]
         row = rows.get(key)
         if row is None:
@@ -37,7 +37,7 @@ class Tally:
             row[:] = [a + b for a, b in zip(row, figures, strict=True)]
 
     def add(self, other: Tally) -> None:
-        """Add all counts of another tally."""
+        """Add all counts of the tally ``other``."""
         self.processes += other.processes
         self.counted += other.counted
         for table, rows in other._tables.items():
@@ -68,7 +68,7 @@ class Tally:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def _means(self, table: str, record: Callable[..., Any], how: str, runs: int) -> list[Any]:
-        """Return a record for each row of a table, with figures divided by ``runs``. ``how`` has a character for each figure: ``#`` rounds
+        """Return a ``record`` for each row of the table of this name, with figures divided by ``runs``. ``how`` has a character for each figure: ``#`` rounds
         the quotient, ``.`` does not, ``=`` keeps the figure undivided.
         """
         return [

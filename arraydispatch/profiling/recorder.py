@@ -267,7 +267,7 @@ class Profile(events.Listener):
         return row
 
     def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
-        """Count bytes moved, and notice arrays that move again."""
+        """Count bytes moved, by direction and reason (``why``), and notice arrays that move again. ``host``: the ndarray on the host side."""
         if why in (events.AT_A_DOOR, _TO_NUMPY):
             library, numpys = self._between(sys._getframe())
             if library or why != _TO_NUMPY:
@@ -313,13 +313,15 @@ class Profile(events.Listener):
             self._outer.cast(have, want)
 
     def sync(self, why: str) -> None:
-        """Count a read of a value on an accelerator."""
+        """Count a read of a value on an accelerator, by its reason ``why``."""
         self._count("syncs", ("sync", why))
         if self._outer is not None:
             self._outer.sync(why)
 
     def compiled(self, backend: str, count: int, seconds: float, kept: int = 0) -> None:
-        """Count compilations, and the calls at a line that compile again after earlier calls there."""
+        """Count compilations, and the calls at a line that compile again after earlier calls there. ``kept``: number
+        of programs that were read from the library's cache instead.
+        """
         frame = self.origin(sys._getframe())
         place = id(frame.f_code), frame.f_lasti
         tables = self._tables()
@@ -335,7 +337,7 @@ class Profile(events.Listener):
             self._outer.compiled(backend, count, seconds, kept)
 
     def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
-        """Count the import of a library; its time is not included in the call that needed it."""
+        """Count the import of a library, if this thread made it (``mine``); its time is not included in the call that needed it."""
         tables = self._tables()
         tables.loading = begin, end
         if mine:
@@ -380,7 +382,11 @@ class Profile(events.Listener):
     def block(
         self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
     ) -> None:
-        """Count a block, and distribute its time over the lines that recorded it."""
+        """Count a block, and distribute its time over the lines that recorded it.
+
+        ``tier``: how it ran; ``why``: reason why it ended; ``by_numpy``: seconds that NumPy's own calls would take; ``parts``: place and
+        share of each line.
+        """
         frame = self.origin(sys._getframe())
         code, tables = frame.f_code, self._tables()
         row = tables.blocks.setdefault((tier, why, id(code), frame.f_lasti), [0, 0, 0.0, 0.0, code])
@@ -392,7 +398,7 @@ class Profile(events.Listener):
             self._outer.block(tier, why, seconds, by_numpy, parts)
 
     def left(self, what: str, why: str) -> None:
-        """Count an array that was kept on the host."""
+        """Count an array from the function ``what`` that was kept on the host, by its reason ``why``."""
         self._count("left", (what, why))
         if self._outer is not None:
             self._outer.left(what, why)
@@ -709,7 +715,7 @@ class Known:
         return found
 
     def again(self, whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> _Seen | None:
-        """Record that a part of an ndarray moves. Return the record of the ndarray if a single move of the whole would have been enough.
+        """Record that ``part``, a part of the ndarray ``whole``, moves. Return the record of ``whole`` if moving it once would have been enough.
 
         A single move is not enough if values change in between. Parts that move only once need no advice.
         """

@@ -87,7 +87,7 @@ def _stacked(xp: XP, parts: list[Any]) -> Any:
 def extremes(
     xp: XP, input: Any, size: Any, footprint: Any, output: Any, mode: Any, cval: Any, origin: Any, axes: Any, most: bool
 ) -> Any:
-    """Compute the maximum or minimum over windows that are not boxes."""
+    """Compute the maximum (``most``) or minimum over windows that are not boxes."""
     x, to = taken(xp, input, output)
     wanted, origins = _footprint(xp, xp.ndim_of(x), size, footprint, origin, axes)
     if not wanted.any():

@@ -19,7 +19,9 @@ def only(condition: bool, why: str) -> None:
 
 
 def array(xp: XP, a: Any, like: Any = None) -> Any:
-    """Return an argument as a native array; raise :class:`Unsupported` for values that only SciPy's own code accepts."""
+    """Return an argument as a native array, on the device of ``like`` if that is one and the argument is not; raise :class:`Unsupported` for
+    values that only SciPy's own code accepts.
+    """
     return xp.asarray(a, like=like if xp.is_array(like) else None)
 
 
@@ -37,7 +39,7 @@ def every(xp: XP, condition: Any) -> bool:
 
 
 def checked(xp: XP, a: Any, check_finite: bool = True, like: Any = None) -> Any:
-    """Return a native array; raise SciPy's ValueError if ``check_finite`` and it is known to contain NaN or infinity."""
+    """Return an argument as :func:`array` does; with ``check_finite``, raise SciPy's ValueError if it is concrete and contains NaN or infinity."""
     a = array(xp, a, like)
     looks = check_finite and dtypes.is_floating(xp.dtype_of(a)) and xp.backend.is_concrete(a)
     if looks and not every(xp, xp.isfinite(a)):

@@ -31,7 +31,7 @@ class SparseArray:
     """Sparse matrix of an array library, or a batch of them with the same positions.
 
     Created by :func:`coo_array`, :func:`csr_array`, :func:`csc_array` and by operations on other sparse arrays. The stored values
-    are in :attr:`data`, an ordinary array of a library; derivatives are taken with respect to it. Their positions are always known
+    are in :attr:`data`, an ordinary array of a library; derivatives are taken with respect to it. Their positions are always concrete
     and do not change.
 
     Attributes
@@ -453,7 +453,7 @@ def _keeps_zero(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
 
 
 def operand(x: Any, like: Any) -> Any:
-    """Convert the other operand: sparse, an array, a number; NotImplemented for any other."""
+    """Convert ``x``, the other operand of ``like``, to a sparse array, an array or a number; return NotImplemented for any other object."""
     if isinstance(x, SparseArray) or is_array(x) or isinstance(x, int | float | complex):
         return x
     if sp.issparse(x):
@@ -482,7 +482,7 @@ pytrees.register(SparseArray, lambda x: ([x.data], x._places), lambda places, ch
 
 
 def _rebuilt(places: Structure, data: Any) -> SparseArray:
-    """Rebuild a sparse array with any object as data: transforms put placeholders in place of arrays."""
+    """Rebuild a sparse array with these places and any object as data: transforms put placeholders in place of arrays."""
     made = object.__new__(SparseArray)
     made._places, made.data = places, data
     return made

@@ -373,7 +373,9 @@ def _loop(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
 
 
 def _among(found: list[np.dtype[Any]], x: Any) -> np.dtype[Any] | None:
-    """Return the dtype of a traced Python number among arrays of these dtypes; None for other operands, or if NumPy has none."""
+    """Return the dtype of ``x``, a traced Python number, among arrays of the dtypes ``found``; None for other operands, or if NumPy has no
+    common dtype.
+    """
     if not found or not isinstance(x, Weak):
         return None
     if any(map(dtypes.is_bfloat16, found)):

@@ -49,14 +49,14 @@ def while_loop(
 
     Notes
     -----
-    If values are known, also inside :func:`arraydispatch.grad`, Python runs the loop, and dtypes may change between steps.
+    If values are concrete, also inside :func:`arraydispatch.grad`, Python runs the loop, and dtypes may change between steps.
     Derivatives of a compiled loop need ``max_iter`` on JAX.
     """
     most, checkpoints = _steps(max_iter)
     leaves, structure = tree_flatten(state)
     backend = library_of(leaves)
-    if _is_known(leaves, backend):
-        run: Callable[[Any, int | None], Any] = _Known(going, step)
+    if _are_concrete(leaves, backend):
+        run: Callable[[Any, int | None], Any] = _PythonLoop(going, step)
     else:
         run = _Program(going, step, leaves, structure, backend)
     if checkpoints is None:
@@ -82,7 +82,7 @@ def _steps(max_iter: int | Sequence[int] | None) -> tuple[int | None, list[int] 
     return None, checkpoints
 
 
-def _is_known(leaves: Sequence[Any], backend: Backend) -> bool:
+def _are_concrete(leaves: Sequence[Any], backend: Backend) -> bool:
     """Whether Python can run a loop: no value that the loop may read is traced, except by a derivative, whose values are concrete."""
     if backend.native_is_ndarray:
         return True
@@ -102,8 +102,8 @@ def _is_taped() -> bool:
     return trace is not None and not trace.staged
 
 
-class _Known:
-    """Loop that Python runs, because its values are concrete."""
+class _PythonLoop:
+    """Loop that Python runs, because its values are concrete: ``step`` on the state while ``going`` is true of it."""
 
     def __init__(self, going: Callable[[Any], Any], step: Callable[[Any], Any]) -> None:
         self.going, self.step = going, step
@@ -117,7 +117,7 @@ class _Known:
 
 
 class _Program:
-    """Loop that is part of a library's program."""
+    """Loop that is part of a library's program: ``step`` on the state while ``going`` is true of it."""
 
     def __init__(
         self, going: Callable[[Any], Any], step: Callable[[Any], Any], leaves: list[Any], structure: Structure,

@@ -229,7 +229,7 @@ _MANY = 256
 
 
 class _Derivative:
-    """Call of a differentiated function."""
+    """Call of a differentiated function, with arguments and keyword arguments. ``what``: the transform, for errors."""
 
     def __init__(self, what: str, asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.what, self.asked, self.fun, self.holomorphic = what, asked, asked.fun, asked.holomorphic
@@ -287,7 +287,9 @@ class _Derivative:
         )
 
     def _lasting(self, known: _Arguments) -> bool:
-        """Whether facts hold for all calls with arrays of these kinds, because neither a default backend nor a value decided them."""
+        """Whether the facts ``known`` hold for all calls with arrays of these kinds, because neither a default backend nor a value decided
+        them.
+        """
         return all(
             self.leaves[i]._kind.backend.home is known.backend
             if isinstance(self.leaves[i], Handle)
@@ -377,7 +379,9 @@ def _dtype_of(leaf: Any) -> np.dtype[Any]:
 
 
 def _value_and_grad(run: _Derivative, wanted: bool) -> tuple[Any, Any]:
-    """Return the value (None if not wanted; with ``has_aux`` the pair of value and auxiliary data) and the gradient."""
+    """Run the function of the call ``run``; return the value (None if not wanted; with ``has_aux`` the pair of value and auxiliary data) and
+    the gradient.
+    """
     with (run.backend.scope or nullcontext)():
         outs, extra, pull = run.forward(True)
         _check_one_number(run, outs)
@@ -389,7 +393,7 @@ def _value_and_grad(run: _Derivative, wanted: bool) -> tuple[Any, Any]:
 
 
 def _check_one_number(run: _Derivative, outs: list[Native]) -> None:
-    """Raise if the function's result is not one number of the right kind."""
+    """Raise if ``outs``, the result of the function of the call ``run``, is not one number of the right kind."""
     main = run.body.outputs[0]
     if len(main) != 1:
         raise TypeError(

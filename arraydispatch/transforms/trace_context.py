@@ -54,7 +54,7 @@ def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
 
 
 def _told(made: Handle) -> None:
-    """Register a new scalar with the innermost trace."""
+    """Register ``made``, a new scalar, with the innermost trace."""
     traces = _entered()
     if traces:
         born = traces[-1].born
@@ -174,7 +174,8 @@ def _taken_along(root: Handle, trace: Trace) -> None:
 class Inside:
     """Context in which the user's function runs: it begins a trace, keeps scalars on the device, and translates the library's errors.
 
-    While any trace runs, new arrays are marked and writes are checked. ``ends``: whether traced values cannot be read afterwards.
+    While any trace runs, new arrays are marked and writes are checked. ``what``: the transform, for errors. ``staged``: whether the library
+    records a program, whose values are not concrete. ``ends``: whether traced values cannot be read afterwards.
     """
 
     __slots__ = ("backend", "ends", "inner", "rules", "trace")

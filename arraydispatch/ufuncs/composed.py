@@ -396,7 +396,9 @@ def _rounded_parts(xp: Any, z: Any) -> Any:
 
 
 def _ordered(strict: np.ufunc, last: np.ufunc) -> Callable[..., Any]:
-    """Return a body that compares complex numbers like NumPy's ``CLT``: by real part, then by imaginary part; NaN is unordered."""
+    """Return a body that compares complex numbers like NumPy's ``CLT``: real parts by ``strict``, if they are equal imaginary parts by
+    ``last``; NaN is unordered.
+    """
 
     def compare(xp: Any, a: Any, b: Any) -> Any:
         (ar, ai), (br, bi) = ((xp.prim.real(z), xp.prim.imag(z)) for z in (a, b))

@@ -57,7 +57,7 @@ def add(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
 
 
 def _added(parts: list[Any], out: ndarray[Any, Any]) -> None:
-    """Add columns into ``out`` in the order in which NumPy adds the elements of a lane."""
+    """Add the columns ``parts`` into ``out`` in the order in which NumPy adds the elements of a lane."""
     if len(parts) < _EIGHT:
         np.add(parts[0], 0, out=out)  # NumPy's sum of negative zeros is 0, not -0
         rest = parts[1:]

@@ -280,7 +280,9 @@ def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
 
 
 def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any], python_scalars: bool) -> Run | None:
-    """Return ``convert(operand, another operand)``, or None if the kernel takes the operand unchanged."""
+    """Return ``convert(operand, another operand)``, which casts to the dtype of the loop, then to ``to``; None if the kernel takes the operand
+    unchanged.
+    """
     prim = backend.prim
     if isinstance(key, Kind):
         if not np.can_cast(key.dtype, loop) and (loop != to or key.dtype.kind == "c"):

@@ -184,7 +184,7 @@ class Bound:
         return (a if given == operand or ufunc_facts(ufunc).logical else backend.prim.astype(a, operand)), to
 
     def _mask(self, a: Any, where: Any, given: bool) -> Any:
-        """Return the ``where=`` of a reduction in the operand's shape."""
+        """Return the ``where=`` of a reduction as a mask of the operand's shape. ``given``: whether there is an initial value."""
         ufunc, backend = self.ufunc, self.backend
         if ufunc.identity is None and not given:
             raise ValueError(
@@ -221,7 +221,7 @@ class Bound:
         return _row(prim, x, 0)
 
     def _fold_in_order(self, a: Any, axis: int | None, initial: Any, where: Any, to: np.dtype[Any]) -> Any:
-        """Reduce element by element, from the initial value if there is one, skipping masked elements."""
+        """Reduce element by element in the dtype ``to``, from the initial value if there is one, skipping elements where ``where`` is False."""
         prim, backend = self.backend.prim, self.backend
         if axis is None:
             a, axis = prim.reshape(a, (1, *backend.shape_of(a))), 0
@@ -356,7 +356,9 @@ class Bound:
         return prim.concatenate(parts, axis)
 
     def _reduced_on_host(self, a: Any, where: Any, axis: int, to: np.dtype[Any]) -> Any:
-        """Let NumPy reduce many slices of values in host memory, where a library would make a call for each; return None for others."""
+        """Let NumPy run ``reduceat`` at the indices ``where``, in the dtype ``to``, if there are many and the values are in host memory: a
+        library would make a call for each slice. Return None otherwise.
+        """
         backend = self.backend
         values = backend.awaited(a) if where.size > _FEW_SLICES else None
         if values is None or dtypes.category(values.dtype) == "other" or dtypes.is_bfloat16(values.dtype):

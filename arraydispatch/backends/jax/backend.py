@@ -385,7 +385,7 @@ class JaxBackend(Backend):
         return bool(a.unsafe_buffer_pointer() == b.unsafe_buffer_pointer())
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Make native functions accept the wrapper: jitted ones as a pytree of its native array, others by
+        """Make JAX's functions accept ``wrapper``, the class of arrays: jitted functions as a pytree of its native array, others by
         `__jax_array__`.
 
         JAX refuses `__jax_array__` on an argument of `jax.jit`, which `jnp.sin` is, and asks for a pytree

@@ -87,7 +87,8 @@ def _check_ordered(a: Array) -> None:
 
 
 def _derived_by_place(real: Kernel, place: Kernel, axes: tuple[int, ...], keepdims: bool) -> Kernel:
-    """Return a reduction to an extremum whose derivative is that of the element at the extremum's place.
+    """Return ``real``, a reduction to an extremum, with another derivative: that of the element at the extremum's position, which ``place``
+    (argmax or argmin) finds.
 
     JAX's own derivative goes to all elements that equal the extremum. In a program for the CPU, XLA computes the elements again
     in each loop, and may contract sums and products in only one loop; then no element equals the extremum, and the derivative is lost.

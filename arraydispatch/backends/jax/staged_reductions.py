@@ -98,7 +98,7 @@ def _is_inner_product(eqn: Eqn) -> bool:
 
 
 def _run(jaxpr: Any, consts: Sequence[Any], given: Sequence[Array], count: int) -> list[Array]:
-    """Interpret a program, with reductions of large operands in two steps."""
+    """Interpret a program for the arguments ``given``, with reductions of large operands in two steps. ``count``: number of devices."""
     values: dict[Any, Array] = {**dict(zip(jaxpr.constvars, consts)), **dict(zip(jaxpr.invars, given))}
     for eqn in jaxpr.eqns:
         operands = [x.val if isinstance(x, Literal) else values[x] for x in eqn.invars]

@@ -126,7 +126,10 @@ _uncounted: ContextVar[str] = ContextVar("arraydispatch_uncounted", default="?")
 
 
 def loop(going: Any, step: Any, state: Sequence[Array], most: int | None) -> list[Array]:
-    """Run a loop; as a scan if a derivative is taken and the number of steps is limited: JAX cannot differentiate ``while`` in reverse."""
+    """Run ``step`` on the state while ``going`` is true of it, at most ``most`` times (None: no limit); return the state.
+
+    If a derivative is taken and ``most`` is given, the loop is a scan: JAX cannot differentiate ``while`` in reverse.
+    """
     differentiated = any(not t.staged for t in tracing.entered())
     if most is None and differentiated:
         _uncounted.set(tracing.user_line())

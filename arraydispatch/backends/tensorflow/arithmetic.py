@@ -69,7 +69,7 @@ def binary(op: Kernel) -> Kernel:
 
 
 def _beside(value: Any, like: Tensor) -> Any:
-    """Convert a Python number so that it can be the second operand beside a tensor.
+    """Convert a Python number so that it can be the second operand beside the tensor ``like``.
 
     Eager operations accept a Python number in the other operand's dtype. But TensorFlow keeps one tensor for equal numbers, so
     zeros and complex numbers, whose signs matter, get their own tensor. In a graph the number must not be a constant, because

@@ -330,7 +330,9 @@ def _differentiable_determinant(a: Tensor) -> Any:
 
 
 def _transform(table: dict[int, Callable[..., Any]], a: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """Transform along axes: TensorFlow transforms the last one to three axes, so the given axes are moved there, three at a time."""
+    """Transform along ``axes``, up to three at a time. ``table``: number of axes -> TensorFlow's function, which transforms the last axes,
+    so the axes are moved there.
+    """
     if math.prod(dims(a)) == 0:
         return a
     together = 3 if len(set(axes)) == len(axes) else 1  # NumPy transforms along a repeated axis again

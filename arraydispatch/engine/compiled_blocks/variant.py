@@ -498,7 +498,7 @@ def _default_device(variant: Deferring) -> Any:
 
 
 class _Kernels(MutableMapping[Any, Any]):
-    """Table of kernels that record their calls."""
+    """Table of kernels that record their calls: those of ``table``, a table of the backend."""
 
     def __init__(self, variant: Deferring, table: Mapping[Any, Any]) -> None:
         self._variant, self._table = variant, table

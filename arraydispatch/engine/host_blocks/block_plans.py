@@ -85,7 +85,9 @@ class Stretch:
         self.looked_same: list[tuple[int, int, int]] = []
 
     def cut(self, threads: int, forms: list[Form], arrays: list[Any], same_memory: list[int], told: list[Any]) -> None:
-        """Choose the pieces and the kernels."""
+        """Choose the pieces and the kernels. ``forms``, ``told``: form and ``np.errstate`` modes of each node; ``arrays``,
+        ``same_memory``: array in each slot, and first slot with the same memory.
+        """
         inner = math.prod(self.shape[1:]) if self.row else 1
         length = self.shape[0] if self.row else math.prod(self.shape)
         sizes = [arrays[slot].itemsize for _, slot, _ in self.full] + self.places
@@ -182,7 +184,7 @@ def _left_half(length: int, unit: int) -> int:
 
 
 def joined(parts: Iterator[Any], length: int, unit: int, longest: int, join: Callable[[Any, Any], Any]) -> Any:
-    """Combine the sums of :func:`halves` in the order in which they were divided."""
+    """Combine ``parts``, the sums of :func:`halves` in order, by ``join``, in the order in which they were divided."""
     if length <= max(longest, LEAST_SUMMED // unit):
         return next(parts)
     left = _left_half(length, unit)
@@ -410,7 +412,7 @@ class _Registers:
         return made
 
     def _operand(self, what: str, k: int) -> int:
-        """Return the register of an array, or of a node's value."""
+        """Return the register of an operand: of the array in slot ``k`` if ``what`` is ``"slot"``, else of the value of node ``k``."""
         if what == "slot":
             return self._whole(k)
         return self._whole(self.held[k]) if k in self.held else self._registers[k, "scratch"]

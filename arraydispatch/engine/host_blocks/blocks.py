@@ -47,7 +47,9 @@ class _Run:
         self.ended = threading.Event()
 
     def go(self, block: Planned, now: list[int], kept: list[np.ndarray[Any, Any]] | None) -> None:
-        """Compute pieces until all have been begun. ``now[0]`` is set to the number of the running node."""
+        """Compute pieces until all have been begun. ``now[0]`` is set to the number of the running node. ``kept``: the thread's scratch
+        memory.
+        """
         taken = self.next()
         pieces = self.stretch.pieces
         if taken >= pieces:
@@ -100,7 +102,7 @@ class _Worker:
         self.values, self.bounds = values, stretch.bounds
 
     def compute(self, taken: int, now: list[int]) -> None:
-        """Compute a piece. ``now[0]`` is set to the number of the running node."""
+        """Compute piece number ``taken``. ``now[0]`` is set to the number of the running node."""
         begin, end = self.bounds[taken], self.bounds[taken + 1]
         values = self.values
         for register, x in self.full:
@@ -142,7 +144,7 @@ def _put_together(block: Planned, stretch: Stretch, partial: list[np.ndarray[Any
 
 
 def _scratch(sizes: list[int], kept: list[np.ndarray[Any, Any]] | None) -> list[np.ndarray[Any, Any]]:
-    """Return memory of these sizes: the thread's own from earlier blocks if it is large enough, else new."""
+    """Return memory of these sizes: from ``kept``, the thread's own memory of earlier blocks, if that is large enough, else new."""
     if kept is None:
         return [np.empty(size, np.uint8) for size in sizes]
     for i, size in enumerate(sizes):
@@ -294,7 +296,7 @@ class Planned(Block):
                 return
 
     def _here(self, kept: list[np.ndarray[Any, Any]] | None) -> None:
-        """Compute the whole block in this thread."""
+        """Compute the whole block in this thread. ``kept``: the thread's scratch memory."""
         now = [0]
         self.failure = None
         try:
@@ -429,8 +431,8 @@ def needed(nodes: list[Node]) -> list[Node]:
 
 
 def whole_rounds(forms: list[Any], longest: Any) -> int:
-    """Return the number of nodes at which to end a block: ``longest``, or in a loop that of whole iterations, so that the next block is
-    equal.
+    """Return the number of nodes at which to end a block, given the forms of recorded nodes: ``longest``, or in a loop that of whole
+    iterations, so that the next block is equal.
     """
     count = len(forms)
     known: dict[Any, Any] = {}

@@ -97,7 +97,7 @@ class Fused(Bound):
     ) -> None:  # fmt: skip
         """Choose the kernel, as the contents of the registers are known now. ``kernel`` stays None if it is not compiled yet or is refused.
 
-        ``shape``: shape of the stretch; ``longest``: elements of its longest piece; ``told``: modes of ``np.errstate`` for each
+        ``parts``: register -> its memory; parts of arrays are added. ``shape``: shape of the stretch; ``longest``: elements of its longest piece; ``told``: modes of ``np.errstate`` for each
         node of the block; ``arrays``: arrays in the slots.
         """
         cells, seen = self.group.cells, [func for _, _, func in self.group.arrays]
@@ -269,7 +269,9 @@ class Fused(Bound):
     def _call_by_call(
         self, block: Any, values: list[Any], now: list[int], at: _At | None, saved: dict[int, int]
     ) -> None:
-        """Run NumPy's own calls on a piece, or on a part of it. ``now[0]`` is the number of the node that runs, to which errors belong."""
+        """Run NumPy's own calls on a piece, or on the part ``at`` of it. ``now[0]`` is the number of the node that runs, to which errors
+        belong.
+        """
         made: list[Any] = []
         if at is None:
             shape = np.broadcast_shapes(*[values[register].shape for register in (*self.ins, *self.outs.values())])
@@ -297,8 +299,8 @@ class Fused(Bound):
                 self._piece(values[register], at)[...] = made[n]
 
     def _elsewhere(self, func: Any, at: _At, ins: list[Any]) -> Any:
-        """Return the function to call for an :class:`Elsewhere`; None if the result is ``ins[0]``. Remove operands that the function
-        does not take from ``ins``.
+        """Return the function to call for ``func``, an :class:`Elsewhere`, in the part ``at`` of a piece; None if the result is ``ins[0]``.
+        Remove operands that the function does not take from ``ins``.
         """
         if not isinstance(func, Update) or func.distance(at.cell) is None:
             return None

@@ -127,12 +127,12 @@ class _Kinds:
 
 
 def _is_wide(form: Form, piece: int) -> bool:
-    """Whether a row that the call reduces is longer than a piece should be."""
+    """Whether a row that a call of this form reduces has more bytes than ``piece``."""
     return math.prod(form.span[1:]) * form.dtype.itemsize > piece
 
 
 class Shifted(Bound):
-    """Step of a stretch: a node that shifts rows."""
+    """Step of a stretch: a node that shifts the rows of the array in ``slot`` by ``how``."""
 
     def __init__(self, how: Shift, slot: int, out: int) -> None:
         self._how, self._slot, self._out = how, slot, out
@@ -154,7 +154,9 @@ class Shifted(Bound):
 
 
 class Written(Bound):
-    """Step of a stretch: a node that overwrites a part of its first operand. ``slot``: slot of the written value, if it is an array."""
+    """Step of a stretch: a node that overwrites a part of its first operand, as ``how`` describes. ``slot``: slot of the written value, if
+    it is an array.
+    """
 
     def __init__(self, how: Update, number: int, slot: int | None, x: int, out: int) -> None:
         self._how, self._number, self._slot, self._x, self._out = how, number, slot, x, out

@@ -166,7 +166,9 @@ def _is_shared(x: Handle, v: ndarray) -> bool:
 
 
 def node_of(form: Form, place: Any = None) -> Node:
-    """Make a node without operands and array. ``place``: place in the user's code, with the error modes, for reports; None: no reports."""
+    """Make a node of this form without operands and array. ``place``: place in the user's code, with the error modes, for reports; None: no
+    reports.
+    """
     made: Node = Node.__new__(Node)
     made.form, made.dtype, made.shape, made.size, made.ndim = form, form.dtype, form.shape, form.size, form.ndim
     made.told = made.place = made.value = made.target = made.handle = made.tape = None
@@ -429,7 +431,7 @@ def now() -> Any:
 
 
 def _keep(key: Any, place: Place) -> None:
-    """Cache a place for the next call there."""
+    """Cache a :class:`Place` of the user's code under ``key``, for the next call from it."""
     if len(_places) >= _MOST_PLACES:
         _places.clear()
         _passing.clear()

@@ -369,7 +369,7 @@ class Tape:
             block_reports.warn(block)
 
     def _run(self, why: str) -> tuple[Block | None, BaseException | None]:
-        """Run the tape; return the block, and the exception to raise, if any."""
+        """Run the tape, for the reason ``why``; return the block, and the exception to raise, if any."""
         interrupt: BaseException | None = None
         node: Node
         nodes, block = self.running, self.block

@@ -23,7 +23,7 @@ _VALUED = frozenset(
 
 
 def _is_report_file(value: str, after: list[str]) -> bool:
-    """Whether the word after ``--report`` is the report's file, not the script."""
+    """Whether ``value``, the word after ``--report``, is the report's file, not the script. ``after``: the words that follow it."""
     if value.startswith("-"):
         return False
     suffix = os.path.splitext(value)[1]

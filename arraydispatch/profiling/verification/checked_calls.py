@@ -508,7 +508,7 @@ def _plain_native(x: Any) -> Any:
 
 
 def _pair(ours: Any, reference: Any, found: list[tuple[Any, Any]]) -> bool:
-    """Collect the corresponding arrays and numbers of two results; return False if their structures differ."""
+    """Append the pairs of corresponding arrays and numbers of two results to ``found``; return False if their structures differ."""
     if isinstance(reference, list | tuple):
         if not isinstance(ours, list | tuple) or len(ours) != len(reference):
             return False

@@ -245,7 +245,7 @@ def _told(b: Any, ax: Any, tolerance: Any, steps: Any, solved: Any, broken: Any)
 
 
 class _Iterative:
-    """Solver by a method of :mod:`arraydispatch.sparse.solvers.krylov`."""
+    """Solver by a method of :mod:`arraydispatch.sparse.solvers.krylov`, which ``make`` makes, in at most ``most`` steps."""
 
     def __init__(
         self, make: Callable[..., krylov.Method], system: System, pre: Preconditioner, most: int, hermitian: bool
@@ -268,7 +268,10 @@ class _Iterative:
         return host_call(when_it_runs, like, params, own, b, x0, rtol, atol)
 
     def solved(self, params: Any, own: Any, b: Any, x0: Any, rtol: Any, atol: Any, adjoint: bool) -> Any:
-        """Solve by a loop of the library, or of Python."""
+        """Solve by a loop of the library, or of Python; return the solutions and the convergence information of each right-hand side.
+
+        ``params``, ``own``: parameters of the system and of the preconditioner; ``adjoint``: whether for the adjoint matrix.
+        """
         system, turned = self.system, adjoint and not self.hermitian
 
         def apply(x: Any) -> Any:
@@ -335,7 +338,7 @@ class _Direct:
 
 
 class _Host:
-    """Solver by a function of ``scipy.sparse.linalg``, one right-hand side (a row of b) at a time."""
+    """Solver by a function of ``scipy.sparse.linalg``, in at most ``most`` steps, one right-hand side (a row of b) at a time."""
 
     def __init__(self, method: str, system: System, pre: Preconditioner, most: int) -> None:
         imported("scipy.sparse.linalg")

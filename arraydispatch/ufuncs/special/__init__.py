@@ -104,7 +104,9 @@ def kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -
 
 
 def _unless_left(made: Callable[..., Any], reason: str, backend: Backend, *operands: Any) -> Any:
-    """Compute by a formula; raise :class:`LeftToNumPy` if SciPy should do it: large operands in host memory, outside of transforms."""
+    """Compute by the formula ``made``; raise :class:`LeftToNumPy` if SciPy should compute: large operands in host memory, outside of
+    transforms.
+    """
     if settings.leaves_to_numpy(backend.name):
         large = [x for x in operands if backend.is_native(x) and prod(backend.shape_of(x)) >= LEFT_FROM]
         if large and all(backend.awaited(x) is not None for x in large):

@@ -165,7 +165,7 @@ def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float =
 
 
 def _filled(like: Native, xp: Any, value: float) -> Native:
-    """Return an array filled with one number."""
+    """Return an array with the shape, dtype and device of ``like``, filled with one number."""
     return xp.prim.full(xp.shape_of(like), value, xp.dtype_of(like), xp.backend.device_of(like))
 
 
