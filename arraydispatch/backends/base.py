@@ -428,11 +428,11 @@ class Backend:
         return 0
 
     def is_concrete(self, a: Native) -> bool:
-        """Whether the value is known and may be read now; False for a tracer."""
+        """Whether the value is concrete: Python may read it. False for a tracer."""
         return True
 
     def recorded(self, a: Native) -> bool:
-        """Whether the value is not known, as in a program or a batch that is traced, or reading it would lose a derivative in progress."""
+        """Whether the value is not concrete, as in a program or a batch that is traced, or reading it would lose a derivative in progress."""
         return not self.is_concrete(a)
 
     def followed(self, a: Native) -> bool:
@@ -486,19 +486,21 @@ class Backend:
         raise NotImplementedError
 
     def peek(self, a: Native) -> np.ndarray[Any, Any] | None:
-        """Return the values without a copy if they are known and in host memory; else None."""
+        """Return the values without a copy if they are concrete and in host memory; else None."""
         return self.to_numpy(a) if self.on_cpu(a) else None
 
     def lent(self, a: Native) -> np.ndarray[Any, Any] | None:
         """Return the values if NumPy may compute on them in place of the library (not if execution is ``"eager"``);
         else None.
 
-        The values are then known, in host memory, and no gradient is recorded for them.
+        The values are then concrete, in host memory, and no gradient is recorded for them.
         """
         return self.peek(a) if process.execution != "eager" else None
 
     def awaited(self, a: Native) -> np.ndarray[Any, Any] | None:
-        """Return the values as :meth:`lent` does; wait for a pending value that will be in host memory."""
+        """Return the values if NumPy may compute on them (see :meth:`lent`), also those of a pending array that will be in host memory, for
+        which it waits; else None.
+        """
         return self.lent(a)
 
     def rests(self, a: Native) -> bool:
@@ -554,7 +556,9 @@ class Backend:
 
     @property
     def lacks(self) -> frozenset[str]:
-        """Return the features, by the names of :attr:`capabilities`, and the primitives that the library lacks here."""
+        """Return the features, by the names of :attr:`capabilities`, and the primitives that this version of the library lacks on this
+        machine.
+        """
         return frozenset()
 
     @property
@@ -676,17 +680,19 @@ class Backend:
         raise NotImplementedError
 
     def settled(self, a: Native) -> Native:
-        """Return a native array as the library's own array: here ``a`` itself; a variant computes a pending value first."""
+        """Return a native array as the library's own array: by default ``a`` itself; a variant computes a pending value first."""
         return a
 
     def taken(self, a: Native) -> Native:
-        """Return the native array by which an array of this backend will hold or read a library's array: here ``a`` itself; a variant may
-        return a deferred copy.
+        """Return the native array by which an array of this backend will hold or read a library's array: by default ``a`` itself; a variant
+        may return a deferred copy.
         """
         return a
 
     def slice_at(self, a: Native, starts: Sequence[Native], lengths: Sequence[int], steps: Sequence[int]) -> Native:
-        """Return a slice. Its starts (one 0-d int64 array per axis) are in bounds, but not known when a program is compiled."""
+        """Return a slice, given its start, length and step along each axis. The starts (0-d int64 arrays) are in bounds, but not concrete when
+        a program is compiled.
+        """
         for axis, (start, n, step) in enumerate(zip(starts, lengths, steps)):
             if n != self.shape_of(a)[axis]:
                 a = self.prim.take(a, self._places(start, n, step, a), axis)
@@ -758,7 +764,7 @@ class Backend:
         most: int,
     ) -> tuple[Native, ...]:  # fmt: skip
         """Return the state after ``step``, repeated while ``going`` (an array of bools) holds anywhere, at most ``most`` times; values
-        are not known yet. This version, for libraries without a loop, never asks ``going``: it unrolls the first steps.
+        are not concrete. This version, for libraries without a loop, never asks ``going``: it unrolls the first steps.
         """
         for _ in range(min(most, _UNROLLED)):
             state = step(*state)

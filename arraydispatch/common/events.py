@@ -82,7 +82,7 @@ class Listener:
         """
 
     def cast(self, have: Any, want: Any) -> None:
-        """Record that the precision policy changed a dtype."""
+        """Record that the precision policy changed a dtype from ``have`` to ``want``."""
 
     def sync(self, why: str) -> None:
         """Record that a value on an accelerator was read, with the reason ``why``."""

@@ -186,7 +186,7 @@ NEEDS: dict[str, Need] = {
 
 
 class Surface(NamedTuple):
-    """Exchanges of many attributes by one rule."""
+    """Description of the exchanges of many attributes by one rule, a row of :data:`SURFACES`."""
 
     within: str
     """Names of the packages concerned, separated by spaces; empty for the program's own modules."""

@@ -29,7 +29,9 @@ def warn(
 
 
 def warn_of_cast(have: np.dtype[Any], want: np.dtype[Any]) -> bool:
-    """Issue NumPy's warning if a cast discards imaginary parts; return whether it does. A cast to bool discards none."""
+    """Issue NumPy's warning if a cast from dtype ``have`` to ``want`` discards imaginary parts; return whether it does. A cast to bool does
+    not.
+    """
     drops = have.kind == "c" and want.kind in "fiu"
     if drops:
         warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning)

@@ -36,7 +36,7 @@ UNTOUCHED = contextvars.Context().run(in_force)
 
 
 class Rule(NamedTuple):
-    """Floating-point errors that the user wants reported."""
+    """Floating-point errors that the user wants reported, by the ``np.errstate`` in force; :func:`rule` makes it."""
 
     warned: bool
     """Whether at least one of the errors divide, over and invalid is not ignored."""

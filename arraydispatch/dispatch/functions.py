@@ -190,7 +190,7 @@ join = shortcuts.joiner(call)
 
 
 def _is_looked_up_on_host(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Move the tables in which a call looks up small arrays to the host, if the host should do it. Return whether it should."""
+    """Move the tables in which a call looks up small arrays to the host, if the host should run the call. Return whether it should."""
     at = spec.looks_into(args, kwargs)
     tables = [args[i] for i in at if i < len(args) and isinstance(args[i], Handle) and not args[i]._kind.backend.hosted]
     others = [x for i, x in enumerate(args) if i not in at]
@@ -299,7 +299,10 @@ def _made(
     entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend,
     precision: settings.Precision, standard: bool,
 ) -> Any:  # fmt: skip
-    """Report a body's floating-point errors, and return its result as the caller gets it: wrapped, in NumPy's memory order."""
+    """Report a body's floating-point errors, and return its result as the caller gets it: wrapped, in NumPy's memory order.
+
+    ``standard``: whether 0-d results are arrays, as in the array-API standard.
+    """
     if spec.reported or in_force() is not UNTOUCHED:
         fp_errors.look_at_function(spec.func, args, kwargs, result, backend)
     made = wrapping.wrap_result(result, backend, spec.returns, precision, standard)

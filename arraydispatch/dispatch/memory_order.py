@@ -29,7 +29,7 @@ from .handover import handed
 
 
 def all_in_c_order(operands: Iterable[Any]) -> bool:
-    """Whether no operand, also in sequences, is known to have another memory order than C."""
+    """Whether all operands, also in sequences, are in C order, as far as their memory order is known without reading values."""
 
     def otherwise(x: Any) -> bool:
         if isinstance(x, Handle):

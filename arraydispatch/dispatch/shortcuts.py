@@ -132,7 +132,7 @@ def _at_home(operands: Any) -> list[Any] | None:
 
     The list has a key for each operand (its kind at home, or the type of a number), then a value for each (native array or number).
     Return None if the general path is needed: the arrays are not all of one library that computes in host memory, none is large, one is
-    very large (:func:`arraydispatch.dispatch.in_place.made`), or the library would copy one.
+    very large (:func:`arraydispatch.dispatch.in_place.made`), or the library would copy an array.
     """
     held: Any = None
     kinds: list[Any] = []

@@ -147,8 +147,8 @@ def _other_shapes(outs: tuple[Any, ...], where: Any) -> list[tuple[int, ...]]:
 
 
 def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | None:
-    """Remove ``dtype=`` and ``signature=`` from the options. Return them as a tuple with a dtype or None for each input and output; None
-    if neither is given. Raise NumPy's errors.
+    """Remove ``dtype=`` and ``signature=`` from the options. Return the signature that they describe, a dtype or None for each input and
+    output; None if neither option is given. Raise NumPy's errors.
     """
     dtype, signature = options.pop("dtype", None), options.pop("signature", options.pop("sig", None))
     nin, nout = ufunc.nin, ufunc.nout

@@ -212,7 +212,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
 
 
 class _Fast(dict[np.ufunc, Callable[[Any, Any], Any]]):
-    """Short path of each ufunc of two operands, made on first use."""
+    """Ufunc of two operands -> its short path, made on first use."""
 
     def __missing__(self, ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
         made = self[ufunc] = binary_operator(ufunc, lambda u, x, y: _slow(u, "__call__", (x, y), {}))
@@ -220,7 +220,7 @@ class _Fast(dict[np.ufunc, Callable[[Any, Any], Any]]):
 
 
 class _FastOfOne(dict[np.ufunc, Callable[[Any], Any]]):
-    """Short path of each ufunc of one operand, made on first use."""
+    """Ufunc of one operand -> its short path, made on first use."""
 
     def __missing__(self, ufunc: np.ufunc) -> Callable[[Any], Any]:
         made = self[ufunc] = shortcuts.unary(ufunc, lambda u, args, kwargs: array_ufunc(u, "__call__", args, kwargs))

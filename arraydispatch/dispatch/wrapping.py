@@ -53,7 +53,7 @@ def find_backend(values: Iterable[Any]) -> Backend | None:
 
 
 def backend_among(values: Iterable[Any], found: Backend | None = None) -> Backend | None:
-    """Return the backend as :func:`find_backend` does, but raise RecursionError for a list that contains itself.
+    """Return the backend of the arrays among the values (see :func:`find_backend`); raise RecursionError for a list that contains itself.
 
     ``found``: backend of earlier values.
     """
@@ -365,7 +365,7 @@ def overtaken(error: Exception) -> bool:
     """Whether to repeat a failed call, because another thread wrote an array meanwhile, so that its buffer is gone, or moved it to
     the host.
 
-    Raises what :func:`arraydispatch.backends.loader.check_memory` raises.
+    Raises the error for lack of memory (:func:`arraydispatch.backends.loader.check_memory`) if that is the cause.
     """
     loader.check_memory(error)
     if loader.mended(error):

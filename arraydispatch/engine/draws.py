@@ -181,7 +181,9 @@ class _Stream:
 
 
 class _Draw(Parts):
-    """Draw in parts that begin at equal distances in the outputs."""
+    """Draw of ``total`` values in parts that begin at equal distances in the outputs of a generator in the given state. ``draw``: draws a
+    number of values from a generator.
+    """
 
     one_each: Any = None
     """Method that takes one output for each value, so that the positions of a part's values are known; None for other methods."""

@@ -461,7 +461,7 @@ def with_twins(method: Any, twins: Any, seen: Any) -> Any:
 
 
 def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
-    """Make the function that a user calls as the ufunc ``func``, as :func:`of_function` does."""
+    """Make the function that a user calls as the ufunc ``func``: it runs the thin path on small arrays, and ``general`` on other operands."""
 
     def alone(inputs: tuple[Any, ...]) -> Any:
         made = _of_numpys(func, inputs)

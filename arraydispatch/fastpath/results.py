@@ -576,7 +576,7 @@ def made_of(result: Any, found: list[Any]) -> Any:
 
 
 def _part(result: Any, found: list[Any], first: Handle) -> Any:
-    """Wrap one of several results."""
+    """Wrap one of several results of a call on the arrays ``found``; ``first`` is one of these."""
     if type(result) is not ndarray:
         return host_values.dressed(result, found)
     new: ndarray = result

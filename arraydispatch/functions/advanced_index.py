@@ -3,7 +3,7 @@
 :func:`getitem` and :func:`setitem` take every key that ``ndarray`` takes and order the result's dimensions as NumPy does.
 A key is parsed once: its integers and slices become one ``slice`` of the array. Elements at its index arrays are read by ``take``
 (one array) or ``gather`` (several) and written by ``scatter``. The bounds of an index
-are checked if its values are known; under a tracer negative indices are wrapped, and bounds are not checked.
+are checked if its values are concrete; under a tracer negative indices are wrapped, and bounds are not checked.
 
 :func:`setitem` returns the new value of the array. On a backend with mutable arrays this may be the array itself, written in place.
 """

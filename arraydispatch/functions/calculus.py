@@ -96,7 +96,7 @@ def _spacing(xp: Any, f: Native, varargs: tuple[Any, ...], axes: tuple[int, ...]
 
 
 def _uniform(xp: Any, steps: Native) -> Any:
-    """Return the steps, or one scalar if all are known to be equal: NumPy then uses plain differences, which avoids 0 * inf."""
+    """Return the steps, or one scalar if they are concrete and all equal: NumPy then uses plain differences, which avoids 0 * inf."""
     backend = xp.backend
     if not xp.shape_of(steps)[0] or not backend.is_concrete(steps):
         return steps

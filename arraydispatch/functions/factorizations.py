@@ -75,7 +75,9 @@ def check_square(shape: Shape) -> None:
 
 
 def square(xp: XP, a: Any) -> tuple[Any, DType, Shape]:
-    """Return square matrices as :func:`computable` does, and their shape; raise NumPy's error for others."""
+    """Return square matrices in a dtype in which the library factorizes, the dtype of the result (both as of :func:`computable`), and their
+    shape; raise NumPy's error for other arrays.
+    """
     a = xp.asarray(a)
     shape = xp.shape_of(a)
     check_square(shape)

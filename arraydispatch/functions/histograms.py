@@ -33,7 +33,7 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
     if minlength is None:
         raise TypeError("use 0 instead of None for minlength")
     minlength = operator.index(minlength)
-    known = _known(xp, x)
+    known = _concrete(xp, x)
     x = _places(xp, x, weights)
     ndim = xp.ndim_of(x)
     if ndim != 1:
@@ -63,8 +63,8 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
     return xp.prim.bincount(x, None, max(int(high) + 1, minlength))
 
 
-def _known(xp: XP, x: Any) -> np.ndarray[Any, Any] | None:
-    """Return the values of ``x`` if a trace is running and they are known in it, else None."""
+def _concrete(xp: XP, x: Any) -> np.ndarray[Any, Any] | None:
+    """Return the values of ``x`` if a trace is running, and they are concrete or the trace remembers them; else None."""
     if not tracing.entered():
         return None
     if xp.is_array(x):
@@ -149,7 +149,7 @@ def _raveled(xp: XP, a: Any, weights: Any) -> tuple[Native, Native | None]:
 
 
 def _outer_edges(xp: XP, a: Native, limits: Any) -> tuple[Any, Any]:
-    """Return the first and the last edge, as scalars if the data is known now, otherwise as 0-d arrays."""
+    """Return the first and the last edge, as scalars if the data is concrete, otherwise as 0-d arrays."""
     first: Any
     last: Any
     if limits is not None:

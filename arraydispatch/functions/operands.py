@@ -248,12 +248,12 @@ def check_broadcast(xp: Any, *xs: Any) -> None:
 
 
 def is_concrete(xp: Any, *xs: Any) -> bool:
-    """Whether the values are known now (no tracer among them)."""
+    """Whether all values are concrete (no tracer is among them)."""
     return all(not xp.is_array(x) or xp.backend.is_concrete(x) for x in xs)
 
 
 def is_recorded(xp: Any, a: Native) -> bool:
-    """Whether the values are known now, even if derivatives are recorded: for decisions on which derivatives do not depend."""
+    """Whether the values can be read, even if derivatives are recorded: for decisions on which derivatives do not depend."""
     return is_concrete(xp, a) or is_concrete(xp, xp.backend.transforms.stop_gradient(a))
 
 

@@ -132,8 +132,8 @@ def _itself(value: Any) -> Any:
 
 
 def _beside_ndarrays(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method of a subclass of ndarray so that it returns NotImplemented for arrays, as ndarray's own would. NumPy then calls the
-    arrays' methods, which pass ndarrays.
+    """Wrap a protocol method of a subclass of ndarray so that it returns NotImplemented if an ``Array`` is among the arguments, as ndarray's
+    method does. NumPy then calls the method of that array, which passes ndarrays.
     """
 
     def answer(self: Any, func: Any, *more: Any, **kwargs: Any) -> Any:

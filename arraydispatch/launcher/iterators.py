@@ -71,7 +71,9 @@ _WRITING = frozenset({"readwrite", "writeonly"})
 
 
 class _Iterator:
-    """``np.nditer`` over the memory of arrays; if the host cannot access it, over copies that are written back at the end."""
+    """``np.nditer`` over the memory of arrays; if the host cannot access it, over copies that are written back at the end (``pairs``: array
+    and copy).
+    """
 
     __slots__ = ("__weakref__", "_iterator", "_pairs", "_walked")
 

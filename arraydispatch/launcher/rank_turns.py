@@ -2,8 +2,8 @@
 
 All ranks make the same changes in the same order, at different times. If rank 0 did not wait, another rank could find a file that rank 0
 has written already, although the other rank has yet to write it. Each other rank appends a number to its own log file after a change;
-rank 0 reads these files. If ranks use different file names (with the time in them, say), their changes are matched by number. A rank that
-has begun a program that rank 0 has not has passed the change without making it.
+rank 0 reads these files. If ranks use different file names (with the time in them, say), their changes are matched by number. If another
+rank has begun a program that rank 0 has not begun, that rank has passed the change without making it.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _key(path: str) -> int:
 
 
 class _Log:
-    """Changes of another rank, read from its log file."""
+    """Reader of the changes that another rank has logged. ``file``: descriptor of the log file."""
 
     def __init__(self, file: int) -> None:
         self._file, self._lock = file, threading.Lock()
@@ -229,7 +229,7 @@ class Files:
         return frozenset() if self._turns is None else self._turns.of_others()
 
     def _is_real(self, path: str) -> bool:
-        """Whether a directory is listed as it is, because it has no names that other ranks chose for themselves."""
+        """Whether no name in a directory was chosen by another rank for itself, so that listings show all its names."""
         return all(os.path.dirname(other) != path for other in self._of_others())
 
     def _seen(self, path: str) -> str:

@@ -295,7 +295,7 @@ def keep_order(a: Any, host: Ghost) -> Any:
 def writeable(a: Handle, to_write: bool = False) -> bool:
     """Whether the array has not been locked (``flags.writeable``).
 
-    ``np.broadcast_arrays`` returns arrays that warn when ``flags.writeable`` is read; here the warning comes only with
+    ``np.broadcast_arrays`` returns arrays that warn when ``flags.writeable`` is read; this function causes the warning only with
     ``to_write``.
     """
     seen = a._v if a._kind.backend.native_is_ndarray else a._ghost

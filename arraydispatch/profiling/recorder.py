@@ -307,7 +307,7 @@ class Profile(events.Listener):
             self._taken.add(x)
 
     def cast(self, have: Any, want: Any) -> None:
-        """Count a dtype that the precision policy changed."""
+        """Count a dtype that the precision policy changed from ``have`` to ``want``."""
         self._count("casts", (str(have), str(want)))
         if self._outer is not None:
             self._outer.cast(have, want)
@@ -670,7 +670,7 @@ _LOOKED_AT = 64
 
 
 class _Seen(weakref.ref[np.ndarray[Any, Any]]):
-    """Record of an ndarray: its parts that have been moved, and fingerprints of their contents."""
+    """Weak reference to an ndarray, with a record of its parts that have been moved, and fingerprints of their contents."""
 
     __slots__ = ("changed", "counted", "covered", "parts")
 
@@ -695,7 +695,7 @@ class _Seen(weakref.ref[np.ndarray[Any, Any]]):
 
 
 class Known:
-    """Records of ndarrays."""
+    """Records (:class:`_Seen`) of the ndarrays that a profile has seen move, to find those that move again."""
 
     def __init__(self) -> None:
         self._found: dict[int, _Seen] = {}

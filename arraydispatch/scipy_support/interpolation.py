@@ -76,7 +76,8 @@ def _filtered(xp: XP, x: Any, order: int, mode: str, to: np.dtype[Any] = dtypes.
 def _of_parts(
     xp: XP, input: Any, output: Any, compute: Callable[[Any, float], Any], cval: Any = 0.0, few: bool = False
 ) -> Any:
-    """Apply a real computation to real numbers, or to real and imaginary parts; return the result before the cast, and its dtype after it.
+    """Apply ``compute(real array, fill value)`` to ``input``, or to its real and imaginary parts. Return the result before the cast, and the
+    dtype to cast it to (that of ``output``, if given).
 
     The numbers are converted to float64, unless only ``few`` of them are used; then they keep their dtype.
     """
@@ -188,7 +189,11 @@ def _at(
     xp: XP, x: Any, places: Sequence[Any], shape: tuple[int, ...], order: int, mode: str, cval: float, filtered: bool,
     around_it: float,
 ) -> Any:  # fmt: skip
-    """Evaluate the spline of float64s ``x`` at coordinates ``places``: one array for each axis of ``x``; together they broadcast to ``shape``."""
+    """Evaluate the spline of float64s ``x`` at coordinates ``places``: one array for each axis of ``x``; together they broadcast to ``shape``.
+
+    ``filtered``: whether ``x`` has yet to be filtered to spline coefficients (SciPy's ``prefilter``). ``cval``: value of coordinates outside
+    of ``x``; ``around_it``: constant value of the elements around ``x``, for the filter.
+    """
     pads = 0
     if filtered and order > 1:
         if mode in ("nearest", "grid-constant"):

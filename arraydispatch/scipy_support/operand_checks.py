@@ -26,7 +26,7 @@ def array(xp: XP, a: Any, like: Any = None) -> Any:
 
 
 def plain(xp: XP, value: Any) -> Any:
-    """Convert an option given as an array with known values to a Python number or a list."""
+    """Convert an option given as an array to a Python number or a list; raise Unsupported if the array is not concrete."""
     if xp.is_array(value):
         only(xp.backend.is_concrete(value), "an option that is not known yet")
         value = xp.backend.to_numpy(value)

@@ -50,7 +50,7 @@ class SparseArray:
     Notes
     -----
     Operators are those of ``scipy.sparse.csr_array``: ``*`` is elementwise and ``@`` the matrix product. A sparse array is a
-    pytree: transforms take it as an argument, and a derivative with respect to one is one.
+    pytree: transforms take it as an argument, and a derivative with respect to it is a sparse array.
     """
 
     __array_priority__ = 10.1  # as SciPy's

@@ -102,7 +102,7 @@ class _Static:
 
 
 class _Jitted:
-    """A function and its programs."""
+    """A function that ``jit`` compiles, with its static arguments and the programs made so far."""
 
     def __init__(
         self, fun: Callable[..., Any], static_argnums: int | Sequence[int], static_argnames: str | Sequence[str]

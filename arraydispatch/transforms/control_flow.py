@@ -1,4 +1,4 @@
-"""``while_loop`` and ``host_call``: loops and host functions inside programs, where values are not known yet."""
+"""``while_loop`` and ``host_call``: loops and host functions inside programs, where values are not concrete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .flattening import Body, Given, Input, Traced, dressed, is_array, library_o
 def while_loop(
     going: Callable[[Any], Any], step: Callable[[Any], Any], state: Any, max_iter: int | Sequence[int] | None = None,
 ) -> Any:  # fmt: skip
-    """Run ``while going(state): state = step(state)``; if values are not known, as a loop of the library.
+    """Run ``while going(state): state = step(state)``; if values are traced, as a loop of the library.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def while_loop(
 
     Notes
     -----
-    If values are concrete, also inside :func:`arraydispatch.grad`, Python runs the loop, and dtypes may change between steps.
+    If values are concrete (not traced), also inside :func:`arraydispatch.grad`, Python runs the loop, and dtypes may change between steps.
     Derivatives of a compiled loop need ``max_iter`` on JAX.
     """
     most, checkpoints = _steps(max_iter)

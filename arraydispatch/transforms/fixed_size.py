@@ -1,4 +1,4 @@
-"""``nonzero``, ``masked`` and ``unique`` with results of a fixed length, for use in programs, where values are not known yet."""
+"""``nonzero``, ``masked`` and ``unique`` with results of a fixed length, for use in programs, where values are not concrete."""
 
 from __future__ import annotations
 

@@ -333,7 +333,9 @@ def _described(made: Any) -> str:
 
 
 def finished(body: Body, outs: list[Native], extra: list[Native], leaves: list[Any]) -> Any:
-    """Return the function's result, after copying what it wrote into the caller's arguments."""
+    """Return the function's result, from the native arrays ``outs``, after copying its writes (``extra``) into the caller's arguments, among
+    ``leaves``.
+    """
     made = body.rebuilt(0, iter(outs), leaves)
     if body.written:
         rest: Iterator[Native] = iter(extra)

@@ -207,7 +207,9 @@ def _unless_error(compute: Callable[..., Any], *args: Any) -> Any:
 def _compute(
     name: str, way: _Way, lanes: ndarray[Any, Any], results: ndarray[Any, Any], along: bool, divisor: Any
 ) -> bool:
-    """Reduce into ``results``, and divide and take roots if ``way`` does; return False if NumPy has to do it."""
+    """Reduce ``lanes`` into ``results``, along the lanes (``along``) or across them, and divide and take roots if ``way`` does; return False
+    if NumPy has to compute the call.
+    """
     if along:
         _by_pieces(way.reduce, lanes, results)
     elif not _by_rows(name, lanes, results):

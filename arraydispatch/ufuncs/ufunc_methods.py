@@ -44,7 +44,9 @@ def mask_of(where: Any, backend: Backend, like: Any) -> Any:
 
 
 class Bound:
-    """Ufunc bound to a backend, on native arrays and scalars, with NumPy's promotion and no precision policy."""
+    """Ufunc bound to a backend: its call and methods take and return native arrays, with NumPy's promotion and no precision policy.
+    Attributes of ``xp`` are such objects.
+    """
 
     __slots__ = ("_plans", "backend", "ufunc")
 
@@ -315,7 +317,7 @@ class Bound:
         return prim.take_along_axis(a, places, axis)
 
     def reduceat(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-        """Implement ``ufunc.reduceat``. The indices must be known, because they determine which slices are reduced."""
+        """Implement ``ufunc.reduceat``. The indices must be concrete, because they determine which slices are reduced."""
         prim, backend = self.backend.prim, self.backend
         _check_binary(self.ufunc, "reduceat")
         shape = backend.shape_of(a)
@@ -425,7 +427,7 @@ def _check_binary(ufunc: np.ufunc, method: str) -> None:
 
 
 def _one_axis(method: str, axis: Any, ndim: int) -> int:
-    """Normalize the ``axis`` of a method that runs along a single one."""
+    """Normalize the ``axis`` of a method that runs along a single axis."""
     if axis is None and ndim == 1:
         axis = 0
     if axis is None:

@@ -299,7 +299,7 @@ def slice_update(a: Array, key: tuple[builtins.slice, ...], value: Array) -> Arr
 
 
 def slice_at(a: Array, starts: Sequence[Array], sizes: Sequence[int], steps: Sequence[int]) -> Array:
-    """Read a slice whose starts are operands of a program."""
+    """Read a slice, given its start, length and step along each axis; the starts are operands of a program."""
     if mesh_slices.may_be_split(a):
         return mesh_slices.read_at(a, starts, sizes, steps)
     return _slice(a, jnp.stack([*starts]), tuple(sizes), _strides(steps))

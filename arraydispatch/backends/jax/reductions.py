@@ -138,10 +138,10 @@ REDUCE: dict[Any, Kernel] = {
 
 
 def _running(ufunc: np.ufunc, numeric: Kernel, boolean: Kernel, operator: Kernel, identity: float) -> Kernel:
-    """Return a kernel that accumulates element by element on the CPU, rounding at each step as NumPy does, which is faster than XLA's
-    doubling windows. In host memory NumPy accumulates integers and rows of real numbers.
+    """Return a kernel that accumulates by ``operator`` from ``identity`` on, element by element on the CPU, rounding at each step as NumPy
+    does, which is faster than XLA's doubling windows. In host memory NumPy's ``ufunc`` accumulates integers and rows of real numbers.
 
-    On an accelerator, and for integers, XLA's function ``numeric`` is used, with 16-bit floats in float32.
+    On an accelerator, and for integers, XLA's function ``numeric`` is used, with 16-bit floats in float32; for bools ``boolean``.
     """
 
     def accumulate(a: Array, axis: int) -> Array:

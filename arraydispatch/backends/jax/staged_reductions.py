@@ -65,7 +65,7 @@ def choice(
         return None
 
     def chosen(natives: Sequence[Any]) -> Any:
-        """Return whichever of the two needs less memory for operands like these, already compiled for them."""
+        """Return ``compiled`` or the version in steps, whichever needs less memory for operands like these; it is compiled for them."""
         meshes = [x.sharding.mesh.size for x in natives if isinstance(getattr(x, "sharding", None), NamedSharding)]
         count = max(meshes, default=1)
         if nbytes < LARGE * count or (before := temporary(compiled, natives)) < 0.9 * nbytes / count:

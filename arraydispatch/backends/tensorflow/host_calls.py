@@ -23,7 +23,7 @@ OPERATION = "PyFuncStateless"
 
 
 class _HostFunction:
-    """Function on the host: the graphs that call it keep it alive."""
+    """Function ``f`` that a graph calls on the host, as in :func:`call`. The graphs that call it keep this object alive."""
 
     __slots__ = ("__weakref__", "f", "lead", "specs")
 

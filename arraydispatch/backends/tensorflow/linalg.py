@@ -122,7 +122,7 @@ def _parts(a: Tensor) -> Tensor:
 
 
 def _refuse(a: Tensor, message: str) -> None:
-    """Raise LinAlgError for infinities and NaN, as LAPACK or NumPy does; do nothing while tracing, when values are not known."""
+    """Raise LinAlgError for infinities and NaN, as LAPACK or NumPy does; do nothing while tracing, when values are not concrete."""
     if type(a) is not EagerTensor:
         tracing.looked()
     elif not np.isfinite(a.numpy()).all():
@@ -166,8 +166,8 @@ def _differentiable_cholesky(a: Tensor) -> Any:
 
 
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
-    """Return q and r. The matrix is scaled first, because TensorFlow's squares overflow. For an empty matrix, whose complete factor
-    TensorFlow leaves unset, q is made here.
+    """Return q and r. The matrix is scaled first, because TensorFlow's squares overflow. TensorFlow is not called for an empty matrix,
+    because it leaves the complete q unset.
     """
     shape = dims(a)
     if 0 in shape[-2:]:

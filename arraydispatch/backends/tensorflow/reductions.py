@@ -84,8 +84,8 @@ def _extremum(op: Kernel, of_bool: Kernel, find: Kernel) -> Kernel:
 
 
 def _derived_by_place(op: Kernel, a: Tensor, axes: Axes, keepdims: bool, find: Kernel) -> Tensor:
-    """Compute an extremum whose derivative goes to the first element that equals it. In TensorFlow all such elements share the
-    derivative.
+    """Compute an extremum by ``op``, whose derivative goes to the first element that equals the extremum (``find``: argmax or argmin). In
+    TensorFlow all such elements share the derivative.
     """
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]

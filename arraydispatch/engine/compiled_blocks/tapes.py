@@ -85,7 +85,7 @@ class Tape:
     first : int
         Number of the first call's first result.
     inputs : list of Deferred
-        Known values that the calls read.
+        Values from outside of the tape that the calls read: computed values, and numbers on the host.
     limit : int
         Number of calls from which the tape may end before the next call.
     turns, turner : int

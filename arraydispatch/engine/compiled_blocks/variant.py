@@ -275,7 +275,7 @@ class Deferring(Backend):
         return self.inner.lent(self._value(a, "NumPy computes with it"))
 
     def rests(self, a: Any) -> bool:
-        """Whether a value is small, known and in host memory, and this thread has no recorded calls whose block a call could join."""
+        """Whether a value is small, computed and in host memory, and this thread has no recorded calls whose block a call could join."""
         if type(a) is not Deferred:
             return False
         x: Deferred = a

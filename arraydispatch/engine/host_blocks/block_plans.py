@@ -184,7 +184,9 @@ def _left_half(length: int, unit: int) -> int:
 
 
 def joined(parts: Iterator[Any], length: int, unit: int, longest: int, join: Callable[[Any, Any], Any]) -> Any:
-    """Combine ``parts``, the sums of :func:`halves` in order, by ``join``, in the order in which they were divided."""
+    """Combine ``parts``, the sums of :func:`halves` in order, by ``join``, in the order in which they were divided. The other arguments are
+    those of :func:`halves`.
+    """
     if length <= max(longest, LEAST_SUMMED // unit):
         return next(parts)
     left = _left_half(length, unit)
@@ -562,7 +564,7 @@ class _Registers:
         self._stretch.steps.append((fused, (), 0, group.numbers[0]))
 
     def _on_one_memory(self, one: int, other: int) -> bool:
-        """Whether two registers are pieces of the same memory."""
+        """Whether the registers ``one`` and ``other`` are pieces of the same memory."""
         if one == other:
             return True
         moving = {register for register, _, _ in self._stretch.full}

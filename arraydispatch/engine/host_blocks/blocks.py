@@ -37,7 +37,7 @@ _plans: dict[Any, Plan | None] = {}
 
 
 class _Run:
-    """Run of a stretch on the arrays of a block; several threads take its pieces, one after the other."""
+    """Run of a stretch on the arrays of a block; each of several threads takes the next piece until all are taken."""
 
     def __init__(self, stretch: Stretch, arrays: list[Any]) -> None:
         self.stretch = stretch
@@ -129,7 +129,7 @@ def partials(stretch: Stretch, arrays: list[Any]) -> list[np.ndarray[Any, Any]]:
 
 
 def _put_together(block: Planned, stretch: Stretch, partial: list[np.ndarray[Any, Any]], now: list[int]) -> None:
-    """Combine the pieces' results of each reduction to one element."""
+    """Combine the pieces' results of each reduction to one element. ``partial``: these results, an array for each reduction."""
     numbers = {out: number for _, _, out, number in stretch.steps}
     length = stretch.bounds[-1]
     for (register, i, slot), elements in zip(stretch.parts, partial):
@@ -230,7 +230,7 @@ def _listening(block: Block, now: list[int]) -> Any:
 
 
 class Planned(Block):
-    """Block computed by a plan, one stretch after the other."""
+    """Block computed by a plan, one stretch after the other, on the arrays in its slots, in up to ``threads`` threads."""
 
     def __init__(self, nodes: list[Node], plan: Plan, arrays: list[Any], addresses: list[int], threads: int) -> None:
         super().__init__(nodes)
@@ -257,7 +257,9 @@ class Planned(Block):
         self.results = {i: arrays[slot] for i, slot in plan.results}
 
     def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
-        """Compute as :meth:`Block.help` does. In the calling thread no memory is both read and written, so a run can be repeated."""
+        """Compute in this thread until all has been begun. In the calling thread no memory is both read and written, so a run can be
+        repeated. ``kept``: the thread's scratch memory.
+        """
         if not self.helpers:
             if self.is_due():
                 self._here(kept)

@@ -16,7 +16,7 @@ __all__ = ["Call", "Chain", "Pointer", "entry", "has", "source"]
 
 
 class Call(NamedTuple):
-    """Elementwise call."""
+    """Elementwise call in a :class:`Chain`, with its operands by number."""
 
     op: str
     """Name in :data:`arraydispatch.ufuncs.facts.INSTRUCTIONS`; ``cast``; ``select``, for a condition and two values."""
@@ -34,7 +34,7 @@ class Call(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """Chain of calls; each may use the results of earlier ones."""
+    """Elementwise calls that one kernel computes for each element; a call may use the results of earlier calls."""
 
     calls: tuple[Call, ...]
     scalars: tuple[str, ...]
@@ -42,7 +42,7 @@ class Chain(NamedTuple):
 
 
 class Pointer(NamedTuple):
-    """Array that a kernel reads or writes."""
+    """Array that a kernel reads or writes, as far as the kernel's source depends on it."""
 
     dtype: str
     inner: str
@@ -476,7 +476,9 @@ def source(
 
 
 def _door(chain: Chain, depth: int, pointers: tuple[Pointer, ...], mask: int) -> list[str]:
-    """Return the entry function, which iterates over the boxes and checks the floating-point status."""
+    """Return the lines of the entry function, which iterates over the boxes and checks the floating-point status. The parameters are those of
+    :func:`source`.
+    """
     lines = ["declare i32 @feclearexcept(i32)", "declare i32 @fetestexcept(i32)"] if mask else []
     lines += ["define i32 @kernel(ptr %boxes, ptr %operands) nounwind {", "entry:"]
 

@@ -109,7 +109,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Group(NamedTuple):
-    """Nodes of a stretch that one kernel computes."""
+    """Nodes of a stretch that one kernel computes, and the operands that the kernel reads; :func:`grouped` makes it."""
 
     numbers: list[int]
     chain: Chain
@@ -288,8 +288,8 @@ def _dtype(x: Any) -> np.dtype[Any]:
 
 
 def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group | int] | None:
-    """Return a list with a group of these nodes if it is worth a kernel, else with the nodes, and count their work in ``of.cold``. Return
-    None if nodes that read at other places should be left out.
+    """Return a list with a group of the nodes ``numbers`` if it is worth a kernel, else with the nodes, and count their work in ``of.cold``.
+    Return None if nodes that read at other places should be left out. ``ops``: number of a node -> its operation in kernels.
     """
     if len(numbers) < 2 and not any(ops[i] == "select" for i in numbers):
         return list(numbers)

@@ -24,7 +24,7 @@ __all__ = ["Fused", "Part"]
 
 
 class Part(NamedTuple):
-    """Contents of a register, for all pieces."""
+    """Memory of a register, an array or scratch memory, and the part of it that each piece uses."""
 
     slot: int | None
     """Slot of the array; None for scratch memory."""
@@ -95,7 +95,7 @@ class Fused(Bound):
     def settle(
         self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, longest: int, told: list[Any], arrays: list[Any]
     ) -> None:  # fmt: skip
-        """Choose the kernel, as the contents of the registers are known now. ``kernel`` stays None if it is not compiled yet or is refused.
+        """Choose the kernel, now that the contents of the registers are known. ``kernel`` stays None if it is not compiled yet or is refused.
 
         ``parts``: register -> its memory; parts of arrays are added. ``shape``: shape of the stretch; ``longest``: elements of its longest piece; ``told``: modes of ``np.errstate`` for each
         node of the block; ``arrays``: arrays in the slots.

@@ -46,7 +46,11 @@ def divided(nodes: list[Node], reads: list[Reads], held: list[bool], piece: int)
 
 
 def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[int]) -> None:
-    """Move the last nodes of a stretch to the next one, if only that one needs them and their operands are kept as whole arrays anyway."""
+    """Move the last nodes of a stretch to the next stretch, if only that one needs them and their operands are kept as whole arrays anyway.
+
+    ``held``: for each node, whether its value is kept as a whole array. ``found``: for each node, the number of its stretch; changed in
+    place.
+    """
     readers: list[list[int]] = [[] for _ in nodes]
     read_far: set[int] = set()
     for i, of_one in enumerate(reads):
@@ -77,7 +81,7 @@ def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[i
 
 
 class _Kinds:
-    """Rule that decides which nodes can be in one stretch."""
+    """Stretch that is being collected: decides whether the next node can be in it (:meth:`takes`)."""
 
     def __init__(self, piece: int) -> None:
         self._piece = piece

@@ -449,7 +449,7 @@ def _keep(key: Any, place: Place) -> None:
 
 
 def _user_frame() -> FrameType:
-    """Return the innermost running frame of user code."""
+    """Return the innermost running frame that is neither this package's nor NumPy's, or the outermost frame if there is no such frame."""
     frame: FrameType = machine.current_frame()
     code: CodeType = frame.f_code
     if machine.identity(code) + frame.f_lasti not in _places:  # may be code of this package or of NumPy

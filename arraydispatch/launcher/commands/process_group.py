@@ -87,7 +87,7 @@ def _of_others(options: Sequence[str]) -> list[str]:
 
 
 class _Child:
-    """Process of one rank, with threads that read its output."""
+    """Process of one rank, with threads that read its output. ``everywhere``: whether the output of rank 0 is read too."""
 
     def __init__(self, rank: Rank, command: list[str], env: dict[str, str], everywhere: bool) -> None:
         self.rank = rank

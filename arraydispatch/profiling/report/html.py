@@ -35,7 +35,7 @@ _AROUND = 6
 
 
 def missing() -> str | None:
-    """Return the reason why an HTML report cannot be written here, as one sentence with the remedy; None if it can."""
+    """Return the reason why this installation cannot write an HTML report, as one sentence with the remedy; None if it can."""
     lacking = [name for name in ("jinja2", "plotly") if importlib.util.find_spec(name) is None]
     if not lacking:
         return None

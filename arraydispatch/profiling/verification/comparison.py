@@ -20,7 +20,7 @@ at 64 bits, where that does not matter, and eight at 16 bits, where it does. Int
 
 
 class Finding(NamedTuple):
-    """Largest difference of two arrays."""
+    """Largest difference of an array from NumPy's, with the tolerance and the place of the difference."""
 
     error: float
     tolerance: float

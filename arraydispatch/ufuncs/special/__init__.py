@@ -120,7 +120,7 @@ def lacks_kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Back
 
 
 def refusal(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> str | None:
-    """Return the reason why a known SciPy ufunc does not run in this loop; None if it does."""
+    """Return the reason why the library does not run a SciPy ufunc in this loop; None if it does."""
     if backend.native_is_ndarray or not _of_complex(loop):
         return None
     return OF_COMPLEX
