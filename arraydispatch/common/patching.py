@@ -325,7 +325,7 @@ class Exchange:
     real : callable
         The original function; of a static or class method, the function that the method wraps.
     on : bool
-        Whether the replacement is in force. Code that kept it may still call it after it was undone.
+        Whether the replacement is in force. Code that kept the replacement may still call it after the exchange was undone.
     """
 
     __slots__ = ("_held", "_make", "_ours", "holder", "name", "on", "real", "row")

@@ -118,7 +118,7 @@ class Place:
 
 
 class Whole(NamedTuple):
-    """How a reduction to one element is computed in parts, so that the result has NumPy's bits."""
+    """Rule by which a reduction to one element is computed in parts, so that the result has NumPy's bits."""
 
     unit: int
     """Numbers in an element, if the parts must be those of NumPy's pairwise sum; 0 if any parts will do."""
@@ -194,11 +194,11 @@ class Update(Elsewhere):
         raise NotImplementedError
 
     def rows(self, y: Any, begin: int, end: int, out: Any) -> None:
-        """Write the rows from ``begin`` to ``end`` in place."""
+        """Write the rows from ``begin`` to ``end`` of the part in place, in ``out``. ``y``: the second operand."""
         raise NotImplementedError
 
     def line(self, y: Any, begin: int, end: int, out: Any) -> None:
-        """Write the elements from ``begin`` to ``end``, in memory order, in place."""
+        """Write the elements from ``begin`` to ``end`` of the part, in memory order, in place, in ``out``. ``y``: the second operand."""
         raise NotImplementedError
 
 
@@ -231,7 +231,7 @@ class Buffer:
 
 
 def buffer_of(array: Any, number: Any, memory: Any) -> Buffer:
-    """Make a buffer. Its layout is determined by the first call that reads it."""
+    """Make a :class:`Buffer` of the ndarray ``array``. Its layout is determined by the first call that reads it."""
     made: Buffer = Buffer.__new__(Buffer)
     made.array, made.number, made.memory, made.kind, made.laid = array, number, memory, None, None
     return made

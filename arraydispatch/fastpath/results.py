@@ -185,7 +185,7 @@ def of_kept(op: Any, inputs: tuple[Any, ...]) -> Any:
 
 
 def _is_large(x: Any, y: Any, least: Any) -> bool:
-    """Whether the second operand is large, or the result is because each operand is broadcast along axes of the other."""
+    """Whether the second operand is large, or the result is large because each operand is broadcast along axes of the other operand."""
     return bool(y.size >= least or machine.size_together(x, y) >= least)
 
 
@@ -253,7 +253,9 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool, tried: bool = False) -> Any:
 
 
 def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | None, by_rows: bool, tried: bool) -> Any:
-    """Return what :func:`of_two` does, for an array and a number or small ndarray, or for two numbers."""
+    """Compute as :func:`of_two`, for an array and a number or small ndarray, or for two numbers. ``left``, ``right``: the ndarray in the
+    array, None for the other operand.
+    """
     other = y if right is None else x
     if type(other) is _path.array_class:  # first: the hash of that class is made in Python under a launcher
         return DECLINED

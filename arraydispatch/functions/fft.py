@@ -32,7 +32,7 @@ def _real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the real dtype in which a library transforms."""
+    """Return the real dtype in which a library transforms arrays of this dtype."""
     return dtypes.widen_half(_real_dtype(dtype))
 
 

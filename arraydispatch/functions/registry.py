@@ -347,7 +347,7 @@ def bind(func: Any, backend: Backend) -> Body:
 
 
 def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
-    """Return a function on native arrays for a generalized ufunc such as ``np.matmul``; called without any, it calls NumPy."""
+    """Return a function on native arrays for a generalized ufunc such as ``np.matmul``; if no argument is a native array, it calls NumPy."""
     load("products")
 
     def run(*operands: Any, **options: Any) -> Any:

@@ -26,7 +26,7 @@ _FORTRAN = "fortran"
 
 
 class Compiled:
-    """Stand-in for a compiled SciPy function, or for an object with such methods; it accepts arrays."""
+    """Stand-in for a compiled SciPy function, or for an object with compiled methods (``methods``); it accepts arrays."""
 
     __slots__ = ("_methods", "_name", "_real")
 

@@ -297,7 +297,7 @@ def _all_movable(value: Any) -> bool:
 
 
 def _gathered(value: Any) -> Any:
-    """Stack a list of arrays that NumPy would convert to one array, so that NumPy does not stack them on the host."""
+    """Return one array made of a list of arrays that NumPy would stack on the host; return any other value unchanged."""
     if isinstance(value, _NESTS) and holds_array(value) and _all_movable(value):
         return ad.asarray(value)
     return value

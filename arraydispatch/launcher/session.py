@@ -319,7 +319,7 @@ class Progress:
 
     @staticmethod
     def possible() -> bool:
-        """Whether standard error is a terminal that supports it."""
+        """Whether standard error is a terminal on which the line can be drawn."""
         try:
             terminal = sys.stderr is not None and sys.stderr.isatty()
         except ValueError:  # the stream is closed

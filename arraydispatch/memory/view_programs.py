@@ -118,7 +118,7 @@ class ViewProgram(NamedTuple):
         return _FEW * math.prod(self.sliced) <= span
 
     def _positions(self) -> np.ndarray[Any, Any]:
-        """Return the flat positions in the root of the sliced elements."""
+        """Return the flat positions, in the root, of the elements that the program's slices select."""
         where = np.zeros((), np.int64)
         radix = math.prod(self.factors)
         for n, part in zip(self.factors, self.key):

@@ -413,7 +413,7 @@ def _laid(values: np.ndarray[Any, Any], like: Ghost) -> np.ndarray[Any, Any]:
 
 
 def can_reread(a: Handle, view_ghost: Ghost) -> bool:
-    """Whether the root's memory, reinterpreted as items of the view's dtype, has each element of the view as one item."""
+    """Whether each element of a view is one item of the root's memory, if that is reinterpreted as items of the view's dtype."""
     size, whole = view_ghost.itemsize, ghost(owner(a))
     if not view_ghost.size:
         return whole.nbytes % size == 0

@@ -457,7 +457,7 @@ class Profile(events.Listener):
         return self.tally().calls(self.runs)
 
     def transfers(self) -> list[Transfer]:
-        """Return the bytes moved by each line, most first."""
+        """Return a record for each (direction, reason, line) of the bytes moved, most bytes first."""
         return self.tally().transfers(self.runs)
 
     def left_numpy(self) -> list[Note]:
@@ -465,7 +465,7 @@ class Profile(events.Listener):
         return self.tally().notes("left", self.runs)
 
     def syncs(self) -> list[Note]:
-        """Return the reads of values on an accelerator."""
+        """Return the reads of values on an accelerator, a record for each line and reason, most frequent first."""
         return self.tally().notes("syncs", self.runs)
 
     def repeated_uploads(self) -> list[Note]:
@@ -481,7 +481,7 @@ class Profile(events.Listener):
         return self.tally().notes("casts", self.runs)
 
     def compilations(self) -> list[Compilation]:
-        """Return the compilations by libraries, by line, most time first."""
+        """Return the compilations by libraries, a record for each line, most time first."""
         return self.tally().compilations(self.runs)
 
     def starts(self) -> dict[str, tuple[int, float]]:

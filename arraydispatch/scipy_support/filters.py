@@ -153,7 +153,7 @@ def _states_of(b: Any, a: Any, response: Any) -> Any:
 
 
 def _split(xp: XP, x: Any, length: int) -> Any:
-    """Split rows into blocks, the last one padded with zeros."""
+    """Split rows into blocks of this length, the last block padded with zeros."""
     rows, n = xp.shape_of(x)
     blocks = -(-n // length)
     padded = xp.prim.pad(x, [(0, 0), (0, blocks * length - n)], xp.dtype_of(x).type(0).item())

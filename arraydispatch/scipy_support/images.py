@@ -27,7 +27,7 @@ MOST_TAPS = 400
 
 
 def checked_dtype(xp: XP, x: Any, output: Any) -> np.dtype[Any]:
-    """Return the dtype of the output; raise :class:`Unsupported` if SciPy has to compute it, or the array is empty."""
+    """Return the dtype of the output; raise :class:`Unsupported` if SciPy has to compute the call, or the array is empty."""
     have = xp.dtype_of(x)
     to = have
     if output is not None:

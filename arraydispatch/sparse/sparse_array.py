@@ -246,7 +246,9 @@ class SparseArray:
         return self._line(found.toarray())
 
     def _line(self, numbers: np.ndarray[Any, Any]) -> Any:
-        """Return the values in a row or column of :attr:`Structure.places`; 0 where it has none."""
+        """Return the values of a row or column of the matrix, 0 where it has none. ``numbers``: for each element 1 + the index of its value, or
+        0.
+        """
         there = np.flatnonzero(numbers)
         out = np.zeros_like(self.data, shape=(*self.data.shape[:-1], len(numbers)))
         out[..., there] = self.data[..., numbers[there] - 1]

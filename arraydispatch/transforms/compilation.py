@@ -241,7 +241,9 @@ def _said(leaves: list[Any]) -> str:
 def _static(
     fun: Callable[..., Any], static_argnums: int | Sequence[int], static_argnames: str | Sequence[str]
 ) -> tuple[frozenset[int], frozenset[str]]:
-    """Return positions and names of the static parameters; one given in either way is in both. Raise ValueError for unknown ones."""
+    """Return positions and names of the static parameters; a parameter given in either way is in both. Raise ValueError for unknown
+    parameters.
+    """
     places = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
     names = {static_argnames} if isinstance(static_argnames, str) else set(static_argnames)
     if not places and not names:

@@ -330,7 +330,9 @@ class _Derivative:
                 )
 
     def forward(self, once: bool) -> tuple[list[Native], list[Native], Callable[..., list[Native]]]:
-        """Run the function; return its results, extra outputs and pullback. ``once``: the pullback will be called only once."""
+        """Run the function; return its results, its extra outputs (auxiliary data and writes), and its pullback. ``once``: the pullback will
+        be called only once.
+        """
         if self.body.inputs == self.every:
             return self.backend.transforms.differentiate(self.body, self.primals, once)
 

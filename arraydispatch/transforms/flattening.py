@@ -80,7 +80,7 @@ class Input(NamedTuple):
 
 
 class Same(NamedTuple):
-    """An argument's leaf that is the same array as an earlier leaf."""
+    """An argument's leaf that is the same array as leaf number ``at``, an earlier one."""
 
     at: int
 

@@ -31,7 +31,9 @@ _plain: Callable[..., Any] = process.wrapper
 
 
 def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
-    """Make an array as ``process.wrapper`` does, but marked, and of the kind for traces of its library."""
+    """Make an array while a trace runs (``process.wrapper`` is this function then): mark it with the trace, and give it the kind for traces of
+    its library.
+    """
     made = _plain(value, kind, owned)
     traces = _entered()
     if traces:
@@ -103,7 +105,7 @@ def _watch(root: Handle, value: Native) -> None:
 
 
 def born_in(root: Handle, trace: Trace) -> bool:
-    """Whether the array was made in a trace, or in one inside it."""
+    """Whether the array was made in a trace, or in a trace inside it."""
     return getattr(root, "_seen", 0) >= trace.epoch
 
 

@@ -31,7 +31,7 @@ class UfuncFacts(NamedTuple):
     by_inverse: bool = False
     """Whether integer loops multiply by the inverse if the second operand is a single number, so that they are not heavy."""
     reports: Literal["never", "seldom", "methods", "often", "divisors"] = "seldom"
-    """Which calls may report floating-point errors for ordinary arguments.
+    """Kinds of calls that may report floating-point errors for ordinary arguments.
 
     ``never``: no call, for no arguments. ``seldom``: no call, but some may for other arguments. ``methods``: methods, except ``outer``.
     ``often``: all calls, and a call takes longer than a check of its result. ``divisors``: as ``often``, and integer loops report a zero

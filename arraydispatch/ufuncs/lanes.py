@@ -78,7 +78,7 @@ def _squares(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
 
 
 def _squares_apart(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
-    """Compute the sum of the squared differences from the mean."""
+    """Compute for each lane of ``x`` (its last axis) the sum of the squared differences from the lane's mean, into ``out``."""
     add(x, out)
     np.true_divide(out, np.intp(x.shape[-1]), out=out, casting="unsafe")
     apart = [x[..., i] - out for i in range(x.shape[-1])]

@@ -28,7 +28,7 @@ def is_refusal(error: Exception) -> bool:
 
 
 def _conjugates(values: Sequence[Array]) -> list[Array]:
-    """Conjugate complex cotangents: JAX pulls back without conjugation, but gradients here are directions of steepest ascent."""
+    """Conjugate complex cotangents: JAX pulls back without conjugation, but gradients of this package are directions of steepest ascent."""
     return [jnp.conj(x) if jnp.iscomplexobj(x) else x for x in values]
 
 

@@ -164,7 +164,7 @@ def _by_few_squares(a: Array, b: Array) -> Array:
 
 
 def _by_squares(a: Array, b: Array) -> Array:
-    """Compute a power of integers. Negative exponents, which NumPy refuses, occur only if their values are unknown."""
+    """Compute a power of integers. Negative exponents, which NumPy refuses, occur only if they are traced."""
 
     def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         result, base, left = state

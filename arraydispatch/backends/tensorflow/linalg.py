@@ -53,7 +53,7 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
-    """Multiply matrices: 16-bit floats accumulate in float32, as NumPy's do; integers without a product use wider ones."""
+    """Multiply matrices: 16-bit floats accumulate in float32, as NumPy's do; integers for which TensorFlow has no product are widened."""
     dtype = a.dtype
     if dtype in HALVES:
         return _cast(_product(_cast(a, tf.float32), _cast(b, tf.float32)), dtype)

@@ -363,7 +363,7 @@ class _Rest(NamedTuple):
 
 
 def _ends(units: list[Any]) -> Iterator[int]:
-    """Yield the positions, except 0, at which an iteration of a known loop begins or ends."""
+    """Yield the positions in ``units`` (of successive calls), except 0, at which an iteration of a known loop begins or ends."""
     i, count = 0, len(units)
     while i < count:
         length = next((n for n in _lengths if i + n <= count and tuple(units[i : i + n]) in _rounds), 0)

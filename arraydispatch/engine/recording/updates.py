@@ -83,7 +83,9 @@ _MOST_WINDOWS = 1 << 12
 
 
 def _window(shape: tuple[int, ...], key: Any) -> Window | None:
-    """Return the result of :func:`_new_window`, computed once for a shape and a key; None for keys of other objects than it takes."""
+    """Return the window that a key selects in an array of this shape, as :func:`_new_window` computes it once for a shape and a key. Return
+    None for keys with other objects than ints, slices of ints or None, and Ellipsis.
+    """
     known: list[Any] = [shape]
     for part in key if type(key) is tuple else (key,):
         if type(part) is slice:
@@ -105,7 +107,9 @@ def _window(shape: tuple[int, ...], key: Any) -> Window | None:
 
 
 def _new_window(shape: tuple[int, ...], key: Any) -> Window | None:
-    """Return the part that a key selects; None if it is empty or selected in another way."""
+    """Return the part that a key of integers and slices selects; None if the part is empty or a single element given by integers, if a step
+    is not positive, or if NumPy would raise an error.
+    """
     parts = list(key) if type(key) is tuple else [key]
     for i, part in enumerate(parts):
         if part is Ellipsis:

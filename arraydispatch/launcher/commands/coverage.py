@@ -219,7 +219,7 @@ def rows(names: Iterable[str] | None = None) -> list[Row]:
 
 
 def counts(table: list[Row]) -> dict[str, dict[str, dict[str, int]]]:
-    """Return the numbers of rows: kind -> backend -> class -> number."""
+    """Count the rows of the table: return a dict kind -> backend -> class -> number of rows."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for row in table:
         for backend, (cls, _) in row.answers.items():

@@ -43,7 +43,7 @@ def missing() -> str | None:
 
 
 def write_html(stream: IO[str], profile: Profile, run: Run) -> None:
-    """Write the page."""
+    """Write the report as an HTML page."""
     data = as_dict(profile, run)
     page = _template().render(
         data=data, script=_plotly(), plots=_json(_plots(profile, data)), sources=_sources(data), colors=_colors(data),
