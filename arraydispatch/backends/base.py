@@ -432,7 +432,9 @@ class Backend:
         return True
 
     def recorded(self, a: Native) -> bool:
-        """Whether the value is not concrete, as in a program or a batch that is traced, or reading it would lose a derivative in progress."""
+        """Whether the value is not concrete, as in a program or a batch that is traced, or reading it would lose a
+        derivative in progress.
+        """
         return not self.is_concrete(a)
 
     def followed(self, a: Native) -> bool:
@@ -544,7 +546,7 @@ class Backend:
     """Name -> meaning of each option of ``ad.use(name, **options)``."""
 
     def configure(self, **options: Any) -> None:
-        """Apply options (already checked against :attr:`OPTIONS`); raise if one can no longer change."""
+        """Apply options (already checked against :attr:`OPTIONS`); raise if an option can no longer change."""
 
     @property
     def threads(self) -> int:
@@ -629,7 +631,9 @@ class Backend:
         """Make the library's own functions accept ``wrapper`` (which has ``.native``), and its existing subclasses."""
 
     def take_for_ndarrays(self, wrapper: type, so: bool) -> None:
-        """Set whether the library treats a ``wrapper`` (the class of arrays) as an ndarray (while a launcher runs) or as its native array."""
+        """Set whether the library treats a ``wrapper`` (the class of arrays) as an ndarray (while a launcher runs) or as its
+        native array.
+        """
 
     def fill(self, a: Native, value: Native) -> None:
         """Overwrite ``a`` in place with a value of the same shape and dtype. Mutable backends only."""
@@ -690,8 +694,8 @@ class Backend:
         return a
 
     def slice_at(self, a: Native, starts: Sequence[Native], lengths: Sequence[int], steps: Sequence[int]) -> Native:
-        """Return a slice, given its start, length and step along each axis. The starts (0-d int64 arrays) are in bounds, but not concrete when
-        a program is compiled.
+        """Return a slice, given its start, length and step along each axis. The starts (0-d int64 arrays) are in bounds, but not concrete
+        when a program is compiled.
         """
         for axis, (start, n, step) in enumerate(zip(starts, lengths, steps)):
             if n != self.shape_of(a)[axis]:

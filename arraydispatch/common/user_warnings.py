@@ -80,7 +80,9 @@ FLOATING_ERRORS = {"divide by zero": "divide", "overflow": "over", "underflow": 
 
 
 def reporting(run: Callable[[], Any], name: str) -> Any:
-    """Return ``run()``, a call of the NumPy ufunc ``name``. Its floating-point warnings name the user's line instead of one in this package."""
+    """Return ``run()``, a call of the NumPy ufunc ``name``. Its floating-point warnings name the user's line instead of one in this
+    package.
+    """
     judge = _Judge(name)
     try:
         with judge.listens():

@@ -560,7 +560,9 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _copied(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """Run a function that returns a view on an array for which it has to copy. ``order="A"``, and ``"K"`` of ``np.ravel``, follow the ghost's memory order."""
+    """Run a function such as ``np.reshape``, which returns views, for an array that it has to copy. ``order="A"``, and ``"K"`` of
+    ``np.ravel``, follow the ghost's memory order.
+    """
     at = spec.order
     a = args[0] if args else kwargs.get("a")
     if at is not None and isinstance(a, Handle):

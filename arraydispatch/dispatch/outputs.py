@@ -35,7 +35,9 @@ def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
 def into(
     ufunc: np.ufunc, outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision
 ) -> Any:
-    """Write each result into its array in ``outs``; wrap a result whose item in ``outs`` is None. Return the array, or a tuple of several."""
+    """Write each result into its array in ``outs``; wrap a result whose item in ``outs`` is None. Return the array, or a
+    tuple of several.
+    """
     results = result if isinstance(result, tuple) else (result,)
     made = [
         wrapping.wrap_result(r, backend, "scalar", precision)

@@ -215,7 +215,9 @@ def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
 
 
 def known_places(key: Any, a: Handle) -> np.ndarray[Any, Any] | None:
-    """Return the positions in C order of the elements ``a[key]``; None if the key's values are neither concrete nor remembered by a trace."""
+    """Return the positions in C order of the elements ``a[key]``; None if the key's values are neither concrete nor
+    remembered by a trace.
+    """
 
     def known(k: Any) -> Any:
         if not isinstance(k, Handle):

@@ -134,7 +134,9 @@ def elementwise(
 
 
 def _converted(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Return an operand. A number that the loop's dtype cannot hold is converted first, because NumPy's warning then names the cast."""
+    """Return an operand, but a Python number that the loop's dtype cannot hold as an ndarray of that dtype, because NumPy's warning has to name
+    the cast.
+    """
     if type(x) not in (int, float) or dtype.char not in "ef" or fits(x, dtype):
         return x
     return reporting(lambda: np.asarray(float(x)).astype(dtype), "cast")

@@ -386,7 +386,9 @@ def obtained(result: Any, backend: Backend) -> None:
 
 
 def beside_writers(run: Callable[..., Any], *args: Any) -> Any:
-    """Return ``run(*args)``; repeat the call under the lock if another thread has written one of its arrays meanwhile and the buffer is gone."""
+    """Return ``run(*args)``; repeat the call under the lock if another thread has written one of its arrays meanwhile and the buffer is
+    gone.
+    """
     try:
         return run(*args)
     except Exception as error:

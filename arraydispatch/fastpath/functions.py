@@ -224,7 +224,9 @@ _WHOLE, _BOOL = np.dtype(np.int64), np.dtype(bool)
 
 
 def _may_stand(value: ndarray, holds: Any) -> bool:
-    """Whether the method may replace NumPy's function of its name for this array, by the row of :data:`MEMBERS`."""
+    """Whether ndarray's method may be called in place of NumPy's function of the same name for ``value``. ``holds``: for which arrays that
+    is so (:attr:`Member.replaces`).
+    """
     if holds == _INTEGERS:
         return value.dtype is _WHOLE or value.dtype is _BOOL
     return holds == _ALL or (holds == _NONEMPTY and bool(value.size))
@@ -461,7 +463,9 @@ def with_twins(method: Any, twins: Any, seen: Any) -> Any:
 
 
 def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
-    """Make the function that a user calls as the ufunc ``func``: it runs the thin path on small arrays, and ``general`` on other operands."""
+    """Make the function that a user calls as the ufunc ``func``: it runs the thin path on small arrays, and ``general`` on
+    other operands.
+    """
 
     def alone(inputs: tuple[Any, ...]) -> Any:
         made = _of_numpys(func, inputs)

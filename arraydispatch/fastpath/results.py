@@ -673,7 +673,10 @@ def value_of(x: Any, found: list[Any], few: Any, of_any_size: Any) -> Any:
 
 
 def values_of(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: Any = False) -> list[Any] | None:
-    """Return arguments with ndarrays in place of arrays, and append the arrays to ``found``; return None if the general path is needed."""
+    """Return arguments with ndarrays in place of arrays, and append the arrays to ``found``; return None if the general path is needed.
+
+    ``depth``: number of levels of nested lists and tuples to search. ``of_any_size``: whether the arrays may be large.
+    """
     if not depth:
         return None
     hosts = []

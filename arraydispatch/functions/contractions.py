@@ -24,7 +24,9 @@ Shape = tuple[int, ...]
 
 
 def common_operands(xp: XP, a: Any, b: Any) -> tuple[Any, Any]:
-    """Return both operands as arrays of their common dtype. In products Python scalars are not weak (``np.dot(float32, 2.0)`` is float64)."""
+    """Return both operands as arrays of their common dtype. In products Python scalars are not weak (``np.dot(float32,
+    2.0)`` is float64).
+    """
     a, b = arrays(xp, a, b)
     left, right = xp.dtype_of(a), xp.dtype_of(b)
     if left != right:

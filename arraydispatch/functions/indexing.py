@@ -453,7 +453,8 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, kn
 
 
 def _in_rounds(xp: XP, ufunc: np.ufunc, line: Native, places: Any, value: Native | None = None) -> Native:
-    """Apply a ufunc at ``places`` of a 1-d array, some of which repeat: at once to all first occurrences, then to all second ones, and so on.
+    """Apply a ufunc at ``places`` of a 1-d array, some of which repeat: at once to all first occurrences, then to all second ones, and so
+    on.
 
     ``places``: an ndarray, or None if their values are traced; then Unsupported is raised.
     """

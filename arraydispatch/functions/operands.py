@@ -90,7 +90,9 @@ def fits(have: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 
 
 def filling(xp: Any, value: Any, dtype: DType, shape: tuple[int, ...], like: Native, casting: Any = "unsafe") -> Native:
-    """Return an array of this dtype and shape, on the device of ``like``, with the contents that ``np.copyto(array, value)`` would give it."""
+    """Return an array of this dtype and shape, on the device of ``like``, with the contents that ``np.copyto(array, value)``
+    would give it.
+    """
     if isinstance(value, list | tuple):
         value = xp.asarray(value, like=like)
     if xp.is_array(value):
@@ -211,7 +213,9 @@ def unshared(xp: Any, a: Native) -> Native:
 
 
 def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
-    """Convert an argument to an array of the backend; return it unchanged if it is one. ``like``: native array on whose device the new one is."""
+    """Convert an argument to an array of the backend; return it unchanged if it is one. ``like``: native array on whose device the new one
+    is.
+    """
     if isinstance(x, handles.Handle):
         kind, value = views.held(x)
         if kind.backend is xp.backend or (kind.backend.hosted and kind.backend.home is xp.backend):

@@ -319,7 +319,9 @@ def not_of_others(x: Any) -> Any:
 
 
 def _shared(result: Any, what: str) -> Any:
-    """Wrap ndarrays as arrays that share their memory, if the backend can; else move them. ``what``: function that made them, for reports."""
+    """Wrap ndarrays as arrays that share their memory, if the backend can; else move them. ``what``: function that made
+    them, for reports.
+    """
 
     def part(x: Any) -> Any:
         kept = host_values.sharing(x) if type(x) is _ndarray else None

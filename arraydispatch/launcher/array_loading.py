@@ -71,7 +71,9 @@ _ON_BEHALF = frozenset({"collections.abc", "_collections_abc", "pickle", "shelve
 
 
 def _for_program(exchange: Exchange, found: Any, what: str) -> Any:
-    """Return ``found``, a value that the function ``what`` has loaded, with arrays in place of ndarrays if the program itself called that."""
+    """Return ``found``, a value that the function ``what`` has loaded, with arrays in place of ndarrays if the program
+    itself called that.
+    """
     users = process.users
     if (
         not exchange.on

@@ -162,7 +162,9 @@ def _wrapping(method: Callable[..., Any], twins: dict[Any, Any], seen: Callable[
 
 
 def hand_twins(made: type, twins: dict[Any, Any], is_users: Callable[[FunctionType], bool]) -> None:
-    """Wrap the protocol methods that the user wrote in the class ``made``, so that they get the user file's functions in place of NumPy's."""
+    """Wrap the protocol methods that the user wrote in the class ``made``, so that they get the user file's functions in
+    place of NumPy's.
+    """
     for name in (*_HANDED, _WRAPS):
         found = vars(made).get(name)
         if type(found) is FunctionType and not hasattr(found, host_fallback.OF_THE_PROGRAM) and is_users(found):

@@ -280,7 +280,9 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         return super().__array__(dtype, copy)
 
     def _lent(self, flags: int) -> Any:
-        """Return the ndarray for the buffer protocol. For a writer, or if the program itself asks, it lies on memory that the host can write."""
+        """Return the ndarray for the buffer protocol. For a writer, or if the program itself asks, it lies on memory that the host can
+        write.
+        """
         if flags & 1 or _for_user(self):  # PyBUF_WRITABLE
             return shared(self, "the buffer of an array")
         return super()._lent(flags)

@@ -514,7 +514,7 @@ _PATIENCE = 0.05
 
 
 class Doors:
-    """Doors of one run.
+    """Installs the doors of one run: of modules that are imported already, and of others as soon as they have been imported.
 
     Parameters
     ----------

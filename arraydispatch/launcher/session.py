@@ -192,8 +192,8 @@ class Session:
         self._endings.stop()
 
     def _finish(self, flush: bool, complete: bool) -> None:
-        """Write and print the report, once; in a fork, write the counts for it. ``flush``, ``complete``: whether to flush streams, and whether
-        the program has ended by itself.
+        """Write and print the report, once; in a fork, write the counts for it. ``flush``, ``complete``: whether to flush streams, and
+        whether the program has ended by itself.
         """
         if self._over.is_set():
             return

@@ -68,8 +68,8 @@ class Tally:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def _means(self, table: str, record: Callable[..., Any], how: str, runs: int) -> list[Any]:
-        """Return a ``record`` for each row of the table of this name, with figures divided by ``runs``. ``how`` has a character for each figure: ``#`` rounds
-        the quotient, ``.`` does not, ``=`` keeps the figure undivided.
+        """Return a ``record`` for each row of the table of this name, with figures divided by ``runs``. ``how`` has a character for each
+        figure: ``#`` rounds the quotient, ``.`` does not, ``=`` keeps the figure undivided.
         """
         return [
             record(

@@ -267,7 +267,9 @@ class Profile(events.Listener):
         return row
 
     def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
-        """Count bytes moved, by direction and reason (``why``), and notice arrays that move again. ``host``: the ndarray on the host side."""
+        """Count bytes moved, by direction and reason (``why``), and notice arrays that move again. ``host``: the ndarray on
+        the host side.
+        """
         if why in (events.AT_A_DOOR, _TO_NUMPY):
             library, numpys = self._between(sys._getframe())
             if library or why != _TO_NUMPY:
@@ -715,7 +717,8 @@ class Known:
         return found
 
     def again(self, whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> _Seen | None:
-        """Record that ``part``, a part of the ndarray ``whole``, moves. Return the record of ``whole`` if moving it once would have been enough.
+        """Record that ``part``, a part of the ndarray ``whole``, moves. Return the record of ``whole`` if moving it once would have been
+        enough.
 
         A single move is not enough if values change in between. Parts that move only once need no advice.
         """

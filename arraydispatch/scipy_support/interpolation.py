@@ -189,7 +189,8 @@ def _at(
     xp: XP, x: Any, places: Sequence[Any], shape: tuple[int, ...], order: int, mode: str, cval: float, filtered: bool,
     around_it: float,
 ) -> Any:  # fmt: skip
-    """Evaluate the spline of float64s ``x`` at coordinates ``places``: one array for each axis of ``x``; together they broadcast to ``shape``.
+    """Evaluate the spline of float64s ``x`` at coordinates ``places``: one array for each axis of ``x``; together they broadcast to
+    ``shape``.
 
     ``filtered``: whether ``x`` has yet to be filtered to spline coefficients (SciPy's ``prefilter``). ``cval``: value of coordinates outside
     of ``x``; ``around_it``: constant value of the elements around ``x``, for the filter.

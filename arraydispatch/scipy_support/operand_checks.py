@@ -39,7 +39,9 @@ def every(xp: XP, condition: Any) -> bool:
 
 
 def checked(xp: XP, a: Any, check_finite: bool = True, like: Any = None) -> Any:
-    """Return an argument as :func:`array` does; with ``check_finite``, raise SciPy's ValueError if it is concrete and contains NaN or infinity."""
+    """Return an argument as :func:`array` does; with ``check_finite``, raise SciPy's ValueError if it is concrete and contains NaN or
+    infinity.
+    """
     a = array(xp, a, like)
     looks = check_finite and dtypes.is_floating(xp.dtype_of(a)) and xp.backend.is_concrete(a)
     if looks and not every(xp, xp.isfinite(a)):
@@ -71,5 +73,5 @@ def _floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def number(xp: XP, value: Any) -> Any:
-    """Convert a 0-d result, for which SciPy returns a Python number, to one if it is on a CPU; return others unchanged."""
+    """Convert a 0-d result on a CPU to a Python number, as SciPy returns it; return other results unchanged."""
     return xp.backend.to_numpy(value).item() if xp.backend.on_cpu(value) else value

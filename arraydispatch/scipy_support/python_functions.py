@@ -1,10 +1,9 @@
 """SciPy functions written in Python over NumPy: SciPy's own code runs, on `Array` objects.
 
-A few names prevent that code from working on an `Array`: ``np.asarray`` converts it to an ndarray, ``np.zeros`` creates
-an ndarray to write into, and the code calls SciPy's own functions. So the code runs with other globals, in which ``np``
-leaves an `Array` unchanged and creates new arrays on its backend, and functions with an entry are replaced by their
-stand-ins: it is *rebound*. Other NumPy functions in the code dispatch as usual. Only functions that a test has shown to run this way, with SciPy's
-results, are registered.
+A few names prevent that code from working on an `Array`: ``np.asarray`` converts it to an ndarray, ``np.zeros`` creates an ndarray to write
+into, and the code calls SciPy's own functions. So the code runs with other globals, in which ``np`` leaves an `Array` unchanged and creates
+new arrays on its backend, and functions with an entry are replaced by their stand-ins: it is *rebound*. Other NumPy functions in the code
+dispatch as usual. Only functions that a test has shown to run this way, with SciPy's results, are registered.
 """
 
 from __future__ import annotations

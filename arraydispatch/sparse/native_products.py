@@ -59,7 +59,9 @@ def _held_by_numpy(data: Any) -> bool:
 
 
 def summed(data: Any, to: Any, size: int) -> Any:
-    """Sum values that have the same index ``to``, along the last axis, to an array of length ``size``; return ``data`` if no index repeats."""
+    """Sum values that have the same index ``to``, along the last axis, to an array of length ``size``; return ``data`` if no
+    index repeats.
+    """
     if len(to) == size and (np.diff(to) == 1).all() and (size == 0 or to[0] == 0):
         return data
     out = np.zeros_like(data, shape=(*data.shape[:-1], size))

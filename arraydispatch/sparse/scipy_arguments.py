@@ -64,7 +64,7 @@ def _making(exchange: Exchange) -> Any:
 
 
 def open_all() -> None:
-    """Make SciPy's functions dispatch on sparse arrays; when SciPy's functions begin to take arrays, let SciPy's sparse classes too."""
+    """Make SciPy's functions dispatch on sparse arrays, and SciPy's sparse classes accept arrays once SciPy's functions do."""
     MATRICES[SparseArray] = called
     import_notices.follow(_open_classes)
 

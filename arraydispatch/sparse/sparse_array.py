@@ -198,7 +198,7 @@ class SparseArray:
         return self._places.scipy(np.array(public.to_numpy(self.data)))
 
     def convert(self, target: Any = None) -> SparseArray:
-        """Move the values to another backend; None stands for the default one."""
+        """Move the values to another backend; None stands for the default backend."""
         return SparseArray(self._places, public.convert(self.data, target))
 
     def copy(self) -> SparseArray:
@@ -246,8 +246,8 @@ class SparseArray:
         return self._line(found.toarray())
 
     def _line(self, numbers: np.ndarray[Any, Any]) -> Any:
-        """Return the values of a row or column of the matrix, 0 where it has none. ``numbers``: for each element 1 + the index of its value, or
-        0.
+        """Return the values of a row or column of the matrix, 0 where it has none. ``numbers``: for each element 1 + the index of its
+        value, or 0.
         """
         there = np.flatnonzero(numbers)
         out = np.zeros_like(self.data, shape=(*self.data.shape[:-1], len(numbers)))

@@ -281,8 +281,8 @@ class _Derivative:
         return _Arguments(backend, structure, chosen, [parts_of_args[i] for i in places], every, inputs)
 
     def _is_one_of(self, leaf: Any, every: list[int]) -> bool:
-        """Whether ``leaf`` is an ndarray that shares memory with a differentiated array, one of the leaves ``every``. That array would not see
-        writes to the ndarray.
+        """Whether ``leaf`` is an ndarray that shares memory with a differentiated array, one of the leaves ``every``. That array would not
+        see writes to the ndarray.
         """
         return isinstance(leaf, np.ndarray) and any(
             isinstance(self.leaves[k], np.ndarray) and np.may_share_memory(leaf, self.leaves[k]) for k in every
@@ -342,8 +342,8 @@ class _Derivative:
         return self.backend.transforms.differentiate(run, self.primals, once)
 
     def results(self, outs: Sequence[Native], extra: Sequence[Native], main: bool = True) -> tuple[Any, ...]:
-        """Return the parts of the function's result, from the native arrays ``outs`` (of the main part, None unless ``main``) and ``extra`` (of
-        auxiliary data); copy the function's writes, also in ``extra``, to the caller's arguments.
+        """Return the parts of the function's result, from the native arrays ``outs`` (of the main part, None unless ``main``) and ``extra``
+        (of auxiliary data); copy the function's writes, also in ``extra``, to the caller's arguments.
         """
         made: list[Any] = [self.body.rebuilt(0, iter(outs), self.leaves) if main else None]
         rest = iter(extra)

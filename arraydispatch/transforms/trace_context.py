@@ -31,8 +31,8 @@ _plain: Callable[..., Any] = process.wrapper
 
 
 def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
-    """Make an array while a trace runs (``process.wrapper`` is this function then): mark it with the trace, and give it the kind for traces of
-    its library.
+    """Make an array while a trace runs (``process.wrapper`` is this function then): mark it with the trace, and give it the kind for traces
+    of its library.
     """
     made = _plain(value, kind, owned)
     traces = _entered()
@@ -225,7 +225,9 @@ class Inside:
                     process.change(wrapper=before, watch=None, admit=None, born=None, **counts)
 
     def _translated(self, error: BaseException) -> None:
-        """Raise the equivalent error of this package for a library's or NumPy's refusal of a traced value."""
+        """Raise this package's equivalent of ``error`` if that is a library's or NumPy's refusal of a traced value; return if it is another
+        error.
+        """
         if isinstance(error, ValueError) and isinstance(error.__cause__, TraceError):
             raise error.__cause__ from None  # NumPy's message for a failed assignment of an element
         refused = self.trace.refused

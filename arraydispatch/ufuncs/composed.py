@@ -410,8 +410,8 @@ def _ordered(strict: np.ufunc, last: np.ufunc) -> Callable[..., Any]:
 
 
 def _chosen(at_least: np.ufunc, skips_nan: bool) -> Callable[..., Any]:
-    """Return a body that chooses the first of two complex numbers if ``at_least`` holds or it is NaN, else the second; with ``skips_nan``, the
-    first if the second is NaN.
+    """Return a body that chooses the first of two complex numbers if ``at_least`` holds or it is NaN, else the second; with ``skips_nan``,
+    the first if the second is NaN.
     """
 
     def choose(xp: Any, a: Any, b: Any) -> Any:

@@ -116,7 +116,9 @@ def plan_for(
     signature: tuple[Any, ...] | None = None,
     casting: str = "same_kind",
 ) -> Plan:
-    """Return the plan for operands of these keys (kinds, or types of Python numbers); raise NumPy's ``UFuncTypeError`` if NumPy has no loop."""
+    """Return the plan for operands of these keys (kinds, or types of Python numbers); raise NumPy's ``UFuncTypeError`` if NumPy has no
+    loop.
+    """
     plans = PLANS.setdefault(ufunc, {})
     full_key = (
         (*keys, precision) if signature is None and casting == "same_kind" else (keys, precision, signature, casting)
@@ -280,8 +282,8 @@ def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
 
 
 def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any], python_scalars: bool) -> Run | None:
-    """Return ``convert(operand, another operand)``, which casts to the dtype of the loop, then to ``to``; None if the kernel takes the operand
-    unchanged.
+    """Return ``convert(operand, another operand)``, which casts to the dtype of the loop, then to ``to``; None if the kernel takes the
+    operand unchanged.
     """
     prim = backend.prim
     if isinstance(key, Kind):
@@ -314,8 +316,8 @@ def _real(x: Any, have: np.dtype[Any], loop: np.dtype[Any], prim: Any) -> Any:
 
 
 def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...]) -> Run:
-    """Return the ``run`` of a plan's first call: it runs ``convert``, checks the dtypes of the results, and sets ``plan.run`` to code without
-    this check.
+    """Return the ``run`` of a plan's first call: it runs ``convert``, checks the dtypes of the results, and sets ``plan.run`` to code
+    without this check.
     """
     any_int = (
         ufunc_facts(ufunc).comparison and int in keys and all(k.dtype.kind in "iu" for k in keys if isinstance(k, Kind))

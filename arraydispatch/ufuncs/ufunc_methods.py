@@ -223,7 +223,9 @@ class Bound:
         return _row(prim, x, 0)
 
     def _fold_in_order(self, a: Any, axis: int | None, initial: Any, where: Any, to: np.dtype[Any]) -> Any:
-        """Reduce element by element in the dtype ``to``, from the initial value if there is one, skipping elements where ``where`` is False."""
+        """Reduce element by element in the dtype ``to``, from the initial value if there is one, skipping elements where ``where`` is
+        False.
+        """
         prim, backend = self.backend.prim, self.backend
         if axis is None:
             a, axis = prim.reshape(a, (1, *backend.shape_of(a))), 0
@@ -302,8 +304,8 @@ class Bound:
         return made
 
     def _first_equal(self, a: Any, extrema: Any, axis: int) -> Any:
-        """Return running extrema as elements of ``a``, the first of equal ones: it gets the derivative, which libraries give to the last
-        one, or divide.
+        """Return running extrema as elements of ``a``. Of equal elements the first is taken: it gets the derivative, which libraries give
+        to the last one, or divide.
         """
         backend, prim, xp = self.backend, self.backend.prim, self.backend.xp
         shape = backend.shape_of(a)

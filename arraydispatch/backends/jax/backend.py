@@ -376,7 +376,9 @@ class JaxBackend(Backend):
         return primitives.slice_update_at(a, starts, steps, value)
 
     def may_share(self, a: Array, b: Array) -> bool:
-        """Whether two arrays begin at the same address: each is a whole buffer. True also for tracers and for arrays on several devices."""
+        """Whether two arrays may share memory. They do if they begin at the same address, because each is a whole buffer; for tracers and
+        for arrays on several devices, which have no single address, return True.
+        """
         if isinstance(a, jax.core.Tracer) or isinstance(b, jax.core.Tracer):
             return True
         if len(a.devices()) > 1 or len(b.devices()) > 1:

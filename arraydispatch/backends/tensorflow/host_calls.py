@@ -63,7 +63,9 @@ def _for_many(pfor_input: Any) -> Any:
 
 
 def register(pfor: Any) -> bool:
-    """Register :func:`_for_many` as the conversion rule for host calls with ``pfor``, TensorFlow's module; return whether that was possible."""
+    """Register :func:`_for_many` as the conversion rule for host calls with ``pfor``, TensorFlow's module; return whether that was
+    possible.
+    """
     if not all(hasattr(pfor, name) for name in ("RegisterPFor", "_fallback_converter", "wrap")):
         return False
     try:

@@ -114,7 +114,9 @@ def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
 
 
 def if_large(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
-    """Run a NumPy function on a tensor's memory (:func:`on_numpy`) if the tensor is so large that NumPy is faster; return None for others."""
+    """Run a NumPy function on a tensor's memory (:func:`on_numpy`) if the tensor is so large that NumPy is faster; return
+    None for others.
+    """
     if a.dtype is tf.bfloat16 or None in (shape := dims(a)) or math.prod(shape) < SORTED_FROM or not _are_concrete(a):
         return None
     return on_numpy(function, a, *args, **kwargs)

@@ -172,8 +172,8 @@ def _differentiable_product(a: Tensor, axis: int) -> Tensor:
 
 
 def _begins_with_zero(a: Tensor, axis: int) -> bool:
-    """Whether a slice along ``axis`` of an array in host memory begins with a zero. Then NumPy should add, because a sum in TensorFlow starts
-    with 0.0, so that -0.0 loses its sign.
+    """Whether a slice along ``axis`` of an array in host memory begins with a zero. Then NumPy should add, because a sum in TensorFlow
+    starts with 0.0, so that -0.0 loses its sign.
     """
     if not (a.dtype.is_floating or a.dtype.is_complex) or not host_kernels.in_host_memory(a):
         return False

@@ -163,7 +163,7 @@ def copysign(a: Tensor, b: Tensor) -> Tensor:
 
 
 def nextafter(a: Tensor, b: Tensor) -> Tensor:
-    """Return the next number; for 16-bit types by incrementing or decrementing their bits."""
+    """Return the number next to ``a`` in the direction of ``b``; for 16-bit types by incrementing or decrementing the bits of ``a``."""
     dtype = a.dtype
     if dtype is tf.float64 or dtype is tf.float32:
         return _next_after(a, b)

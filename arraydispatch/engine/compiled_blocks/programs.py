@@ -56,7 +56,8 @@ class Failure:
 
 
 class Block:
-    """Calls that are run together.
+    """Recorded calls that are run together, as a program of the library's compiler or, until that pays, one by one. Equal tapes share a block
+    (:func:`block_of`).
 
     Parameters
     ----------

@@ -449,11 +449,11 @@ class _Registers:
         return any(slot != target and same == memory for slot, same in enumerate(self.same_memory[: self._sources]))
 
     def _is_whole(self, i: int) -> bool:
-        """Whether a value is computed in the memory of one that is needed as a whole array."""
+        """Whether the value of node ``i`` is computed in the memory of a value that is needed as a whole array."""
         return self.kept[self.becomes.get(i, i)]
 
     def _result(self, i: int) -> int:
-        """Return the register of a value that is, or becomes, one that is needed as a whole array."""
+        """Return the register of the value of node ``i``, which is needed as a whole array, or is turned into such a value by a write."""
         final = self.becomes.get(i, i)
         form, stretch = self.forms[final], self._stretch
         if final not in self.held:

@@ -164,11 +164,12 @@ def _memory(form: Form) -> np.ndarray[Any, Any]:
 
 
 class Block:
-    """Nodes that are computed together, and their results.
+    """Recorded nodes that are computed together, and their results: the base class. A tape makes a block when it runs.
 
     Parameters
     ----------
     nodes : list of Node
+        Nodes of the tape, in order.
     """
 
     def __init__(self, nodes: list[Node]) -> None:

@@ -476,8 +476,8 @@ def source(
 
 
 def _door(chain: Chain, depth: int, pointers: tuple[Pointer, ...], mask: int) -> list[str]:
-    """Return the lines of the entry function, which iterates over the boxes and checks the floating-point status. The parameters are those of
-    :func:`source`.
+    """Return the lines of the entry function, which iterates over the boxes and checks the floating-point status. The parameters are those
+    of :func:`source`.
     """
     lines = ["declare i32 @feclearexcept(i32)", "declare i32 @fetestexcept(i32)"] if mask else []
     lines += ["define i32 @kernel(ptr %boxes, ptr %operands) nounwind {", "entry:"]

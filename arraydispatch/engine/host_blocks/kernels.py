@@ -181,7 +181,8 @@ def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | No
 
 
 class Work:
-    """Work (elements times calls) of a chain; minus infinity for a chain that is left to NumPy's loops.
+    """Counter of the work on a chain so far, by which it is decided when to compile a kernel for the chain. ``done`` is in elements times
+    calls; minus infinity for a chain that is left to NumPy's loops.
 
     Attributes
     ----------

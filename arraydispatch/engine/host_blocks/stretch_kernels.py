@@ -95,10 +95,11 @@ class Fused(Bound):
     def settle(
         self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, longest: int, told: list[Any], arrays: list[Any]
     ) -> None:  # fmt: skip
-        """Choose the kernel, now that the contents of the registers are known. ``kernel`` stays None if it is not compiled yet or is refused.
+        """Choose the kernel, now that the contents of the registers are known. ``kernel`` stays None if it is not compiled yet or is
+        refused.
 
-        ``parts``: register -> its memory; parts of arrays are added. ``shape``: shape of the stretch; ``longest``: elements of its longest piece; ``told``: modes of ``np.errstate`` for each
-        node of the block; ``arrays``: arrays in the slots.
+        ``parts``: register -> its memory; parts of arrays are added. ``shape``: shape of the stretch; ``longest``: elements of its longest
+        piece; ``told``: modes of ``np.errstate`` for each node of the block; ``arrays``: arrays in the slots.
         """
         cells, seen = self.group.cells, [func for _, _, func in self.group.arrays]
         self._shape, self._row = shape, row

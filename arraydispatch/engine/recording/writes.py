@@ -201,8 +201,8 @@ def _to_the_end(call: Any, *args: Any) -> None:
 
 
 def _compute(own: Tape, node: Node, place: Any, row: bool, again: Any = None, given: Any = None) -> None:
-    """Compute a node directly into its place, by the tape ``own``. With ``again``, a node that reads the place, make that the value of the
-    array ``given``.
+    """Compute a node directly into the ndarray ``place``, by the tape ``own``. ``row``: whether it is computed row by row. ``again``: a node
+    that reads the place, and becomes the value of the array ``given``.
 
     Do nothing if a signal handler has run the node before.
     """

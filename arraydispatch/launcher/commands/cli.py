@@ -63,8 +63,8 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
-    """Print a hint if an option of the launcher is among ``theirs``, the words after the script, but not among ``ours``, those before it, and
-    the source of the script does not contain it.
+    """Print a hint if an option of the launcher is among ``theirs``, the words after the script, but not among ``ours``, those before it,
+    and the source of the script does not contain it.
     """
     given = {word.partition("=")[0] for word in ours}
     for at, word in enumerate(theirs):

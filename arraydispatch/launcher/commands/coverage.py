@@ -70,7 +70,9 @@ def dispatched() -> list[Any]:
 
 
 def _inner_half(func: Any, found: set[Any]) -> bool:
-    """Whether a function is the private helper (`_eye_with_like`) of a function in ``found`` with ``like=``; NumPy never dispatches helpers."""
+    """Whether a function is the private helper (`_eye_with_like`) of a function in ``found`` with ``like=``; NumPy never dispatches
+    helpers.
+    """
     public = getattr(np, func.__name__, None) if func.__module__ == "numpy" else func
     return public is not func and public in found
 

@@ -140,7 +140,9 @@ def largest(values: Any) -> float:
 
 
 def residual(what: str, left: Any, right: Any, scale: float, dtype: np.dtype[Any]) -> Finding:
-    """Return a finding with the largest distance of two values that should be equal, relative to a scale. ``what``: quantity that they are."""
+    """Return a finding with the largest distance of two values that should be equal, relative to a scale. ``what``: quantity
+    that they are.
+    """
     with np.errstate(all="ignore"):
         error = np.abs(np.asarray(left) - np.asarray(right))
         finite = np.isfinite(error)

@@ -74,7 +74,9 @@ class Store:
 
 
 class Affine(np.lib.mixins.NDArrayOperatorsMixin):
-    """Array of affine functions of the arguments, stored in ``store`` at the positions ``places``; a view wherever NumPy's array would be."""
+    """Array of affine functions of the arguments, stored in ``store`` at the positions ``places``; a view wherever NumPy's
+    array would be.
+    """
 
     __slots__ = ("places", "store")
     __array_priority__ = 200.0
