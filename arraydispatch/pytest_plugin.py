@@ -81,7 +81,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Take the counts of a worker of pytest-xdist that has ended; a killed one has left none."""
+    """Take the counts of a worker of pytest-xdist that has ended; a worker that was killed has left no counts."""
     counts = getattr(node, "workeroutput", {}).get(_COUNTS)
     if _running and counts is not None:
         _running[-1][1].children.append(Tally.from_json(json.loads(counts)))

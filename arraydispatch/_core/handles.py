@@ -172,7 +172,7 @@ SLOTS: frozenset[str] = _compiled.SLOTS if compiled else frozenset()
 
 
 class Method:
-    """Method of the class of arrays that calls its target, the form in force."""
+    """Method of the class of arrays. It calls ``target``, the form in force, at first ``form``; :func:`install` exchanges it."""
 
     __wrapped__: Any
 
@@ -219,7 +219,9 @@ def _filled(shorter: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class Attribute:
-    """Attribute of the class of arrays that passes reads and writes on to its target, a property: the form in force."""
+    """Attribute of the class of arrays. It passes reads and writes on to ``target``, the form in force (a property), at first ``form``;
+    :func:`install` exchanges it.
+    """
 
     def __init__(self, form: Any) -> None:
         self.target = form
@@ -279,7 +281,7 @@ def of_class(cls: type, names: Iterable[str]) -> None:
 
 
 def install(forms: Mapping[str, Any]) -> None:
-    """Put the forms of a mode in force, and the general forms of all members that the mode has no form of."""
+    """Put ``forms`` (name of a member -> form) in force, and the general forms of all other members."""
     global _mode
     _mode = forms
     _put_in_force()

@@ -131,7 +131,7 @@ owns_memory: Callable[[Any], bool] = attrgetter("flags.owndata")
 
 
 def put(words: bytearray, i: int, how: str, number: Any) -> None:
-    """Write a number into word ``i`` (words have eight bytes) in a format of :mod:`struct`: ``d``, ``f``, ``q`` or ``Q``."""
+    """Write a number into word ``i`` (words have eight bytes). ``how``: format of :mod:`struct`, ``d``, ``f``, ``q`` or ``Q``."""
     pack_into(how, words, 8 * i, float(number) if how in "df" else int(number))
 
 

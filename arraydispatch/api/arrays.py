@@ -181,7 +181,10 @@ def _from_array(source: Handle, target: Backend, place: Device | None, wanted: A
 
 
 def from_sequence(obj: Any, target: Backend, place: Device | None, wanted: Any) -> Array:
-    """Convert a sequence that contains arrays; raise :class:`Unsupported` if it also contains host-only values."""
+    """Convert a sequence that contains arrays; raise :class:`Unsupported` if it also contains host-only values.
+
+    ``target``, ``place``: backend and device of the result (None: the device of the arrays). ``wanted``: dtype, or None.
+    """
     held = wrapping.backend_among(obj) or target
     with held.within():
         rows = wrapping.to_native(wrapping.asked(obj), held, wrapping.device_among(obj, held))

@@ -225,7 +225,7 @@ def set_precision(bits: Any) -> None:
 
 
 def get_precision() -> settings.Precision:
-    """Return the precision in force here."""
+    """Return the precision in force in the calling thread or task."""
     return settings.current_precision()
 
 

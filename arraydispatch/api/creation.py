@@ -122,7 +122,7 @@ def _element(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _ordered(made: Any, order: Any, source: Any = None) -> Any:
-    """Return an array made from ``source`` in the requested memory order."""
+    """Return ``made``, an array or ndarray with the values of ``source``, in the requested memory order."""
     order = arguments.order_of(order)
     if not isinstance(made, Handle):
         return np.asanyarray(made, order=order) if order in ("C", "F") else made
@@ -255,7 +255,7 @@ def arange(
 
 
 def _steps(first: Any, second: Any, dtype: np.dtype[Any]) -> Callable[[Any], Any]:
-    """Return a function that computes parts of ``np.arange`` by NumPy's own operations, from the first two values."""
+    """Return a function that computes a part of ``np.arange`` by NumPy's own operations, from its ``first`` and ``second`` value."""
     begin, then = np.asarray(first).astype(dtype), np.asarray(second).astype(dtype)
 
     def values(box: Any) -> Any:
@@ -400,7 +400,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float, *, like: A
 
 
 def _lengths(given: tuple[Any, ...]) -> bool:
-    """Whether these are valid lengths of axes. NumPy's own functions handle other numbers, and raise for other objects."""
+    """Whether all objects are valid lengths of axes. NumPy's own functions handle other numbers, and raise for other objects."""
     return all(isinstance(n, int | np.integer) and n >= 0 for n in given)
 
 

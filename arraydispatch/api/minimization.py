@@ -181,7 +181,9 @@ class _Problem:
     def by_scipy(
         self, method: str, bounds: Any, constraints: Any, tol: Any, options: Any, callback: Any, trajectory: bool
     ) -> Any:
-        """Minimize by a SciPy method and return SciPy's result, with pytrees in place of vectors."""
+        """Minimize by a SciPy method and return SciPy's result, with pytrees in place of vectors. Arguments are those of
+        :func:`scipy.optimize.minimize`; ``trajectory``: whether the result gets the points of all steps.
+        """
         imported("scipy.optimize")
         from scipy import optimize
 
@@ -276,7 +278,9 @@ class _Problem:
         self, tol: float | None, callback: Any, trajectory: bool, learning_rate: float = 0.1, maxiter: int = 1000,
         gtol: float = 1e-5,
     ) -> Any:  # fmt: skip
-        """Minimize by gradient descent with a fixed learning rate and return a SciPy result; raise TypeError without derivatives."""
+        """Minimize by gradient descent with a fixed learning rate, until the gradient is at most ``tol`` (by default ``gtol``) or after
+        ``maxiter`` steps. Return a SciPy result; raise TypeError if the backend has no derivatives.
+        """
         imported("scipy.optimize")
         from scipy.optimize import OptimizeResult
 

@@ -63,7 +63,7 @@ def class_seen(cls: type, names: dict[str, Any]) -> type:
 def as_ndarray(
     a: Handle, found: np.ndarray[Any, Any], dtype: Any = None, copy: bool | None = None
 ) -> np.ndarray[Any, Any]:
-    """Return ``a.__array__(dtype, copy)``, from the ndarray of ``a`` on the host."""
+    """Return ``a.__array__(dtype, copy)``. ``found``: ndarray with the values of ``a`` on the host."""
     if not process.interop:
         _tell_of_scipy(a, sys._getframe(2))
     if dtype is not None and np.dtype(dtype) != found.dtype:

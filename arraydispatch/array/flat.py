@@ -24,7 +24,7 @@ _AXIS = " for axis 0 with size "
 
 
 def _counting_elements(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method to remove the axis from NumPy's error for an index out of bounds: a flat iterator has no axes."""
+    """Wrap a method to remove "axis 0" from the message of NumPy's error for an index out of bounds: a flat iterator has no axes."""
 
     @functools.wraps(method)
     def run(*args: Any) -> Any:
@@ -150,7 +150,7 @@ class Flat:
             subscripts.setitem(self.base, ..., line.reshape(self._base.shape))
 
     def _element(self, value: Any) -> Any:
-        """Convert a value to one element of the array's dtype; return a 0-d array itself if its value is not known or part of a derivative.
+        """Convert a value to one element of the array's dtype; return a 0-d array itself if its value is traced, also for a derivative.
 
         Raise ValueError if the value is not a single element of that dtype.
         """

@@ -168,7 +168,9 @@ def tuple_method(func: Any) -> Callable[..., Any]:
 
 
 def equality(word: str, verdict: bool) -> Callable[[Any, Any], Any]:
-    """Make ``==`` or ``!=``, which compare with any object: if NumPy has no loop, nothing is equal."""
+    """Make ``==`` or ``!=`` (``word``: ``eq`` or ``ne``), which compare with any object. ``verdict``: the result for all elements if NumPy
+    has no loop, because then nothing is equal.
+    """
     compare, of_numpys = comparison(word), getattr(operator, word)
 
     def made(self: Any, other: Any) -> Any:

@@ -90,7 +90,7 @@ class Scalar(Array):
         return getattr(self._value(name), name)
 
     def _value(self, why: str) -> Any:
-        """Return NumPy's own scalar of this value."""
+        """Return NumPy's own scalar of this value. ``why``: reason that a profile or an error gives for reading the value."""
         return self._one(why)[()]
 
     def _shown(self) -> Any:

@@ -428,11 +428,13 @@ class Backend:
         return 0
 
     def is_concrete(self, a: Native) -> bool:
-        """Whether the value is known and may be read now; False for a tracer."""
+        """Whether the value is concrete: Python may read it. False for a tracer."""
         return True
 
     def recorded(self, a: Native) -> bool:
-        """Whether the value is not known, as in a program or a batch that is traced, or reading it would lose a derivative in progress."""
+        """Whether the value is not concrete, as in a program or a batch that is traced, or reading it would lose a
+        derivative in progress.
+        """
         return not self.is_concrete(a)
 
     def followed(self, a: Native) -> bool:
@@ -486,19 +488,21 @@ class Backend:
         raise NotImplementedError
 
     def peek(self, a: Native) -> np.ndarray[Any, Any] | None:
-        """Return the values without a copy if they are known and in host memory; else None."""
+        """Return the values without a copy if they are concrete and in host memory; else None."""
         return self.to_numpy(a) if self.on_cpu(a) else None
 
     def lent(self, a: Native) -> np.ndarray[Any, Any] | None:
         """Return the values if NumPy may compute on them in place of the library (not if execution is ``"eager"``);
         else None.
 
-        The values are then known, in host memory, and no gradient is recorded for them.
+        The values are then concrete, in host memory, and no gradient is recorded for them.
         """
         return self.peek(a) if process.execution != "eager" else None
 
     def awaited(self, a: Native) -> np.ndarray[Any, Any] | None:
-        """Return the values as :meth:`lent` does; wait for a pending value that will be in host memory."""
+        """Return the values if NumPy may compute on them (see :meth:`lent`), also those of a pending array that will be in host memory, for
+        which it waits; else None.
+        """
         return self.lent(a)
 
     def rests(self, a: Native) -> bool:
@@ -542,7 +546,7 @@ class Backend:
     """Name -> meaning of each option of ``ad.use(name, **options)``."""
 
     def configure(self, **options: Any) -> None:
-        """Apply options (already checked against :attr:`OPTIONS`); raise if one can no longer change."""
+        """Apply options (already checked against :attr:`OPTIONS`); raise if an option can no longer change."""
 
     @property
     def threads(self) -> int:
@@ -554,7 +558,9 @@ class Backend:
 
     @property
     def lacks(self) -> frozenset[str]:
-        """Return the features, by the names of :attr:`capabilities`, and the primitives that the library lacks here."""
+        """Return the features, by the names of :attr:`capabilities`, and the primitives that this version of the library lacks on this
+        machine.
+        """
         return frozenset()
 
     @property
@@ -598,7 +604,7 @@ class Backend:
         return self.in_scope(run) if self.scoped else run
 
     def in_scope(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a function on native arrays to run in the scope, and to wait until there is memory for its result."""
+        """Wrap ``run``, a function of native arrays, to run in the library's scope, and to wait until there is memory for its result."""
 
         def inside(*natives: Any) -> Any:
             with self.within():
@@ -625,7 +631,9 @@ class Backend:
         """Make the library's own functions accept ``wrapper`` (which has ``.native``), and its existing subclasses."""
 
     def take_for_ndarrays(self, wrapper: type, so: bool) -> None:
-        """Set whether the library treats an `Array` as an ndarray (while a launcher runs) or as its native array."""
+        """Set whether the library treats a ``wrapper`` (the class of arrays) as an ndarray (while a launcher runs) or as its
+        native array.
+        """
 
     def fill(self, a: Native, value: Native) -> None:
         """Overwrite ``a`` in place with a value of the same shape and dtype. Mutable backends only."""
@@ -676,17 +684,19 @@ class Backend:
         raise NotImplementedError
 
     def settled(self, a: Native) -> Native:
-        """Return a native array as the library's own array: here ``a`` itself; a variant computes a pending value first."""
+        """Return a native array as the library's own array: by default ``a`` itself; a variant computes a pending value first."""
         return a
 
     def taken(self, a: Native) -> Native:
-        """Return the native array by which an array of this backend will hold or read a library's array: here ``a`` itself; a variant may
-        return a deferred copy.
+        """Return the native array by which an array of this backend will hold or read a library's array: by default ``a`` itself; a variant
+        may return a deferred copy.
         """
         return a
 
     def slice_at(self, a: Native, starts: Sequence[Native], lengths: Sequence[int], steps: Sequence[int]) -> Native:
-        """Return a slice. Its starts (one 0-d int64 array per axis) are in bounds, but not known when a program is compiled."""
+        """Return a slice, given its start, length and step along each axis. The starts (0-d int64 arrays) are in bounds, but not concrete
+        when a program is compiled.
+        """
         for axis, (start, n, step) in enumerate(zip(starts, lengths, steps)):
             if n != self.shape_of(a)[axis]:
                 a = self.prim.take(a, self._places(start, n, step, a), axis)
@@ -704,7 +714,7 @@ class Backend:
         return self.prim.scatter(a, tuple(places), value, "set")
 
     def _places(self, start: Native, n: int, step: int, like: Native) -> Native:
-        """Return ``start + step * i`` for i below n."""
+        """Return ``start + step * i`` for i below n, as int64 on the device of ``like``."""
         run = self.prim.iota(n, _INT64, self.device_of(like))
         steps = self.prim.full((n,), step, _INT64, self.device_of(like))
         offsets = self.UFUNCS[np.multiply](run, steps)
@@ -758,7 +768,7 @@ class Backend:
         most: int,
     ) -> tuple[Native, ...]:  # fmt: skip
         """Return the state after ``step``, repeated while ``going`` (an array of bools) holds anywhere, at most ``most`` times; values
-        are not known yet. This version, for libraries without a loop, never asks ``going``: it unrolls the first steps.
+        are not concrete. This version, for libraries without a loop, never asks ``going``: it unrolls the first steps.
         """
         for _ in range(min(most, _UNROLLED)):
             state = step(*state)

@@ -33,7 +33,7 @@ class Formulas:
         return self.lib.where(self.lib.signbit(sign), -size, size)
 
     def _nothing(self, like: Native) -> Native:
-        """Return zeros with the signs of an array's elements."""
+        """Return zeros with the signs of the elements of ``like``."""
         return self._signed(self.lib.zeros_like(like), like)
 
     def _times(self, big: Native, root: Native, factor: Native) -> Native:

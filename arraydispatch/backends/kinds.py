@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
 
 class Kind:
-    """A backend together with a dtype: the flyweight in every array and in the keys of plans."""
+    """Pair of a backend and a dtype. :meth:`Backend.kind` makes one object for each pair, which every array of that kind refers to; so plans
+    and entries are looked up by its identity.
+    """
 
     __slots__ = ("backend", "dtype", "join", "last", "product", "scalar", "standard", "whole")
 

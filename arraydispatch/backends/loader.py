@@ -558,7 +558,7 @@ def stand_in(lost: Backend, by: Backend) -> None:
 
 
 def set_wrapper(wrapper: type) -> None:
-    """Register the class that wraps native arrays, so that every library accepts it."""
+    """Register ``wrapper``, the class of arrays, with every library, so that the library's functions accept arrays."""
     global _wrapper
     with _lock:
         _wrapper = wrapper

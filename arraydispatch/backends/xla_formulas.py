@@ -56,7 +56,7 @@ def log(ops: Operations, a: Native) -> Native:
     """Return the logarithms of doubles; a subnormal number counts as zero, as in all arithmetic of XLA on a CPU.
 
     The argument is read once, and the quotient has a constant numerator: XLA gives a kernel of its own to a quotient of two arrays that is read
-    more than once, and ``a`` may be one.
+    more than once, and ``a`` may be such a quotient.
     """
     where = ops.where
     bits = ops.bits(a)

@@ -56,9 +56,7 @@ def folder(*names: str) -> str | None:
 
 
 def prune(where: str, most: int) -> None:
-    """Remove files of a folder and its subfolders, those first that were read or written longest ago, until the rest has at most ``most``
-    bytes.
-    """
+    """Remove files from the folder ``where`` and its subfolders until the rest has at most ``most`` bytes, the least recently used first."""
     files: list[tuple[float, int, str]] = []
     for parent, _, names in os.walk(where):
         for name in names:

@@ -12,7 +12,7 @@ import numpy as np
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return ``" (did you mean 'torch'?)"``, or an empty string if no known word is similar."""
+    """Return ``" (did you mean 'torch'?)"`` with the word of ``known`` that is most similar, or an empty string if none is similar."""
     from difflib import get_close_matches
 
     words = list(known)

@@ -77,15 +77,15 @@ class Listener:
         """Record that the call that ends next computes with NumPy on a zero-copy view of an array in host memory."""
 
     def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
-        """Record a transfer. ``direction``: ``"to_device"``, ``"to_host"`` or ``"copy"`` (between libraries). ``host``: the ndarray
-        on the host side.
+        """Record a transfer of ``nbytes`` bytes, with the reason ``why``. ``direction``: ``"to_device"``, ``"to_host"`` or ``"copy"``
+        (between libraries). ``host``: the ndarray on the host side.
         """
 
     def cast(self, have: Any, want: Any) -> None:
-        """Record that the precision policy changed a dtype."""
+        """Record that the precision policy changed a dtype from ``have`` to ``want``."""
 
     def sync(self, why: str) -> None:
-        """Record that a value on an accelerator was read."""
+        """Record that a value on an accelerator was read, with the reason ``why``."""
 
     def compiled(self, backend: str, count: int, seconds: float, kept: int = 0) -> None:
         """Record the time of compilations by a library, and the number of compilations that ended in that time (0 if none has ended yet).
@@ -135,7 +135,10 @@ class Listener:
         """
 
     def left(self, what: str, why: str) -> None:
-        """Record that an array was kept on the host although user code might expect it in the library."""
+        """Record that an array was kept on the host although user code might expect it in the library.
+
+        ``what``: the function or class that the array came from, such as ``"numpy.load"``; ``why``: the reason.
+        """
 
 
 AT_A_DOOR = "a library asked for an ndarray"
@@ -193,7 +196,7 @@ def _follow() -> None:
 
 
 def left(what: str, why: str) -> None:
-    """Report to the installed listener, if there is one, that an array is kept on the host."""
+    """Report to the installed listener, if there is one, that an array is kept on the host: :meth:`Listener.left`."""
     if tap is not None:
         tap.left(what, why)
 

@@ -28,7 +28,7 @@ _OPERATORS = ("binary", "reflected", "inplace", "comparison", "unary")
 
 
 class Member(NamedTuple):
-    """Facts about one member of ndarray."""
+    """Facts about one member of ndarray: how it is called, and which forms it has. :data:`MEMBERS` has one for each member."""
 
     name: str
     form: Form

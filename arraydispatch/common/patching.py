@@ -186,7 +186,7 @@ NEEDS: dict[str, Need] = {
 
 
 class Surface(NamedTuple):
-    """Exchanges of many attributes by one rule."""
+    """Description of the exchanges of many attributes by one rule, a row of :data:`SURFACES`."""
 
     within: str
     """Names of the packages concerned, separated by spaces; empty for the program's own modules."""
@@ -325,7 +325,7 @@ class Exchange:
     real : callable
         The original function; of a static or class method, the function that the method wraps.
     on : bool
-        Whether the replacement is in force. Code that kept it may still call it after it was undone.
+        Whether the replacement is in force. Code that kept the replacement may still call it after the exchange was undone.
     """
 
     __slots__ = ("_held", "_make", "_ours", "holder", "name", "on", "real", "row")
@@ -402,9 +402,9 @@ class Exchanges:
         self._ends: list[Callable[[], None]] = []
 
     def put(self, where: str, make: Callable[[Exchange], Any], one: Any = None) -> None:
-        """Install one of :data:`NEEDS`, whose module is already imported; do nothing if this version lacks it.
+        """Install the exchange of ``where``, one of :data:`NEEDS`, whose module is already imported; do nothing if this version lacks it.
 
-        ``one``: a single object to patch instead of its class.
+        ``make``: returns the replacement, given the exchange. ``one``: a single object to patch instead of its class.
         """
         assert where in NEEDS, where
         module, _, path = where.partition(":")

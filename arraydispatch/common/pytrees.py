@@ -24,7 +24,7 @@ LEAF: Structure = "*"
 
 
 class Node(NamedTuple):
-    """Functions that flatten and rebuild the containers of one class."""
+    """Functions that flatten and rebuild the containers of one class, as registered for pytrees."""
 
     apart: Callable[[Any], tuple[Sequence[Any], Any]]
     """Returns a container's children, and the other data needed to rebuild the container (hashable)."""

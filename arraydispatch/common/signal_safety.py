@@ -200,7 +200,9 @@ _collector: Any = None
 
 
 def hold_by(collector: Any) -> None:
-    """Set the control of the garbage collector by which imports of our modules hold it: a finalizer that computes must find them whole."""
+    """Set the object (``collector``) by which imports of our modules hold the garbage collector, because a finalizer that computes must find
+    these modules whole.
+    """
     global _collector
     _collector = collector
 

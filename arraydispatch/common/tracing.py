@@ -31,7 +31,7 @@ _epochs = count(1)
 class Trace:
     """One run of a user's function ``fun`` inside the transform named ``what``, on the library of a backend.
 
-    ``staged``: whether values are unknown (computed later, or many at once). If not, values are known, and recorded for a derivative.
+    ``staged``: whether values are not concrete (computed later, or many at once). If not, they are concrete, and recorded for a derivative.
     """
 
     __slots__ = ("backend", "born", "epoch", "fun", "inner", "known", "refused", "staged", "what")
@@ -106,7 +106,7 @@ def current() -> Trace | None:
 
 
 def is_staged() -> bool:
-    """Whether a program is being traced, with values that are not known yet."""
+    """Whether a program is being traced, with values that are not concrete."""
     return any(t.staged for t in entered())
 
 
@@ -173,7 +173,9 @@ def watched(near: bool) -> Iterator[Looks]:
 
 
 def looked() -> bool:
-    """Count a branch that depends on whether a value is known (not one that only saves time); return whether requests are counted."""
+    """Count a branch that depends on whether a value is concrete (unless the branch only saves time). Return whether
+    branches are counted.
+    """
     if _watch.looks is None:
         return False
     _watch.looks.count += 1
@@ -255,8 +257,8 @@ _STOP = "take it from ad.stop_gradient(x), as a constant"
 
 
 def refusal(why: str, where: str | None = None) -> TraceError:
-    """Build the error for a value that is unknown, or that is not available without cutting a derivative: the message names the cause, the user's
-    line and the remedy.
+    """Build the error for a value that is traced, or that is not available without cutting a derivative: the message names the cause, the
+    user's line and the remedy.
 
     ``why`` is the operation that needs the value, such as ``"bool()"``. ``where`` is the user's line to name; by default the line that
     runs.

@@ -29,7 +29,9 @@ def warn(
 
 
 def warn_of_cast(have: np.dtype[Any], want: np.dtype[Any]) -> bool:
-    """Issue NumPy's warning if a cast discards imaginary parts; return whether it does. A cast to bool discards none."""
+    """Issue NumPy's warning if a cast from dtype ``have`` to ``want`` discards imaginary parts; return whether it does. A cast to bool does
+    not.
+    """
     drops = have.kind == "c" and want.kind in "fiu"
     if drops:
         warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning)
@@ -78,7 +80,9 @@ FLOATING_ERRORS = {"divide by zero": "divide", "overflow": "over", "underflow": 
 
 
 def reporting(run: Callable[[], Any], name: str) -> Any:
-    """Run a NumPy ufunc so that its floating-point warnings name the user's line instead of one in this package."""
+    """Return ``run()``, a call of the NumPy ufunc ``name``. Its floating-point warnings name the user's line instead of one in this
+    package.
+    """
     judge = _Judge(name)
     try:
         with judge.listens():

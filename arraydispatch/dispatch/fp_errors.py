@@ -36,7 +36,7 @@ UNTOUCHED = contextvars.Context().run(in_force)
 
 
 class Rule(NamedTuple):
-    """Floating-point errors that the user wants reported."""
+    """Floating-point errors that the user wants reported, by the ``np.errstate`` in force; :func:`rule` makes it."""
 
     warned: bool
     """Whether at least one of the errors divide, over and invalid is not ignored."""
@@ -139,7 +139,7 @@ def look(
 ) -> None:
     """Report the errors of one elementwise call, given its native operands and result.
 
-    ``scalar``: whether the result is a scalar, which costs nothing to check.
+    ``where``: mask of the elements that were computed. ``scalar``: whether the result is a scalar, which costs nothing to check.
     """
     now, told = _known
     if in_force() is not now:

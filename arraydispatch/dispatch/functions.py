@@ -190,7 +190,7 @@ join = shortcuts.joiner(call)
 
 
 def _is_looked_up_on_host(spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Move the tables in which a call looks up small arrays to the host, if the host should do it. Return whether it should."""
+    """Move the tables in which a call looks up small arrays to the host, if the host should run the call. Return whether it should."""
     at = spec.looks_into(args, kwargs)
     tables = [args[i] for i in at if i < len(args) and isinstance(args[i], Handle) and not args[i]._kind.backend.hosted]
     others = [x for i, x in enumerate(args) if i not in at]
@@ -299,7 +299,10 @@ def _made(
     entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, backend: Backend,
     precision: settings.Precision, standard: bool,
 ) -> Any:  # fmt: skip
-    """Report a body's floating-point errors, and return its result as the caller gets it: wrapped, in NumPy's memory order."""
+    """Report a body's floating-point errors, and return its result as the caller gets it: wrapped, in NumPy's memory order.
+
+    ``standard``: whether 0-d results are arrays, as in the array-API standard.
+    """
     if spec.reported or in_force() is not UNTOUCHED:
         fp_errors.look_at_function(spec.func, args, kwargs, result, backend)
     made = wrapping.wrap_result(result, backend, spec.returns, precision, standard)
@@ -419,7 +422,7 @@ _NOT_EXACT = (
 
 
 def _where_asked(result: Any, where: Any, out: Any, backend: Backend) -> Any:
-    """Return the result where the mask is True, and the old value of ``out`` elsewhere."""
+    """Return the result where the mask ``where`` is True, and the old value of ``out`` elsewhere."""
     xp, device = backend.xp, backend.device_of(result)
     mask = xp.asarray(wrapping.to_native(where, backend, device), like=result)
     before = xp.prim.astype(wrapping.to_native(out, backend, device), backend.dtype_of(result))
@@ -557,7 +560,9 @@ def _view(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any
 
 
 def _copied(entry: Entry, spec: Spec, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """Run a viewing function on an array that it must copy. ``order="A"``, and ``"K"`` of ``np.ravel``, follow the ghost's memory order."""
+    """Run a function such as ``np.reshape``, which returns views, for an array that it has to copy. ``order="A"``, and ``"K"`` of
+    ``np.ravel``, follow the ghost's memory order.
+    """
     at = spec.order
     a = args[0] if args else kwargs.get("a")
     if at is not None and isinstance(a, Handle):

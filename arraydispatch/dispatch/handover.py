@@ -65,7 +65,8 @@ def peek(a: Any) -> np.ndarray[Any, Any]:
 
 
 class Handover:
-    """Arrays of one call as ndarrays, and the record of those to be written back. ``why``: reason of the transfers, for reports.
+    """Hands the arrays of one call to NumPy or SciPy as ndarrays, and records which arrays are to be written back afterwards. ``why``:
+    reason of the transfers, for reports.
 
     ``wide``: pass 16-bit values as 32-bit ones under a 16-bit precision policy, because NumPy has no linear algebra for them.
     """

@@ -254,7 +254,9 @@ def computed(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> Any:
 
 
 def tell(func: Any, found: list[Handle], result: Any, hosts: Any, seconds: float) -> None:
-    """Report a call of the thin path on large arrays."""
+    """Report a call of the thin path on large arrays. ``found``: arrays among its arguments; ``hosts``: arguments with ndarrays in place of
+    these arrays.
+    """
     if events.tap is not None:
         held = found[0]._kind.backend.name
         events.tap.call(func, held, CLASS[held == "numpy"], "", seconds, result, 1, hosts)
@@ -287,7 +289,7 @@ def assign(a: Handle, key: Any, value: Any) -> None:
 
 
 def only_views(made: Any, given: tuple[Any, ...]) -> bool:
-    """Whether a call computed nothing: it returned only views or its arguments."""
+    """Whether a call computed nothing: its result ``made`` consists of views and of arrays in ``given``, its arguments."""
     return all(isinstance(x, Handle) and (x._base is not None or any(x is y for y in given)) for x in leaves((made,)))
 
 
@@ -308,7 +310,8 @@ def _inside(
 ) -> tuple[Callable[[Any], Any], Callable[[Any], Any]]:
     """Return two policies for a call on values in the host state: one replaces arrays by the ndarrays inside, the other wraps functions.
 
-    ``found`` collects the arrays in the host state. ``lent``: see :func:`_lend`; None if the call may write.
+    ``found`` collects the arrays in the host state. ``why``: reason for downloading another array. ``lent``: see :func:`_lend`; None if the
+    call may write.
     """
 
     def array(a: Handle) -> np.ndarray[Any, Any]:
@@ -325,7 +328,7 @@ def _inside(
 
 
 def _given(x: Any, why: str = _WRITTEN) -> Any:
-    """Return a key, or a value to assign, with ndarrays in place of arrays.
+    """Return a key, or a value to assign, with ndarrays in place of arrays. ``why``: reason in the report of a download.
 
     A list that contains itself is returned unchanged, so that NumPy raises its own error.
     """
@@ -336,7 +339,10 @@ def _given(x: Any, why: str = _WRITTEN) -> Any:
 
 
 def _called_with_arrays(func: Any, found: list[Handle], why: str) -> Any:
-    """Wrap a user's function that NumPy calls, so that the function gets arrays, not ndarrays."""
+    """Wrap a user's function that NumPy calls, so that the function gets arrays, not ndarrays, and may return arrays.
+
+    ``found``: arrays whose ndarrays NumPy has got. ``why``: reason in the report of a download.
+    """
 
     @wraps(func)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -361,7 +367,9 @@ def _lend(value: np.ndarray[Any, Any], lent: dict[int, np.ndarray[Any, Any]]) ->
 
 
 def _given_back(result: Any, found: list[Handle], lent: dict[int, np.ndarray[Any, Any]]) -> Any:
-    """Return a result without the effect of :func:`_lend`: a lent view is replaced by its value; a view of one gets the value's flag."""
+    """Return a result without the effect of :func:`_lend` on the values of the arrays ``found``: a lent view is replaced by its value; a
+    view of a lent view gets the value's flag.
+    """
     if isinstance(result, list | tuple):
         return mapped(lambda x: _given_back(x, found, lent), result)
     if type(result) is not np.ndarray or result.base is None:
@@ -376,7 +384,9 @@ def _given_back(result: Any, found: list[Handle], lent: dict[int, np.ndarray[Any
 
 
 def dressed(result: Any, found: list[Handle], given: tuple[Any, ...] = ()) -> Any:
-    """Convert NumPy's results for the caller: views of the arguments, new arrays, scalars. Ndarrays that are in ``given`` stay unchanged."""
+    """Convert NumPy's results for the caller: to views of the arrays ``found`` (whose ndarrays NumPy had got), new arrays, scalars. Ndarrays
+    that are in ``given`` stay unchanged.
+    """
     if type(result) is np.ndarray:
         for a in found:
             if result is a._v:

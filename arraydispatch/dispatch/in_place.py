@@ -95,7 +95,7 @@ def _is_very_large(value: Any) -> bool:
 def _run(
     ufunc: np.ufunc, inputs: tuple[Any, ...], plan: Plan, operands: list[Any], place: Any, backend: Backend
 ) -> tuple[tuple[Any, ...], Any] | None:
-    """Run a plan's kernel into an ndarray; return its native operands and result, or None while a program is being traced."""
+    """Run a plan's kernel into the ndarray ``place``; return its native operands and result, or None while a program is being traced."""
     start = perf_counter()
     with views.exchange, backend.within():
         natives = tuple([backend.from_numpy(x, backend.CPU, False) for x in operands])

@@ -70,7 +70,7 @@ def _is_by_columns(a: Any) -> bool:
 
 
 def _made(run: Any, x: Any, y: Any, kind: Any) -> Any:
-    """Return the product as an array; None if the library raises. Then the general path translates the error."""
+    """Return the product ``run(x, y)`` as an array; None if the library raises. Then the general path translates the error."""
     tap = events.tap
     start = 0.0 if tap is None else perf_counter()
     try:

@@ -29,7 +29,7 @@ from .handover import handed
 
 
 def all_in_c_order(operands: Iterable[Any]) -> bool:
-    """Whether no operand, also in sequences, is known to have another memory order than C."""
+    """Whether all operands, also in sequences, are in C order, as far as their memory order is known without reading values."""
 
     def otherwise(x: Any) -> bool:
         if isinstance(x, Handle):
@@ -63,7 +63,7 @@ def slowest_first(g: Ghost) -> Ghost:
 
 
 def of_ufunc(made: Any, operands: Sequence[Any]) -> Any:
-    """Give the new results of an elementwise call NumPy's memory order, and return them."""
+    """Give ``made``, the new result or results of an elementwise call, NumPy's memory order; return ``made``."""
     for each in made if isinstance(made, tuple) else (made,):
         if isinstance(each, Handle) and each.ndim > 1 and not _is_so_already(each, operands):  # type: ignore[attr-defined]
             views.lay_out(each, together(map(_stand_in, operands)))
@@ -71,7 +71,7 @@ def of_ufunc(made: Any, operands: Sequence[Any]) -> Any:
 
 
 def _is_so_already(made: Any, operands: Sequence[Any]) -> bool:
-    """Whether a library's new result has the memory order of NumPy's."""
+    """Whether ``made``, a library's new result, has the memory order of NumPy's."""
     backend = made._kind.backend
     if backend.hosted:  # where the library's result was put
         backend = backend.home
@@ -86,7 +86,7 @@ def _is_so_already(made: Any, operands: Sequence[Any]) -> bool:
 
 
 def ordered(made: Any, operands: Sequence[Any], order: Any) -> Any:
-    """Give the new results of an elementwise call the memory order ``order=``, on every backend, and return them."""
+    """Give ``made``, the new result or results of an elementwise call, the memory order ``order=``, on every backend; return ``made``."""
     for each in made if isinstance(made, tuple) else (made,):
         if isinstance(each, Handle) and each.ndim > 1:  # type: ignore[attr-defined]
             views.lay_out(each, together(map(_stand_in, operands), order))
@@ -97,7 +97,7 @@ def ordered(made: Any, operands: Sequence[Any], order: Any) -> Any:
 
 
 def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> Any:
-    """Give the new results of a NumPy function NumPy's memory order, and return them."""
+    """Give ``made``, the new result or results of a NumPy function, NumPy's memory order; return ``made``."""
     spec = SPECS.get(func)
     if spec is None or spec.layout is None or (not spec.layout.from_c_order and _is_so_anyway(args, kwargs, made)):
         return made
@@ -124,7 +124,7 @@ def of_function(func: Any, args: Sequence[Any], kwargs: dict[str, Any], made: An
 
 
 def _is_so_anyway(args: Sequence[Any], kwargs: dict[str, Any], made: Any) -> bool:
-    """Whether the result and all arrays among the arguments have no ghost and belong to a library without memory orders."""
+    """Whether the result ``made`` and all arrays among the arguments have no ghost and belong to a library without memory orders."""
     if not isinstance(made, Handle):
         return False
     for x in (made, *args, *kwargs.values()):
@@ -161,7 +161,7 @@ def _has_array(given: list[Any]) -> bool:
 
 
 def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made: Any) -> Any:
-    """Give the new result of a ufunc's ``reduce``, ``accumulate``, ``reduceat`` or ``outer`` NumPy's memory order, and return it."""
+    """Give ``made``, the new result of a ufunc's ``reduce``, ``accumulate``, ``reduceat`` or ``outer``, NumPy's memory order; return it."""
     if isinstance(made, Handle) and made.ndim > 1 and not all_in_c_order(inputs):  # type: ignore[attr-defined]
         ghosts = [_stand_in(x) for x in inputs]
         like: Ghost | None
@@ -181,8 +181,8 @@ def of_method(method: str, inputs: Sequence[Any], options: dict[str, Any], made:
 
 
 def of_index(made: Any, a: Handle, key: Any) -> Any:
-    """Give the result of indexing ``a`` by arrays NumPy's memory order, and return it. The order is read from NumPy's result on a small
-    array with at most two elements per axis.
+    """Give ``made``, the result of indexing ``a`` by arrays, NumPy's memory order; return ``made``. The order is read from NumPy's result on
+    a small array with at most two elements per axis.
     """
     items = key if type(key) is tuple else (key,)
     g = views.ghost(a)

@@ -35,7 +35,9 @@ def given(ufunc: np.ufunc, out: Any, method: str) -> tuple[Any, ...]:
 def into(
     ufunc: np.ufunc, outs: tuple[Any, ...], result: Any, backend: Backend, casting: str, precision: settings.Precision
 ) -> Any:
-    """Write each result into its array of ``outs``, or wrap it where there is None instead. Return the array, or a tuple of several."""
+    """Write each result into its array in ``outs``; wrap a result whose item in ``outs`` is None. Return the array, or a
+    tuple of several.
+    """
     results = result if isinstance(result, tuple) else (result,)
     made = [
         wrapping.wrap_result(r, backend, "scalar", precision)
@@ -70,7 +72,7 @@ def check_core(
 
 
 def mask_of(where: Any, backend: Backend, like: Any) -> Any:
-    """Return ``where=`` as a native mask, or True if there is none."""
+    """Return ``where=`` as a native mask on the device of ``like``, a native array, or True if there is no mask."""
     if where is True:
         return True
     if isinstance(where, Handle | np.ndarray):

@@ -166,7 +166,10 @@ def is_looked_into_on_host(a: Handle) -> bool:
 
 
 def _is_looked_at_again(root: Handle, weight: int) -> bool:
-    """Count a small part of an array, or an element; return whether the array should move to the host."""
+    """Count a small part of the array ``root``, or an element, that is read or written; return whether the array should move to the host.
+
+    ``weight``: by how much the part counts in arrays that blocks read and write.
+    """
     if root._kind.backend.defers:
         return _is_one_too_many(root, weight)
     looks = root._looks = getattr(root, "_looks", 0) + 1
@@ -219,7 +222,10 @@ def is_given_back(a: Handle) -> bool:
 
 
 def settle(a: Handle, why: str) -> None:
-    """Move an array to the host, where its parts are read or written; from now on arrays of its shape may begin there."""
+    """Move an array to the host, where its parts are read or written; from now on arrays of its shape may begin there.
+
+    ``why``: reason in the report.
+    """
     root = views.owner(a)
     if root._kind.backend.defers:
         shapes.moved(ghost(root).shape)

@@ -79,7 +79,9 @@ def call(
     compute: Callable[..., Any], known: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend,
     reason: str, overwrites: bool = False,
 ) -> Any:  # fmt: skip
-    """Run a SciPy callable on the host. ``known``: name in the report. ``overwrites``: whether the callable may overwrite its arguments."""
+    """Run ``compute``, a call of SciPy, on the host. ``known``: function that the report names. ``reason``: reason for the host fallback.
+    ``overwrites``: whether the call may overwrite its arguments.
+    """
     if not backend.hosted:
         host_results.allow(known, backend, reason)
     start = perf_counter()
@@ -122,7 +124,7 @@ def known_as(func: Any, args: tuple[Any, ...]) -> Any:
 
 
 def method(real: Callable[..., Any], owner: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str) -> Any:
-    """Run a method of a SciPy object that was called with arrays."""
+    """Run ``real``, a method of the SciPy object ``owner`` that was called with arrays, on the host. ``reason``: reason for that."""
     backend = wrapping.find_backend((*args, *kwargs.values())) or settings.current_backend()
     known = known_as(real, (owner,))
     return call(lambda *hosts, **keywords: real(owner, *hosts, **keywords), known, args, kwargs, backend, reason)

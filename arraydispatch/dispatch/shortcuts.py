@@ -76,10 +76,10 @@ def backend_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def bring(values: Any) -> bool:
-    """Move small results of blocks to the host if a call on them would be a block by itself. Return whether an array was moved.
+    """Move the arrays among ``values``, the arguments of a call, to the host if NumPy then computes the call in less time than a block of
+    its own takes to start. Return whether an array was moved.
 
-    The call would be a block by itself if all arrays among the values are small and known, and nothing is recorded. NumPy then computes
-    with the arrays in less time than a program of the library takes to start.
+    That is so under compiled execution if all arrays are small and computed: the call would be alone in its block.
     """
     if not _brings:
         return False
@@ -132,7 +132,7 @@ def _at_home(operands: Any) -> list[Any] | None:
 
     The list has a key for each operand (its kind at home, or the type of a number), then a value for each (native array or number).
     Return None if the general path is needed: the arrays are not all of one library that computes in host memory, none is large, one is
-    very large (:func:`arraydispatch.dispatch.in_place.made`), or the library would copy one.
+    very large (:func:`arraydispatch.dispatch.in_place.made`), or the library would copy an array.
     """
     held: Any = None
     kinds: list[Any] = []

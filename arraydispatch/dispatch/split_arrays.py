@@ -57,7 +57,10 @@ def read(
 
 
 def mapped(held: np.memmap[Any, Any], what: str) -> Any:
-    """Return an array with the values of a mapped file; DECLINED if an array of this shape and dtype is not split."""
+    """Return an array with the values of the mapped file ``held``; DECLINED if an array of this shape and dtype is not split.
+
+    ``what``: function that reports name.
+    """
     whole: Any = held.view(np.ndarray)
     memory: Any = held
     while isinstance(memory, np.ndarray):
@@ -96,7 +99,10 @@ def streamed(
 
 
 def _keep(parts: _Parts, shape: tuple[int, ...], draw: Callable[[int], Any], skip: Callable[[int], object]) -> None:
-    """Read the stream in order and write the values of these parts; skip all other values."""
+    """Read a stream of values in order, and write those that belong to ``parts``; skip all others.
+
+    ``draw`` returns the next values, ``skip`` drops them, each given their number.
+    """
     for piece in _pieces(tuple([slice(0, n) for n in shape])):
         lengths = [each.stop - each.start for each in piece]
         met = [(both, box, out) for box, out in parts if (both := _common(piece, box)) is not None]

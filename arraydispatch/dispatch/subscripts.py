@@ -143,7 +143,7 @@ def getitem(a: Handle, key: Any) -> Any:
 
 
 def _picked(a: Handle, key: Any) -> Any:
-    """Return elements that NumPy picks from the library's array in host memory."""
+    """Return ``a[key]``, computed by NumPy on the library's array in host memory, as an array in the host state."""
     start = time.perf_counter()
     kind, x = views.held(a)
     picked = np.asarray(kind.backend.to_numpy(x)[_host_key(key)])
@@ -191,7 +191,7 @@ def _scalar_copy(kind: Kind, value: Any) -> Any:
 
 
 def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
-    """Replace each mask with known values in a key by its positions, because the library does not know the values inside a trace.
+    """Replace each concrete mask in a key by its positions, because the library does not know the values inside a trace.
 
     Return the key unchanged if the shape of a mask does not match.
     """
@@ -215,7 +215,9 @@ def _places_of_masks(key: Any, shape: tuple[int, ...]) -> Any:
 
 
 def known_places(key: Any, a: Handle) -> np.ndarray[Any, Any] | None:
-    """Return the positions in C order of the elements ``a[key]``; None if the key's values are not known on the host."""
+    """Return the positions in C order of the elements ``a[key]``; None if the key's values are neither concrete nor
+    remembered by a trace.
+    """
 
     def known(k: Any) -> Any:
         if not isinstance(k, Handle):
@@ -238,7 +240,7 @@ _UNKNOWN = object()
 
 
 def _known_mask(k: Any) -> np.ndarray[Any, Any] | None:
-    """Return a boolean array with known values as an ndarray, else None."""
+    """Return a concrete boolean array as an ndarray, None for any other object."""
     if isinstance(k, list):
         k = np.asarray(k) if k and all(type(x) is bool for x in k) else None
     elif isinstance(k, Handle) and k._kind.dtype.kind == "b":
@@ -463,7 +465,10 @@ def _is_sequence(value: Any) -> bool:
 
 
 def _is_already_there(value: Handle, a: Handle, place: np.ndarray[Any, Any]) -> bool:
-    """Whether a value is the very place it is assigned to: ``x[key] += y`` ends with ``x[key] = x[key]``."""
+    """Whether ``value`` is the very part of ``a`` that it is assigned to, because ``x[key] += y`` ends with ``x[key] = x[key]``.
+
+    ``place``: that part of the ghost of ``a``.
+    """
     if value._base is None or views.owner(value) is not views.owner(a):
         return False
     held = ghost(value)

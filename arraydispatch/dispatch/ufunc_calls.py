@@ -83,7 +83,10 @@ def elementwise(
     ufunc: np.ufunc, inputs: tuple[Any, ...], options: dict[str, Any], where: Any, outs: tuple[Any, ...],
     backend: Backend, precision: settings.Precision,
 ) -> tuple[Any, str]:  # fmt: skip
-    """Run an elementwise call; return the native result and the class of the entry, such as ``"native"``."""
+    """Run an elementwise call; return the native result and the class of the entry, such as ``"native"``.
+
+    ``where``, ``outs``: arguments ``where=`` and ``out=``; ``options``: all other keyword arguments.
+    """
     natives, keys = operands_of(inputs, backend)
     casting = options.pop("casting", "same_kind")
     signature = _signature(ufunc, options)
@@ -131,21 +134,23 @@ def elementwise(
 
 
 def _converted(x: Any, dtype: np.dtype[Any]) -> Any:
-    """Return an operand. A number that the loop's dtype cannot hold is converted first, because NumPy's warning then names the cast."""
+    """Return an operand, but a Python number that the loop's dtype cannot hold as an ndarray of that dtype, because NumPy's warning has to name
+    the cast.
+    """
     if type(x) not in (int, float) or dtype.char not in "ef" or fits(x, dtype):
         return x
     return reporting(lambda: np.asarray(float(x)).astype(dtype), "cast")
 
 
 def _other_shapes(outs: tuple[Any, ...], where: Any) -> list[tuple[int, ...]]:
-    """Return the shapes that NumPy's error lists after those of the operands."""
+    """Return the shapes that NumPy's error lists after those of the operands: of ``outs``, and of the mask ``where``."""
     given = [x for x in outs if x is not None]
     return [np.shape(x) for x in (given if where is True else (*given, where))]
 
 
 def _signature(ufunc: np.ufunc, options: dict[str, Any]) -> tuple[Any, ...] | None:
-    """Remove ``dtype=`` and ``signature=`` from the options. Return them as a tuple with a dtype or None for each input and output; None
-    if neither is given. Raise NumPy's errors.
+    """Remove ``dtype=`` and ``signature=`` from the options. Return the signature that they describe, a dtype or None for each input and
+    output; None if neither option is given. Raise NumPy's errors.
     """
     dtype, signature = options.pop("dtype", None), options.pop("signature", options.pop("sig", None))
     nin, nout = ufunc.nin, ufunc.nout
@@ -225,7 +230,10 @@ def of_method(
     ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], options: dict[str, Any], where: Any, outs: tuple[Any, ...],
     backend: Backend, precision: settings.Precision,
 ) -> tuple[Any, str]:  # fmt: skip
-    """Run ``reduce``, ``accumulate``, ``reduceat`` or ``at``; return the native result and the class of the entry."""
+    """Run ``reduce``, ``accumulate``, ``reduceat`` or ``at``; return the native result and the class of the entry.
+
+    ``where``, ``outs``: arguments ``where=`` and ``out=``; ``options``: all other keyword arguments.
+    """
     bound = Bound(ufunc, backend)
     kind = "native" if ufunc in backend.REDUCE else "composed"
     if describe(ufunc, backend)[0] == "host" and ufunc not in backend.REDUCE:

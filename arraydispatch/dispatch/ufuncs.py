@@ -84,7 +84,7 @@ def _binary(ufunc: np.ufunc, a: Any, b: Any) -> Any:
 
 
 def asking(ufunc: np.ufunc, operands: tuple[Any, Any], other: Any) -> Any:
-    """Call a ufunc on an array and another operand; if the other one has ``__array_ufunc__``, through NumPy, which calls both protocols."""
+    """Call a ufunc on an array and ``other``, its other operand. If that has ``__array_ufunc__``, NumPy runs the call, and asks both."""
     return ufunc(*operands) if _speaks(other) else array_ufunc(ufunc, "__call__", operands, {})
 
 
@@ -116,7 +116,7 @@ def _with_sparse(ufunc: np.ufunc, a: Any, b: Any, other: Any) -> Any:
 
 
 def _defers(other: Any) -> bool:
-    """Whether a binary operator defers to the other operand, by NumPy's rule (scipy.sparse, pandas …)."""
+    """Whether a binary operator defers to ``other``, its other operand, by NumPy's rule (scipy.sparse, pandas …)."""
     protocol = getattr(type(other), "__array_ufunc__", _defers)
     if protocol is None:
         return True
@@ -212,7 +212,7 @@ def array_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: d
 
 
 class _Fast(dict[np.ufunc, Callable[[Any, Any], Any]]):
-    """Short path of each ufunc of two operands, made on first use."""
+    """Ufunc of two operands -> its short path, made on first use."""
 
     def __missing__(self, ufunc: np.ufunc) -> Callable[[Any, Any], Any]:
         made = self[ufunc] = binary_operator(ufunc, lambda u, x, y: _slow(u, "__call__", (x, y), {}))
@@ -220,7 +220,7 @@ class _Fast(dict[np.ufunc, Callable[[Any, Any], Any]]):
 
 
 class _FastOfOne(dict[np.ufunc, Callable[[Any], Any]]):
-    """Short path of each ufunc of one operand, made on first use."""
+    """Ufunc of one operand -> its short path, made on first use."""
 
     def __missing__(self, ufunc: np.ufunc) -> Callable[[Any], Any]:
         made = self[ufunc] = shortcuts.unary(ufunc, lambda u, args, kwargs: array_ufunc(u, "__call__", args, kwargs))

@@ -53,7 +53,10 @@ def find_backend(values: Iterable[Any]) -> Backend | None:
 
 
 def backend_among(values: Iterable[Any], found: Backend | None = None) -> Backend | None:
-    """Return the backend as :func:`find_backend` does, but raise RecursionError for a list that contains itself."""
+    """Return the backend of the arrays among the values (see :func:`find_backend`); raise RecursionError for a list that contains itself.
+
+    ``found``: backend of earlier values.
+    """
     for x in values:
         cls = type(x)
         if cls in PLAIN:
@@ -346,7 +349,7 @@ def numbers(value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def check_writeable(a: Handle, what: str = "assignment destination is read-only") -> None:
-    """Raise NumPy's error for a read-only array, or an error for a scalar."""
+    """Raise NumPy's error, with the message ``what``, for a read-only array, or an error for a scalar."""
     if process.admit is not None:
         process.admit(a)
     if issubclass(type(a), scalar_class):
@@ -362,7 +365,7 @@ def overtaken(error: Exception) -> bool:
     """Whether to repeat a failed call, because another thread wrote an array meanwhile, so that its buffer is gone, or moved it to
     the host.
 
-    Raises what :func:`arraydispatch.backends.loader.check_memory` raises.
+    Raises the error for lack of memory (:func:`arraydispatch.backends.loader.check_memory`) if that is the cause.
     """
     loader.check_memory(error)
     if loader.mended(error):
@@ -383,7 +386,9 @@ def obtained(result: Any, backend: Backend) -> None:
 
 
 def beside_writers(run: Callable[..., Any], *args: Any) -> Any:
-    """Run a call; repeat it under the lock if another thread has written one of its arrays meanwhile and the buffer is gone."""
+    """Return ``run(*args)``; repeat the call under the lock if another thread has written one of its arrays meanwhile and the buffer is
+    gone.
+    """
     try:
         return run(*args)
     except Exception as error:

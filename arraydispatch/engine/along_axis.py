@@ -138,7 +138,7 @@ def _room(func: Any, x: Any, args: tuple[Any, ...], kwargs: dict[str, Any], axis
 
 
 class Parts:
-    """Call of a function on parts of an array, in several threads."""
+    """Call of ``run`` on each of ``parts`` of an array, in several threads; their results are in ``results``."""
 
     def __init__(self, parts: list[Any], run: Any = None) -> None:
         self.done = blocks.Done()
@@ -149,7 +149,7 @@ class Parts:
         self._context = contextvars.copy_context()
 
     def help(self, kept: list[Any] | None = None) -> None:
-        """Compute parts until all have been begun."""
+        """Compute parts in this thread until all have been begun. ``kept``, a thread's scratch memory, is not used."""
         while (i := self._next()) < len(self._parts):
             try:
                 if not self.failed:

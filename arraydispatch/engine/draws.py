@@ -181,7 +181,9 @@ class _Stream:
 
 
 class _Draw(Parts):
-    """Draw in parts that begin at equal distances in the outputs."""
+    """Draw of ``total`` values in parts that begin at equal distances in the outputs of a generator in the given state. ``draw``: draws a
+    number of values from a generator.
+    """
 
     one_each: Any = None
     """Method that takes one output for each value, so that the positions of a part's values are known; None for other methods."""
@@ -240,8 +242,10 @@ class _Draw(Parts):
             self._filled, self.end = to, mine.bit_generator.state
 
     def _meeting(self, i: int) -> tuple[list[Any], int | None, dict[str, Any]]:
-        """Draw a part up to where it meets the next one. Return the part's values, the number of the next part's values to skip (None if
-        the two do not meet), and the generator's state after the part.
+        """Draw part ``i``, and go on into part ``i + 1`` until both draws are at one place of the generator's outputs (see the module).
+
+        Return the values drawn, in pieces; the number of values of part ``i + 1`` to skip (None if the two draws do not meet); and the
+        generator's state after these values.
         """
         stream, draw, begins = self._stream, self._draw, self._origin + i * self._length
         mine = stream.generator(outputs=begins) if i else stream.generator(self.end)
@@ -263,7 +267,7 @@ class _Draw(Parts):
         return pieces, skipped if here == there else None, mine.bit_generator.state
 
     def _put(self, i: int, pieces: list[Any], skipped: int | None, state: dict[str, Any]) -> None:
-        """Store a part, and write all stored parts that are next in order to the result."""
+        """Store part ``i``, as :meth:`_meeting` returns it, and write all stored parts that are next in order to the result."""
         ready = []
         with self._lock:
             self._drawn[i] = pieces, skipped, state

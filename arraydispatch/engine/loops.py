@@ -24,7 +24,7 @@ _WEAK = (int, float, complex)
 
 
 class Loop(NamedTuple):
-    """Loop of a ufunc for operands of certain dtypes."""
+    """Loop of a ufunc for operands of certain dtypes, with the facts by which the engine records it; :func:`loop_of` makes it."""
 
     out: np.dtype[Any]
     ins: tuple[np.dtype[Any], ...]

@@ -118,7 +118,7 @@ class Place:
 
 
 class Whole(NamedTuple):
-    """Rule for a reduction to one element that is computed in parts."""
+    """Rule by which a reduction to one element is computed in parts, so that the result has NumPy's bits."""
 
     unit: int
     """Numbers in an element, if the parts must be those of NumPy's pairwise sum; 0 if any parts will do."""
@@ -148,7 +148,7 @@ Box = tuple[tuple[int, int], ...]
 
 
 class Elsewhere:
-    """Call of a node that computes an element from an element of the operand at another position."""
+    """Base class of the ``func`` of nodes that compute an element from an element of the operand at another position."""
 
     def cuts(self) -> list[tuple[int, ...]]:
         """Return, for each axis, the positions at which the distance to the elements read changes or reading ends."""
@@ -160,7 +160,7 @@ class Elsewhere:
 
 
 class Shift(Elsewhere):
-    """Call of a node that reads other parts of its operand than the piece it computes."""
+    """Base class of the ``func`` of nodes that, for a piece, read other rows of the operand than those of the piece."""
 
     reads_other_rows = True
 
@@ -194,11 +194,11 @@ class Update(Elsewhere):
         raise NotImplementedError
 
     def rows(self, y: Any, begin: int, end: int, out: Any) -> None:
-        """Write the rows from ``begin`` to ``end`` in place."""
+        """Write the rows from ``begin`` to ``end`` of the part in place, in ``out``. ``y``: the second operand."""
         raise NotImplementedError
 
     def line(self, y: Any, begin: int, end: int, out: Any) -> None:
-        """Write the elements from ``begin`` to ``end``, in memory order, in place."""
+        """Write the elements from ``begin`` to ``end`` of the part, in memory order, in place, in ``out``. ``y``: the second operand."""
         raise NotImplementedError
 
 
@@ -231,14 +231,14 @@ class Buffer:
 
 
 def buffer_of(array: Any, number: Any, memory: Any) -> Buffer:
-    """Make a buffer. Its layout is determined by the first call that reads it."""
+    """Make a :class:`Buffer` of the ndarray ``array``. Its layout is determined by the first call that reads it."""
     made: Buffer = Buffer.__new__(Buffer)
     made.array, made.number, made.memory, made.kind, made.laid = array, number, memory, None, None
     return made
 
 
 def _references() -> int:
-    """Return the reference count of an ndarray that only a buffer refers to, as :meth:`Buffer.is_dead` sees it."""
+    """Return the reference count of an ndarray that only a buffer refers to, with the reference that :meth:`Buffer.is_dead` adds."""
     one = buffer_of(np.empty(0), 0, 0)
     return getrefcount(one.array)
 
@@ -420,14 +420,14 @@ _NOTHING = np.zeros(64, np.uint8)
 
 
 def strides_of(shape: tuple[int, ...], itemsize: int, fortran: bool) -> tuple[int, ...]:
-    """Return the strides of a new contiguous array."""
+    """Return the strides of a new contiguous array, in Fortran order if ``fortran``, else in C order."""
     lengths = shape if fortran else shape[::-1]
     steps = tuple(accumulate((itemsize, *lengths[:-1]), mul))[: len(shape)]
     return steps if fortran else steps[::-1]
 
 
 def like(form: Form) -> np.ndarray[Any, Any]:
-    """Return a stand-in for a result that has no memory yet: a read-only array of its dtype, shape and strides, without its values."""
+    """Return a stand-in for a result of this form that has no memory yet: a read-only array of its dtype, shape and strides."""
     steps = strides_of(form.shape, form.dtype.itemsize, form.fortran)
     one = _NOTHING[: form.dtype.itemsize].view(form.dtype)
     return np.lib.stride_tricks.as_strided(one, form.shape, steps, writeable=False)

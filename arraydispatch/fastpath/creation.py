@@ -386,7 +386,7 @@ _PLACED = frozenset({"dtype", "order"})
 
 
 def filled_at_once(real: Any) -> Callable[[Any], Any]:
-    """Decorate ``zeros`` or a similar function, as :func:`at_once` does, without a loop over arguments."""
+    """Decorate ``zeros`` or a similar function like :func:`at_once`, with a shorter path for plain arguments: no loop over them."""
     fills = real is np.ones
     # memory is reserved immediately, and written only if the array stays on the host
     make: Any = np.empty if fills else real
@@ -487,7 +487,7 @@ def drawn_at_once(draw: Any, general: Any, moved: Any, least: int, method: bool)
 
 
 def _draws() -> bool:
-    """Whether the thin path runs draws."""
+    """Whether the thin path runs draws of random numbers."""
     return bool(path.least) and not _draws_on_device
 
 

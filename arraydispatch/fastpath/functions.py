@@ -229,7 +229,9 @@ _WHOLE, _BOOL = np.dtype(np.int64), np.dtype(bool)
 
 
 def _may_stand(value: ndarray, holds: Any) -> bool:
-    """Whether the method may replace NumPy's function of its name for this array, by the row of :data:`MEMBERS`."""
+    """Whether ndarray's method may be called in place of NumPy's function of the same name for ``value``. ``holds``: for which arrays that
+    is so (:attr:`Member.replaces`).
+    """
     if holds == _INTEGERS:
         return value.dtype is _WHOLE or value.dtype is _BOOL
     return holds == _ALL or (holds == _NONEMPTY and bool(value.size))
@@ -291,7 +293,7 @@ def _finished(result: Any, value: ndarray, a: Handle, kind: Kind, b: Any = None)
 
 
 def _told_as_one(result: Any, found: list[Any]) -> Any:
-    """Wrap NumPy's result for the values of several arrays, and count the call if it computed."""
+    """Wrap NumPy's result for the values of the arrays ``found``, and count the call if it computed."""
     made = result if type(result) in PLAIN else made_of(result, found)
     if is_computed(made):
         path.calls += 1
@@ -342,7 +344,7 @@ of_large = _Callers(True)
 
 
 def _are_read(found: list[Any]) -> bool:
-    """Whether a pending call may read one of these arrays."""
+    """Whether a pending call may read one of the arrays ``found``."""
     for x in found:
         a: Handle = x
         value: ndarray = a._v
@@ -352,7 +354,9 @@ def _are_read(found: list[Any]) -> bool:
 
 
 def _beside_tables(args: Any, found: list[Any], tables: Any, large: bool) -> list[Any] | None:
-    """Return what :func:`values_of` returns, but let the arrays at the positions ``tables`` be large; all arrays if ``large``."""
+    """Return a list of the arguments with ndarrays in place of small arrays, which are appended to ``found``; None if one is not such a
+    value (see :func:`values_of`). Arguments at the positions ``tables`` may be large arrays; all arguments if ``large``.
+    """
     hosts: list[Any] = []
     for i, x in enumerate(args):
         inside = values_of((x,), found, DEEPEST, large or i in tables)
@@ -464,7 +468,9 @@ def with_twins(method: Any, twins: Any, seen: Any) -> Any:
 
 
 def of_ufunc(func: np.ufunc, general: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
-    """Make the function that a user calls as the ufunc ``func``, as :func:`of_function` does."""
+    """Make the function that a user calls as the ufunc ``func``: it runs the thin path on small arrays, and ``general`` on
+    other operands.
+    """
 
     def alone(inputs: tuple[Any, ...]) -> Any:
         made = _of_numpys(func, inputs)

@@ -278,7 +278,7 @@ def iterating(general: Any) -> Any:
 
 
 class _Rows:
-    """Iterator over an array of two or more dimensions."""
+    """Iterator over ``of``, an array of two or more dimensions. ``rows``: its ndarray, whose rows are wrapped."""
 
     def __init__(self, of: Handle, rows: Any) -> None:
         self._of, self._rows = of, iter(rows)
@@ -324,7 +324,7 @@ def dtype(general: Any) -> Any:
 
 
 def property_of_value(name: str, general: Any) -> Any:
-    """Make the thin form of ``x.shape``, as :func:`of_value` does."""
+    """Make the thin form of a property such as ``x.shape``: read it from the value if that is an ndarray, else by ``general``."""
 
     def of(self: Handle) -> Any:
         x = self._v

@@ -129,9 +129,10 @@ _WITH_SHAPE = frozenset({ndarray, Node, PendingView})
 
 
 def _look(values: Any, below: Any) -> bool:
-    """Compute the pending arrays among some values; stop and return False at one of ``below`` elements or more.
+    """Compute the pending arrays among some values, up to the first that has ``below`` elements or more. Return False if there is such an
+    array, else whether an array was computed.
 
-    Return whether any was computed. ``below``: size below which the thin path takes calls (0: none).
+    ``below``: size below which the thin path takes calls (0: none).
     """
     found = False
     for x in values:

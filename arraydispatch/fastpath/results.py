@@ -185,7 +185,7 @@ def of_kept(op: Any, inputs: tuple[Any, ...]) -> Any:
 
 
 def _is_large(x: Any, y: Any, least: Any) -> bool:
-    """Whether the second operand is large, or the result is because each operand is broadcast along axes of the other."""
+    """Whether the second operand is large, or the result is large because each operand is broadcast along axes of the other operand."""
     return bool(y.size >= least or machine.size_together(x, y) >= least)
 
 
@@ -253,7 +253,9 @@ def of_two(op: Any, x: Any, y: Any, by_rows: bool, tried: bool = False) -> Any:
 
 
 def _of_mixed(op: Any, x: Any, y: Any, left: ndarray | None, right: ndarray | None, by_rows: bool, tried: bool) -> Any:
-    """Return what :func:`of_two` does, for an array and a number or small ndarray, or for two numbers."""
+    """Compute as :func:`of_two`, for an array and a number or small ndarray, or for two numbers. ``left``, ``right``: the ndarray in the
+    array, None for the other operand.
+    """
     other = y if right is None else x
     if type(other) is _path.array_class:  # first: the hash of that class is made in Python under a launcher
         return DECLINED
@@ -524,7 +526,10 @@ def view_of(a: Any, value: ndarray) -> Any:
 
 
 def part_of(a: Handle, value: ndarray) -> Any:
-    """Wrap a view of an array's value with another dtype; return :data:`DECLINED` if the backend has no kind of that dtype yet."""
+    """Wrap a view of an array's value, of the same or another dtype.
+
+    Return :data:`DECLINED` if the backend has not made a kind of that dtype yet; the general path makes it.
+    """
     kind: Kind = a._kind
     seen = value.dtype
     if seen is not kind.dtype:
@@ -552,7 +557,7 @@ def result_of(a: Handle, result: Any, kind: Kind) -> Any:
 
 
 def made_of(result: Any, found: list[Any]) -> Any:
-    """Wrap NumPy's result for the values of arrays."""
+    """Wrap NumPy's result for the values of the arrays ``found``."""
     first: Handle = found[0]
     if type(result) is ndarray:
         new: ndarray = result
@@ -573,7 +578,7 @@ def made_of(result: Any, found: list[Any]) -> Any:
 
 
 def _part(result: Any, found: list[Any], first: Handle) -> Any:
-    """Wrap one of several results."""
+    """Wrap one of several results of a call on the arrays ``found``; ``first`` is one of these."""
     if type(result) is not ndarray:
         return host_values.dressed(result, found)
     new: ndarray = result
@@ -599,7 +604,7 @@ def _part(result: Any, found: list[Any], first: Handle) -> Any:
 
 
 def is_computed(made: Any) -> bool:
-    """Whether a call computed something, by its wrapped result: False if this is a view, or a list or tuple of views."""
+    """Whether a call computed something: False if ``made``, its wrapped result, is a view, or a list or tuple of views."""
     if type(made) is _path.array_class:
         a: Handle = made
         return a._base is None
@@ -668,7 +673,10 @@ def value_of(x: Any, found: list[Any], few: Any, of_any_size: Any) -> Any:
 
 
 def values_of(args: Any, found: list[Any], depth: Any = DEEPEST, of_any_size: Any = False) -> list[Any] | None:
-    """Return arguments with ndarrays in place of arrays, and append the arrays to ``found``; return None if the general path is needed."""
+    """Return arguments with ndarrays in place of arrays, and append the arrays to ``found``; return None if the general path is needed.
+
+    ``depth``: number of levels of nested lists and tuples to search. ``of_any_size``: whether the arrays may be large.
+    """
     if not depth:
         return None
     hosts = []
@@ -711,7 +719,10 @@ def keywords_of(kwargs: dict[str, Any], found: list[Any], names: Any) -> dict[st
 
 
 def computed_onto(run: Any, hosts: Any, options: dict[str, Any], out: Handle, found: list[Any]) -> Any:
-    """Run a function that writes its result into ``out``, and return ``out``, or the wrapped result if it is another object."""
+    """Return ``out`` after ``run(*hosts, **options)`` has written to it, or the wrapped result of the call if that is another object.
+
+    ``found``: arrays among the arguments.
+    """
     before_write(out, out._v)
     try:
         result = run(*hosts, **options)

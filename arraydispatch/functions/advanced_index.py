@@ -3,7 +3,7 @@
 :func:`getitem` and :func:`setitem` take every key that ``ndarray`` takes and order the result's dimensions as NumPy does.
 A key is parsed once: its integers and slices become one ``slice`` of the array. Elements at its index arrays are read by ``take``
 (one array) or ``gather`` (several) and written by ``scatter``. The bounds of an index
-are checked if its values are known; under a tracer negative indices are wrapped, and bounds are not checked.
+are checked if its values are concrete; under a tracer negative indices are wrapped, and bounds are not checked.
 
 :func:`setitem` returns the new value of the array. On a backend with mutable arrays this may be the array itself, written in place.
 """
@@ -300,7 +300,9 @@ def in_bounds(xp: Any, index: Any, n: int, axis: int | None = None) -> Any:
 def _same_shape(
     xp: Any, given: list[tuple[Any, int, int]], lone: list[tuple[int, ...]], a: Native
 ) -> tuple[tuple[Native, ...], tuple[int, ...]]:
-    """Check the bounds of index arrays; return native arrays, broadcast against each other and ``lone``, and their common shape."""
+    """Check the bounds of the index arrays ``given``; return them as native arrays, broadcast against each other and the shapes ``lone``,
+    and their common shape.
+    """
     shapes = [tuple(xp.shape_of(x) if xp.is_array(x) else x.shape) for x, _, _ in given] + lone
     if not shapes:
         return (), ()
@@ -497,7 +499,10 @@ def _everywhere(xp: Any, a: Native, parsed: _Parsed, result: tuple[int, ...]) ->
 
 
 def element_value(xp: Any, value: Any, dtype: np.dtype[Any], like: Native) -> Native:
-    """Return a value as a native array of the dtype of the array it is assigned to; any cast is allowed, as in ``a[...] = value``."""
+    """Return a value as a native array of ``dtype``, that of the array it is assigned to; any cast is allowed, as in ``a[...] = value``.
+
+    ``like``: native array on whose device the result is.
+    """
     if isinstance(value, list | tuple) and first_native(xp, value) is not None:
         value = xp.asarray(value, like=like)
     if xp.is_array(value):

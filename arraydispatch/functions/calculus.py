@@ -96,7 +96,7 @@ def _spacing(xp: Any, f: Native, varargs: tuple[Any, ...], axes: tuple[int, ...]
 
 
 def _uniform(xp: Any, steps: Native) -> Any:
-    """Return the steps, or one scalar if all are known to be equal: NumPy then uses plain differences, which avoids 0 * inf."""
+    """Return the steps, or one scalar if they are concrete and all equal: NumPy then uses plain differences, which avoids 0 * inf."""
     backend = xp.backend
     if not xp.shape_of(steps)[0] or not backend.is_concrete(steps):
         return steps
@@ -366,7 +366,9 @@ def _moving(ns: Any, step: Native, f: Native) -> Native:
 
 
 def _interp_complex(ns: Any, x: Any, xp: Any, fp: Native, left: Any, right: Any, period: Any) -> Native:
-    """Interpolate the real and the imaginary parts separately, so that an infinity in one does not affect the other."""
+    """Compute ``np.interp`` for complex ``fp``: the real and the imaginary parts separately, so that an infinity in one part does not affect
+    the other part.
+    """
 
     def part(y: Any, name: str) -> Any:
         return y if y is None else getattr(ns.prim, name)(_float(ns, y, dtypes.COMPLEX128, fp))

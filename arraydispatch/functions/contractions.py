@@ -24,7 +24,9 @@ Shape = tuple[int, ...]
 
 
 def common_operands(xp: XP, a: Any, b: Any) -> tuple[Any, Any]:
-    """Return both operands as arrays of their common dtype. Python scalars are not weak here (``np.dot(float32, 2.0)`` is float64)."""
+    """Return both operands as arrays of their common dtype. In products Python scalars are not weak (``np.dot(float32,
+    2.0)`` is float64).
+    """
     a, b = arrays(xp, a, b)
     left, right = xp.dtype_of(a), xp.dtype_of(b)
     if left != right:
@@ -127,7 +129,7 @@ def einsum(xp: XP, *operands: Any, optimize: Any = False, **kwargs: Any) -> Any:
 
 
 def _by_numpy(xp: XP, arrays: list[Any], run: Callable[[list[Any]], Any]) -> Any:
-    """Compute with NumPy if the arrays are in host memory; return None if the library should compute."""
+    """Return the result of ``run`` on the arrays as ndarrays if all are in host memory; None if the library should compute."""
     backend = xp.backend
     lent = [backend.lent(x) for x in arrays]
     if any(x is None or dtypes.category(x.dtype) == "other" or dtypes.is_bfloat16(x.dtype) for x in lent):
@@ -214,7 +216,7 @@ _by_numpys_parser: Callable[..., Any] = np._core.einsumfunc._parse_einsum_input 
 
 
 def _path_asked(optimize: Any) -> Any:
-    """Return ``optimize=`` as NumPy takes it: a path, kept as a tuple here, becomes a list."""
+    """Return ``optimize=`` as NumPy takes it: a path, which callers keep as a tuple, becomes a list."""
     return list(optimize) if isinstance(optimize, tuple) and optimize[:1] == ("einsum_path",) else optimize
 
 

@@ -75,7 +75,9 @@ def check_square(shape: Shape) -> None:
 
 
 def square(xp: XP, a: Any) -> tuple[Any, DType, Shape]:
-    """Return square matrices as :func:`computable` does, and their shape; raise NumPy's error for others."""
+    """Return square matrices in a dtype in which the library factorizes, the dtype of the result (both as of :func:`computable`), and their
+    shape; raise NumPy's error for other arrays.
+    """
     a = xp.asarray(a)
     shape = xp.shape_of(a)
     check_square(shape)
@@ -90,7 +92,7 @@ def check_2d(*shapes: Shape) -> None:
 
 
 def identity(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
-    """Return a stack of identity matrices of this shape."""
+    """Return a stack of identity matrices of this shape, on the device of ``like``."""
     n = shape[-1]
     eye = xp.backend.from_numpy(np.eye(n, dtype=dtype), xp.backend.device_of(like))
     return xp.prim.broadcast_to(eye, shape) if len(shape) > 2 else eye
@@ -225,7 +227,7 @@ def _householder(xp: XP, a: Any) -> tuple[Any, Any]:
 
 
 def _identity_columns(xp: XP, shape: Shape, dtype: DType, like: Any) -> Any:
-    """Return the orthogonal factor of an empty matrix."""
+    """Return the orthogonal factor of an empty matrix: the first columns of identity matrices, on the device of ``like``."""
     square = identity(xp, (*shape[:-1], shape[-2]), dtype, like)
     return xp.prim.slice(square, tuple(slice(0, n, 1) for n in shape))
 
@@ -320,7 +322,7 @@ def _finite_square(xp: XP, a: Any) -> tuple[Any, DType]:
 
 
 def _all_real(xp: XP, to: DType, w: Any) -> bool:
-    """Whether a real matrix has only real eigenvalues ``w``; NumPy then returns real arrays."""
+    """Whether the eigenvalues ``w`` of a matrix of dtype ``to`` are returned as a real array: the dtype is real, and so are all of them."""
     return to.kind != "c" and not is_true(xp, xp.logical_or.reduce(xp.prim.imag(w), axis=None))
 
 

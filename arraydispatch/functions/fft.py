@@ -32,7 +32,7 @@ def _real_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _computed(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the real dtype in which a library transforms."""
+    """Return the real dtype in which a library transforms arrays of this dtype."""
     return dtypes.widen_half(_real_dtype(dtype))
 
 
@@ -90,7 +90,7 @@ def _scaled(xp: XP, a: Any, factor: float) -> Any:
 
 
 def _transform(xp: XP, a: Any, sizes: dict[int, int], norm: Any, forward: bool) -> Any:
-    """Run complex transforms along distinct axes (axis -> number of points)."""
+    """Run complex transforms along distinct axes, forward or inverse. ``sizes``: axis -> number of points."""
     to = _complex_dtype(xp.dtype_of(a))
     factor = math.prod(_factor(norm, n, forward) for n in sizes.values())
     a = _sized(xp, a, sizes)

@@ -25,7 +25,7 @@ Native = Any
 
 
 def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
-    """Return the result of the caller's function as a native array."""
+    """Return ``x``, a result of the caller's function, as a native array, on the device of ``like`` if it was not one."""
     if isinstance(x, handles.Handle):
         x = views.native(x)
     elif isinstance(x, list | tuple):
@@ -37,7 +37,9 @@ def _unwrapped(xp: Any, x: Any, like: Native) -> Native:
 
 
 def _kept(xp: Any, x: Any, like: Native) -> Native:
-    """Return the result of the caller's function as a native array that later writes to this result cannot change."""
+    """Return ``x``, a result of the caller's function, as a native array that later writes to ``x`` cannot change. ``like``: as in
+    :func:`_unwrapped`.
+    """
     with views.exchange:
         value = _unwrapped(xp, x, like)
         if isinstance(x, handles.Handle):
@@ -92,7 +94,9 @@ def _host_result(xp: Any, x: Any) -> Any:
 
 
 def _fitting(xp: Any, x: Native, first: Native) -> Native:
-    """Drop surplus leading axes of a result, so that it broadcasts to the shape of the first one; raise NumPy's error if it cannot."""
+    """Drop surplus leading axes of ``x``, a result, so that it broadcasts to the shape of the ``first`` result; raise NumPy's error if it
+    cannot.
+    """
     shape, inner = xp.shape_of(x), xp.shape_of(first)
     if shape == inner:
         return x

@@ -33,7 +33,7 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
     if minlength is None:
         raise TypeError("use 0 instead of None for minlength")
     minlength = operator.index(minlength)
-    known = _known(xp, x)
+    known = _concrete(xp, x)
     x = _places(xp, x, weights)
     ndim = xp.ndim_of(x)
     if ndim != 1:
@@ -63,8 +63,8 @@ def bincount(xp: XP, x: Any, /, weights: Any = None, minlength: Any = 0) -> Nati
     return xp.prim.bincount(x, None, max(int(high) + 1, minlength))
 
 
-def _known(xp: XP, x: Any) -> np.ndarray[Any, Any] | None:
-    """Return the values of ``x`` if a trace is running and they are known in it, else None."""
+def _concrete(xp: XP, x: Any) -> np.ndarray[Any, Any] | None:
+    """Return the values of ``x`` if a trace is running, and they are concrete or the trace remembers them; else None."""
     if not tracing.entered():
         return None
     if xp.is_array(x):
@@ -74,7 +74,7 @@ def _known(xp: XP, x: Any) -> np.ndarray[Any, Any] | None:
 
 
 def _summed(xp: XP, places: Native, weights: Native, length: int) -> Native:
-    """Compute ``bincount`` with weights, for a known length."""
+    """Compute ``np.bincount(places, weights)``, with a result of the given length."""
     if not xp.backend.recorded(weights):
         return xp.prim.bincount(places, weights, length)
     # No library's `bincount` has a derivative, but `scatter` has.
@@ -99,7 +99,7 @@ def _as_weights(xp: XP, weights: Any, x: Native) -> Native:
 
 
 def _counted(xp: XP, places: Native, weights: Native | None, length: int) -> Native:
-    """Compute ``bincount`` for a known length, in the dtype of the weights."""
+    """Compute ``np.bincount(places, weights)``, with a result of the given length and of the dtype of the weights."""
     if weights is None:
         return xp.prim.bincount(places, None, length)
     dtype = xp.dtype_of(weights)
@@ -149,7 +149,7 @@ def _raveled(xp: XP, a: Any, weights: Any) -> tuple[Native, Native | None]:
 
 
 def _outer_edges(xp: XP, a: Native, limits: Any) -> tuple[Any, Any]:
-    """Return the first and the last edge, as scalars if the data is known now, otherwise as 0-d arrays."""
+    """Return the first and the last edge, as scalars if the data is concrete, otherwise as 0-d arrays."""
     first: Any
     last: Any
     if limits is not None:
@@ -189,7 +189,9 @@ def _even_edges(xp: XP, first: Any, last: Any, bins: int, dtype: Any, like: Nati
 
 
 def _given_edges(xp: XP, bins: Any, like: Native, message: str) -> Native:
-    """Return the caller's edges as a native array; raise ValueError if they are known to decrease somewhere."""
+    """Return ``bins``, the caller's edges, as a native array, on the device of ``like`` if it was not one. Raise ValueError if the edges are
+    concrete and decrease somewhere.
+    """
     edges = xp.asarray(bins, like=like)
     n = xp.shape_of(edges)[0]
     if n > 1:
@@ -283,7 +285,9 @@ _ESTIMATORS: dict[str, Any] = np.lib._histograms_impl._hist_bin_selectors  # typ
 
 
 def _stone(xp: XP, x: Native, first: Any, last: Any) -> Any:
-    """Estimate the width of bins by NumPy's rule "stone". All arrays of counts have one shape, for libraries that compile per shape."""
+    """Estimate the width of bins between ``first`` and ``last`` by NumPy's rule "stone". All arrays of counts have one shape, for libraries
+    that compile per shape.
+    """
     n = xp.shape_of(x)[0]
     extent = _difference(xp, *(_fetched(xp, reduced(xp, ufunc, x, None)) for ufunc in (xp.maximum, xp.minimum)))
     if n <= 1 or extent == 0:
@@ -308,7 +312,9 @@ def _stone(xp: XP, x: Native, first: Any, last: Any) -> Any:
 
 
 def _even_places(xp: XP, a: Native, edges: Native, first: Any, last: Any, bins: int) -> Native:
-    """Compute the index of each element's bin (``bins`` if it is out of range) by a division, corrected by comparison with the edges."""
+    """Compute the index of each element's bin between ``first`` and ``last`` (``bins`` if it is out of range) by a division, corrected by
+    comparison with the edges.
+    """
     keep = xp.logical_and(xp.greater_equal(a, first), xp.less_equal(a, last))
     a = xp.prim.astype(a, xp.dtype_of(edges))
     position = xp.multiply(xp.true_divide(_difference(xp, a, first), _difference(xp, last, first)), bins)

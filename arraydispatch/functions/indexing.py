@@ -63,7 +63,9 @@ def _folded(xp: Any, index: Native, n: int, mode: str) -> Native:
 
 
 def _brought(xp: Any, index: Native, n: int, mode: str, what: str) -> Native:
-    """Bring positions into ``[0, n)`` by ``mode``. For "raise", return them unchanged; raise ValueError if one is known to be outside."""
+    """Bring positions into ``[0, n)`` by ``mode``. For "raise", return them unchanged; raise ValueError, which calls them ``what``, if they
+    are concrete and one is outside.
+    """
     _check_clipmode(mode)
     if mode != "raise":
         return _folded(xp, index, n, mode)
@@ -75,7 +77,7 @@ def _brought(xp: Any, index: Native, n: int, mode: str, what: str) -> Native:
 
 
 def positions(xp: Any, index: Any, n: int, mode: str, axis: int | None, like: Native) -> Native:
-    """Return the index argument of ``take`` and ``put`` as native int64 in ``[0, n)``, by mode."""
+    """Return the index argument of ``take`` and ``put`` as native int64 in ``[0, n)``, by mode, on the device of ``like``."""
     _check_clipmode(mode)
     if xp.is_array(index) or isinstance(index, np.ndarray):  # NumPy converts numbers and sequences item by item
         dtypes.check_cast(xp.dtype_of(index) if xp.is_array(index) else index.dtype, INTP, "same_kind")
@@ -451,7 +453,11 @@ def ufunc_at(xp: XP, ufunc: np.ufunc, a: Native, indices: Any, b: Any = None, kn
 
 
 def _in_rounds(xp: XP, ufunc: np.ufunc, line: Native, places: Any, value: Native | None = None) -> Native:
-    """Apply a ufunc at repeated places in rounds: all first occurrences at once, then all second ones, and so on."""
+    """Apply a ufunc at ``places`` of a 1-d array, some of which repeat: at once to all first occurrences, then to all second ones, and so
+    on.
+
+    ``places``: an ndarray, or None if their values are traced; then Unsupported is raised.
+    """
     prim, dtype = xp.prim, xp.dtype_of(line)
     call = Bound(ufunc, xp.backend)
     if places is None:

@@ -19,7 +19,7 @@ Rule = Callable[[Any, list[Any], dict[str, Any]], Ghost | None]
 
 
 class Layout(NamedTuple):
-    """Memory order of the results of a function."""
+    """Rules for the memory order of the results of a function (``layout=`` of its registration)."""
 
     rules: tuple[Rule, ...]
     """One rule for each result; the last one applies to all further results."""

@@ -164,7 +164,7 @@ def _by_singular_values(xp: XP, a: Any, rcond: Any, hermitian: bool) -> Any:
 
 
 def _per_matrix(xp: XP, tolerance: Any, like: Any) -> Any:
-    """Return tolerances, one for each matrix, as a column that broadcasts against singular values; one number as a NumPy scalar."""
+    """Return tolerances, one for each matrix, as a column that broadcasts against singular values ``like``; one number as a NumPy scalar."""
     if isinstance(tolerance, int | float | np.generic):
         return np.asarray(tolerance)[()]
     tolerance = xp.asarray(tolerance, like=like)

@@ -264,7 +264,7 @@ def diag(xp: Any, v: Any, k: int = 0) -> Native:
 
 
 def triangle(xp: Any, rows: int, columns: int, k: int, like: Native) -> Native:
-    """Return the mask of elements at and below the k-th diagonal."""
+    """Return the mask of elements at and below the k-th diagonal, on the device of ``like``."""
     i = xp.prim.reshape(counting(xp, rows, like), (rows, 1))
     return xp.greater_equal(i, xp.subtract(counting(xp, columns, like), k))
 

@@ -35,7 +35,9 @@ def raise_for_shapes(func: Callable[..., Any], *shapes: tuple[int, ...], **optio
 def common_shape(
     func: Callable[..., Any], left: tuple[int, ...], right: tuple[int, ...], cores: tuple[int, int]
 ) -> tuple[int, ...]:
-    """Return the broadcast shape of the operands without their last ``cores`` axes, or raise the error of ``func`` for these shapes."""
+    """Return the shape to which the shapes ``left`` and ``right`` broadcast without their last axes; raise the error of ``func`` if they do
+    not. ``cores``: number of these axes for each.
+    """
     stacks = [shape[: len(shape) - core] for shape, core in zip((left, right), cores)]
     if stacks[0] == stacks[1]:
         return stacks[0]
@@ -88,7 +90,9 @@ def fits(have: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 
 
 def filling(xp: Any, value: Any, dtype: DType, shape: tuple[int, ...], like: Native, casting: Any = "unsafe") -> Native:
-    """Return an array of this dtype and shape with the contents that ``np.copyto(array, value)`` would give it."""
+    """Return an array of this dtype and shape, on the device of ``like``, with the contents that ``np.copyto(array, value)``
+    would give it.
+    """
     if isinstance(value, list | tuple):
         value = xp.asarray(value, like=like)
     if xp.is_array(value):
@@ -111,7 +115,9 @@ def filling(xp: Any, value: Any, dtype: DType, shape: tuple[int, ...], like: Nat
 
 
 def scalar(xp: Any, value: Any, dtype: DType, like: Native | None) -> Native:
-    """Convert a scalar to a 0-d native array, as NumPy does for elements (OverflowError for an int out of range)."""
+    """Convert a scalar to a 0-d native array on the device of ``like`` (None: the default device), as NumPy does for elements (OverflowError
+    for an int out of range).
+    """
     device = None if like is None else xp.backend.device_of(like)
     if dtypes.category(dtype) == "other":
         return xp.backend.from_numpy(np.asarray(value, dtype), device)
@@ -119,12 +125,12 @@ def scalar(xp: Any, value: Any, dtype: DType, like: Native | None) -> Native:
 
 
 def filled(xp: Any, shape: tuple[int, ...], value: Any, dtype: DType, like: Native) -> Native:
-    """Return an array filled with one value on the device of another."""
+    """Return an array filled with one value, on the device of ``like``."""
     return xp.prim.full(shape, value, dtype, xp.backend.device_of(like))
 
 
 def counting(xp: Any, n: int, like: Native) -> Native:
-    """Return 0, 1, … n-1 as int64 on the device of another array."""
+    """Return 0, 1, … n-1 as int64, on the device of ``like``."""
     return xp.prim.iota(n, INTP, xp.backend.device_of(like))
 
 
@@ -207,7 +213,9 @@ def unshared(xp: Any, a: Native) -> Native:
 
 
 def wrapped(xp: Any, x: Any, like: Native | None = None) -> Any:
-    """Convert an argument to an array of the backend; return it unchanged if it is one."""
+    """Convert an argument to an array of the backend; return it unchanged if it is one. ``like``: native array on whose device the new one
+    is.
+    """
     if isinstance(x, handles.Handle):
         kind, value = views.held(x)
         if kind.backend is xp.backend or (kind.backend.hosted and kind.backend.home is xp.backend):
@@ -244,12 +252,12 @@ def check_broadcast(xp: Any, *xs: Any) -> None:
 
 
 def is_concrete(xp: Any, *xs: Any) -> bool:
-    """Whether the values are known now (no tracer among them)."""
+    """Whether all values are concrete (no tracer is among them)."""
     return all(not xp.is_array(x) or xp.backend.is_concrete(x) for x in xs)
 
 
 def is_recorded(xp: Any, a: Native) -> bool:
-    """Whether the values are known now, even if derivatives are recorded: for decisions on which derivatives do not depend."""
+    """Whether the values can be read, even if derivatives are recorded: for decisions on which derivatives do not depend."""
     return is_concrete(xp, a) or is_concrete(xp, xp.backend.transforms.stop_gradient(a))
 
 
@@ -267,7 +275,9 @@ def truth(xp: Any, a: Native) -> Native:
 
 
 def chosen(xp: Any, condition: Any, like: Native) -> Native:
-    """Return the positions, in C order, at which a condition holds; in a trace their number is known only if the values are known."""
+    """Return the positions, in C order, at which a condition holds, on the device of ``like``. A library that is tracing needs a concrete
+    condition, because the values decide the length.
+    """
     if not xp.is_array(condition):
         if first_native(xp, (condition,)) is None:
             return upload(xp, np.flatnonzero(condition), like)

@@ -2,7 +2,7 @@
 
 For a sample of ``n`` elements and a quantile ``q`` a method gives a *virtual index*: its whole part is the index of the element
 to the left, and its fraction is the weight of the element to the right. The first argument of a formula is NumPy if ``n``
-and ``q`` are known now, so that the device only has to pick elements; otherwise it is ``xp``. ``n`` is a Python int,
+and ``q`` are concrete, so that the device only has to pick elements; otherwise it is ``xp``. ``n`` is a Python int,
 which is weak beside ``q``, or an array of the dtype of ``q`` (one count for each lane).
 
 The names are those of Hyndman and Fan, *Sample quantiles in statistical packages*, The American Statistician 50 (1996).

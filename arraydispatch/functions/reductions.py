@@ -31,7 +31,7 @@ accumulation = family(into=("accumulates",), layout=layouts.walked)
 
 
 def known_any(xp: XP, condition: Any, *, wait: bool = True) -> bool:
-    """Whether an element of a condition is known to be true (under a trace nothing is known).
+    """Whether a condition is concrete and true for an element (under a trace it is not concrete).
 
     ``wait``: whether to wait for an accelerator or a recorded block if that is necessary. Callers that raise an error wait; those that only
     warn pass False, and then the function waits only while the program listens to warnings.

@@ -111,7 +111,7 @@ def implements(*funcs: Any, **facts: Any) -> Callable[[B], B]:
 
 
 class Registers(Protocol):
-    """Variant of :func:`implements` with default facts."""
+    """Type of :func:`implements`, and of its variants with default facts that :func:`family` makes."""
 
     def __call__(self, *funcs: Any, **facts: Any) -> Callable[[B], B]:
         """Register a body."""
@@ -196,7 +196,7 @@ def facts_of(func: Any) -> Facts:
 
 
 class Entry(NamedTuple):
-    """Code that the dispatch runs for a function on a backend, and facts about it."""
+    """Code that the dispatch runs for a function on a backend, and facts about the code; :func:`resolve` makes it once for each pair."""
 
     func: Any
     kind: Literal["override", "native", "composed", "host", "refused"]
@@ -347,7 +347,7 @@ def bind(func: Any, backend: Backend) -> Body:
 
 
 def _of_cores(ufunc: np.ufunc, backend: Backend) -> Body:
-    """Return a function on native arrays for a generalized ufunc such as ``np.matmul``; called without any, it calls NumPy."""
+    """Return a function on native arrays for a generalized ufunc such as ``np.matmul``; if no argument is a native array, it calls NumPy."""
     load("products")
 
     def run(*operands: Any, **options: Any) -> Any:
@@ -375,7 +375,7 @@ def load_topics() -> None:
 
 
 def load(*topics: str) -> None:
-    """Import topics completely; other threads wait."""
+    """Import modules of this package (topics), which registers their functions. Return when they are imported, also by another thread."""
 
     def each() -> None:
         with _loading:

@@ -234,7 +234,7 @@ def _arg(xp: Any, a: Any, axis: Any, keepdims: Any, name: str) -> Native:
 
 
 def _arg_complex(xp: Any, a: Native, axis: int, name: str) -> Native:
-    """Find the position of an extreme complex number, on libraries that can sort but not compare complex numbers."""
+    """Compute ``argmax`` or ``argmin`` (``name``) of complex numbers, on libraries that can sort but not compare complex numbers."""
     order = xp.prim.argsort(a, axis)
     n = xp.shape_of(a)[axis]
     end = along(xp, order, axis, n - 1, n) if name == "argmax" else along(xp, order, axis, 0, 1)

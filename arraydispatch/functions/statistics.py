@@ -1,6 +1,6 @@
 """Order statistics and correlations (NumPy's reference topic "Statistics"; its averages and variances: ``averages``).
 
-If the requested quantiles are known now, NumPy computes on the host which elements they lie between and with which weights
+If the requested quantiles are concrete, NumPy computes on the host which elements they lie between and with which weights
 (a few numbers), and the device sorts, picks and interpolates. ``quantile_methods`` has the formulas.
 """
 
@@ -67,7 +67,7 @@ def _sorted(xp: XP, lanes: Native) -> Native:
 
 
 def _or_nan(xp: XP, last: Native, result: Native) -> Native:
-    """Return the result, or NaN where the greatest element is NaN (NaNs sort last)."""
+    """Return the result, or NaN where ``last``, the last element in sorted order, is NaN (NaNs sort last)."""
     if not dtypes.is_floating(xp.dtype_of(last)):
         return result
     return xp.prim.where(xp.isnan(last), xp.prim.astype(last, xp.dtype_of(result)), result)
@@ -144,10 +144,10 @@ def _without_nans(xp: XP, lanes: Native) -> tuple[Native, Native]:
 # -- quantiles ---------------------------------------------------------------------------------------------------------
 
 
-def _known(xp: XP, q: Any) -> Any:
-    """Return quantiles as an ndarray if their values are known now, else the native array."""
+def _concrete(xp: XP, q: Any) -> Any:
+    """Return quantiles as an ndarray if they are concrete, else as a native array."""
     if isinstance(q, list | tuple):
-        q = [_known(xp, x) for x in q]
+        q = [_concrete(xp, x) for x in q]
         if any(xp.is_array(x) for x in q):
             q = xp.asarray(q)
     if xp.is_array(q):
@@ -156,7 +156,7 @@ def _known(xp: XP, q: Any) -> Any:
 
 
 def _check_quantiles(q: Any, message: str) -> None:
-    """Raise ValueError if a quantile is outside [0, 1]; values that are not known now are not checked."""
+    """Raise ValueError if a quantile is outside [0, 1]; a native array, whose values are traced, is not checked."""
     if not isinstance(q, np.ndarray):
         return
     if q.ndim == 1:
@@ -176,7 +176,7 @@ def _quantiles(
     if dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     weak = type(q) in (int, float)
-    q = _known(xp, q)
+    q = _concrete(xp, q)
     if percent:
         q = np.true_divide(q, 100, out=...) if isinstance(q, np.ndarray) else xp.true_divide(q, 100)
     _check_quantiles(
@@ -232,7 +232,10 @@ def _quantiles_first(xp: XP, result: Native, asked: Shape, shape: Shape) -> Nati
 
 
 def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak: bool, linear: bool) -> Native:
-    """Compute quantiles ``q``, known now, of sorted lanes: NumPy computes the elements' indices and weights, the library interpolates."""
+    """Compute concrete quantiles ``q`` of sorted lanes: NumPy computes the elements' indices and weights, the library interpolates.
+
+    ``weak``: whether ``q`` was a Python number. ``linear``: whether the method's name is "linear".
+    """
     n = xp.shape_of(lanes)[-1]
     index = method.place(np, n, q)
     last = element(xp, lanes, n - 1)
@@ -252,7 +255,7 @@ def _picked(xp: XP, lanes: Native, q: np.ndarray[Any, Any], method: Method, weak
 
 
 def _columns(xp: XP, lanes: Native, index: np.ndarray[Any, Any]) -> Native:
-    """Take the elements at known positions of each lane, along the last axis of the result."""
+    """Take the elements at positions ``index`` of each lane, along the last axis of the result."""
     if index.size == 1:
         shape, i = xp.shape_of(lanes), int(index[0])
         return xp.prim.slice(lanes, (*(slice(0, n, 1) for n in shape[:-1]), slice(i, i + 1, 1)))
@@ -260,7 +263,7 @@ def _columns(xp: XP, lanes: Native, index: np.ndarray[Any, Any]) -> Native:
 
 
 def _blended(xp: XP, below: Native, above: Native, weight: Any) -> Native:
-    """Interpolate linearly from the nearer end, as NumPy does: exact at both ends."""
+    """Interpolate linearly between ``below`` and ``above`` from the nearer of the two, as NumPy does: exact at both ends."""
     step = xp.subtract(above, below)
     if isinstance(weight, float):
         if weight >= 0.5:
@@ -275,7 +278,7 @@ def _blended(xp: XP, below: Native, above: Native, weight: Any) -> Native:
 
 
 def _interpolated(xp: XP, lanes: Native, count: Any, q: Native, method: Method, weak: bool, linear: bool) -> Native:
-    """Compute quantiles of sorted lanes on the device, if the counts of the lanes differ or the quantiles are not known now.
+    """Compute quantiles of sorted lanes on the device, if the counts of the lanes differ or the quantiles are not concrete.
 
     ``count`` is an int or, for each lane, an int64 in a last axis of length 1; ``q`` is 1-d.
     """

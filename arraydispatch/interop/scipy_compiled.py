@@ -26,7 +26,7 @@ _FORTRAN = "fortran"
 
 
 class Compiled:
-    """Stand-in for a compiled SciPy function, or for an object with such methods; it accepts arrays."""
+    """Stand-in for a compiled SciPy function, or for an object with compiled methods (``methods``); it accepts arrays."""
 
     __slots__ = ("_methods", "_name", "_real")
 
@@ -78,7 +78,7 @@ _standing_in: dict[str, StandIn] = {}
 
 
 def _standing(name: str, real: Any, module: str, by: Callable[..., Any]) -> StandIn:
-    """Return the stand-in for a function; the same one for all modules that have it."""
+    """Return the stand-in for the function ``real``, which calls ``by``; the same one for all modules that have the function."""
     made = _standing_in.setdefault(name, StandIn(real, module, name))
     made.target = by
     return made

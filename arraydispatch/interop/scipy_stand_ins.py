@@ -112,7 +112,7 @@ def _has_arguments(real: Any, cls: type) -> bool:
 
 
 def _giving(made: Any) -> Callable[[Exchange], Any]:
-    """Return a factory for an exchange that returns an existing function."""
+    """Return a factory for exchanges that always returns ``made``."""
     return lambda _exchange: made
 
 

@@ -82,7 +82,9 @@ class Activation:
 
 
 def begin(users: UserFiles, opened: package_patches.Doors, observer: Any = None) -> None:
-    """Present arrays as ``np.ndarray`` to user code, and adopt ndarrays that come from libraries."""
+    """Present arrays as ``np.ndarray`` to the code of ``users``, and adopt ndarrays that come from libraries. ``opened``:
+    doors of the run.
+    """
     opened.open_all()
     process.change(
         users=users, observer=observer, around=adoption.receiving, wrapper=numpy_classes.make, natives_first=True

@@ -117,7 +117,10 @@ def adopt(x: np.ndarray[Any, Any]) -> Any:
 
 
 def _upload(host: np.ndarray[Any, Any], what: str) -> Any:
-    """Move a new ndarray to the default backend, with floats in the precision in force; return it unchanged if no backend has its dtype."""
+    """Move a new ndarray to the default backend, with floats in the precision in force; return it unchanged if no backend has its dtype.
+
+    ``what``: function that made it, for the report.
+    """
     if not movable(host):
         events.left(what, dtypes.only_on_host(host.dtype))
         return host
@@ -208,7 +211,7 @@ def _received(made: Any, at: Any, what: str, given: tuple[Any, ...], others: boo
 
 
 def receiving(real: Callable[..., Any], what: str) -> Callable[..., Any]:
-    """Wrap a function so that user code gets its results with arrays, as from :func:`received`."""
+    """Wrap ``real`` so that user code gets its results with arrays, as from :func:`received`. ``what``: name of the function in reports."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         made = [real(*args, **kwargs)]
@@ -235,7 +238,11 @@ _ALONE = _references([np.empty(0)], 0)
 
 
 def _of_others(x: np.ndarray[Any, Any], what: str, given: tuple[Any, ...]) -> Any:
-    """Return an array on the memory of an ndarray that other code holds too; the ndarray itself if it is an argument or not shareable."""
+    """Return an array that shares the memory of ``x``, an ndarray that other code holds too.
+
+    Return ``x`` itself if it is one of ``given`` (the call's arguments), during tracing, or if its memory cannot be shared. The last is
+    reported as the result of ``what``.
+    """
     if any(x is value for value in given) or traced():
         return x
     memory = memory_of(x)
@@ -290,7 +297,7 @@ def _all_movable(value: Any) -> bool:
 
 
 def _gathered(value: Any) -> Any:
-    """Stack a list of arrays that NumPy would convert to one array, so that NumPy does not stack them on the host."""
+    """Return one array made of a list of arrays that NumPy would stack on the host; return any other value unchanged."""
     if isinstance(value, _NESTS) and holds_array(value) and _all_movable(value):
         return ad.asarray(value)
     return value
@@ -312,7 +319,9 @@ def not_of_others(x: Any) -> Any:
 
 
 def _shared(result: Any, what: str) -> Any:
-    """Wrap ndarrays as arrays that share their memory, if the backend can; else move them."""
+    """Wrap ndarrays as arrays that share their memory, if the backend can; else move them. ``what``: function that made
+    them, for reports.
+    """
 
     def part(x: Any) -> Any:
         kept = host_values.sharing(x) if type(x) is _ndarray else None

@@ -71,7 +71,9 @@ _ON_BEHALF = frozenset({"collections.abc", "_collections_abc", "pickle", "shelve
 
 
 def _for_program(exchange: Exchange, found: Any, what: str) -> Any:
-    """Return a loaded value, with arrays in place of ndarrays if the program itself loads it."""
+    """Return ``found``, a value that the function ``what`` has loaded, with arrays in place of ndarrays if the program
+    itself called that.
+    """
     users = process.users
     if (
         not exchange.on
@@ -89,7 +91,9 @@ def _asked_by_program() -> bool:
 
 
 def _by_parts(real: Callable[..., Any], dataset: Any, key: Any, what: str) -> Any:
-    """Read an array from a file, split over a mesh, so that each process reads its part; DECLINED if the array is read whole."""
+    """Read ``dataset[key]`` from a file by ``real``, split over a mesh, so that each process reads its part; DECLINED if the array is read
+    whole. ``what``: function that reports name.
+    """
     shape, dtype = getattr(dataset, "shape", None), getattr(dataset, "dtype", None)
     if type(shape) is not tuple or not isinstance(dtype, np.dtype) or prod(shape) < split_arrays.PIECE:
         return DECLINED
@@ -133,6 +137,8 @@ _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None)})
 def _brought(value: Any, known: dict[int, Any], what: str) -> Any:
     """Return a value with arrays in place of ndarrays, one for each ndarray: also in a copy of a tuple, and in place in lists, deques,
     dicts and objects of the program's classes.
+
+    ``known``: id of an object -> its replacement, and the object. ``what``: function that reports name.
     """
     kind = type(value)
     if kind in _ATOMS:

@@ -40,7 +40,7 @@ _copies: weakref.WeakValueDictionary[int, np.ndarray[Any, Any]] = weakref.WeakVa
 
 
 def is_copy(seen: Any) -> bool:
-    """Whether an ndarray's memory is a copy of an `Array` that was made for C code."""
+    """Whether the memory of ``seen``, an ndarray, is a copy of an `Array` that was made for C code."""
     memory = memory_of(seen)
     return _copies.get(id(memory)) is memory
 
@@ -102,8 +102,8 @@ def _of_numpy(bases: tuple[Any, ...], metaclass: Any) -> tuple[tuple[Any, ...], 
 
 
 def _made(users: UserFiles, twins: dict[Any, Any], made: Any, inherited: list[Any], frame: FrameType) -> None:
-    """Notify the stand-ins ``inherited`` of a new class that has NumPy's own classes as bases in their place, and replace the new class's
-    protocol methods. ``frame``: frame of the class statement.
+    """Notify the stand-ins ``inherited`` of the new class ``made``, which has NumPy's own classes as bases in their place, and replace its
+    protocol methods. ``twins``: NumPy's function -> the user files' function; ``frame``: frame of the class statement.
     """
     for stand_in in inherited:
         type(stand_in).inherited(stand_in, made)
@@ -132,8 +132,8 @@ def _itself(value: Any) -> Any:
 
 
 def _beside_ndarrays(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method of a subclass of ndarray so that it returns NotImplemented for arrays, as ndarray's own would. NumPy then calls the
-    arrays' methods, which pass ndarrays.
+    """Wrap a protocol method of a subclass of ndarray so that it returns NotImplemented if an ``Array`` is among the arguments, as ndarray's
+    method does. NumPy then calls the method of that array, which passes ndarrays.
     """
 
     def answer(self: Any, func: Any, *more: Any, **kwargs: Any) -> Any:
@@ -145,7 +145,9 @@ def _beside_ndarrays(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _wrapping(method: Callable[..., Any], twins: dict[Any, Any], seen: Callable[[Any], Any]) -> Callable[..., Any]:
-    """Wrap a user's ``__array_wrap__``: it gets an array, and in the context the program's function instead of NumPy's."""
+    """Wrap a user's ``__array_wrap__``: it gets arguments converted by ``seen``, and in the context the program's ufunc, which is the value
+    of NumPy's in ``twins``.
+    """
 
     def given(value: Any) -> Any:
         if type(value) is tuple:
@@ -160,7 +162,9 @@ def _wrapping(method: Callable[..., Any], twins: dict[Any, Any], seen: Callable[
 
 
 def hand_twins(made: type, twins: dict[Any, Any], is_users: Callable[[FunctionType], bool]) -> None:
-    """Wrap the protocol methods that the user wrote in a class, so that they get the user file's functions in place of NumPy's."""
+    """Wrap the protocol methods that the user wrote in the class ``made``, so that they get the user file's functions in
+    place of NumPy's.
+    """
     for name in (*_HANDED, _WRAPS):
         found = vars(made).get(name)
         if type(found) is FunctionType and not hasattr(found, host_fallback.OF_THE_PROGRAM) and is_users(found):

@@ -77,7 +77,9 @@ class Endings:
         self._end(True, True)
 
     def _end(self, flush: bool, complete: bool) -> None:
-        """Call ``finish``. A signal that arrives meanwhile to end the process, for example from a pool, takes effect afterwards."""
+        """Call ``finish(flush, complete)``. A signal that arrives meanwhile to end the process, for example from a pool, takes effect
+        afterwards.
+        """
         self._finishing = True
         try:
             self._finish(flush, complete)

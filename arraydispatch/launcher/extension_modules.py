@@ -113,9 +113,9 @@ _IMMUTABLE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 
 @dataclass(eq=False)
 class Loads:
-    """Loads of the extension modules of a run, which open their doors.
+    """Loads the extension modules of a run, and opens their doors.
 
-    While a module is loaded whose file has the name of a class written in C, modules have the class itself under that name, and no stand-in:
+    While a module is loaded whose file contains the name of a class written in C, modules have the class itself under that name, no stand-in:
     Cython's ``cimport`` takes its C code from there, and a class in C can inherit from no other. Until the load ends, Python code that calls the
     class, in other threads too, passes arrays as they are.
 

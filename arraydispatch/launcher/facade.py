@@ -166,7 +166,7 @@ def _made(facade: ModuleType, name: str) -> Any:
 
 
 def _only_lazy(facade: ModuleType, lazy: Callable[[str], Any]) -> Callable[[str], Any]:
-    """Return a NumPy module's own ``__getattr__`` with stand-ins for what it returns."""
+    """Return ``lazy``, a NumPy module's own ``__getattr__``, with the attributes of the facade in place of what it returns."""
 
     @wraps(lazy)
     def __getattr__(name: str) -> Any:
@@ -177,7 +177,9 @@ def _only_lazy(facade: ModuleType, lazy: Callable[[str], Any]) -> Callable[[str]
 
 
 class _Vars(dict[str, Any]):
-    """Result of ``vars(np)``: a copy. Writes go to the module itself, so that later changes of NumPy by libraries are still seen."""
+    """Result of ``vars(np)``, a copy of ``names``. Writes also go to the facade, so that later changes of NumPy by libraries are still
+    seen.
+    """
 
     def __init__(self, facade: ModuleType, names: dict[str, Any]) -> None:
         super().__init__(names)

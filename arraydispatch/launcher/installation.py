@@ -194,7 +194,9 @@ def _switched(users: UserFiles, modules_of: Callable[[UserFiles], list[dict[str,
 
 
 def _put_back(taken: list[dict[str, Any]], modules: list[dict[str, Any]]) -> None:
-    """Restore NumPy's own objects in modules, unless a module has the stand-in for another reason too."""
+    """Restore NumPy's own objects in ``taken``, the globals of modules, and remove the stand-ins from ``modules``; except where the stand-in
+    is there for another reason too.
+    """
     for names in taken:
         facade.give_back(names, imported=not has_stand_in(names))
     for names in modules:

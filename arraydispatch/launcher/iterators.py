@@ -21,7 +21,7 @@ _real = np.ndarray
 
 
 def brought(what: str, values: Any) -> Any:
-    """Return a value with ndarrays in place of its arrays, and report that they are processed on the host."""
+    """Return ``values`` with ndarrays in place of arrays, and report that the function ``what`` processes these on the host."""
     if isinstance(values, ad.Array) or (type(values) in (list, tuple) and holds_array(values)):
         events.left(what, "it goes element by element, on the host")
     return to_host(values)
@@ -71,7 +71,9 @@ _WRITING = frozenset({"readwrite", "writeonly"})
 
 
 class _Iterator:
-    """``np.nditer`` over the memory of arrays; if the host cannot access it, over copies that are written back at the end."""
+    """``np.nditer`` over the memory of arrays; if the host cannot access it, over copies that are written back at the end (``pairs``: array
+    and copy).
+    """
 
     __slots__ = ("__weakref__", "_iterator", "_pairs", "_walked")
 

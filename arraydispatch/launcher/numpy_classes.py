@@ -280,7 +280,9 @@ class ndarray(ad.Array, metaclass=_NdarrayType):
         return super().__array__(dtype, copy)
 
     def _lent(self, flags: int) -> Any:
-        """Return the ndarray for the buffer protocol, as any array does; a writer, and the program, gets memory that the host can write."""
+        """Return the ndarray for the buffer protocol. For a writer, or if the program itself asks, it lies on memory that the host can
+        write.
+        """
         if flags & 1 or _for_user(self):  # PyBUF_WRITABLE
             return shared(self, "the buffer of an array")
         return super()._lent(flags)
@@ -515,8 +517,8 @@ def load(file: Any, mmap_mode: Any = None, *args: Any, **kwargs: Any) -> Any:
 
 
 def _from_memory(made: np.ndarray[Any, Any], name: str, copy: bool | None = None) -> Any:
-    """Move NumPy's conversion of an object to the backend, with its read-only flag. For a view of memory that may change, return an array
-    on that memory, or the ndarray if that is impossible.
+    """Move ``made``, NumPy's conversion of an object, to the backend, with its read-only flag. If it is a view of memory that may change,
+    return an array on that memory, or ``made`` itself if that is impossible.
     """
     if (buffers.is_writeable(made) or copy is False) and is_window(made):
         kept = on_memory(made) if buffers.is_writeable(made) and type(made) is _real else None
@@ -555,7 +557,8 @@ def _shows_memory(x: Any) -> bool:
 
 
 def _not_copied(seen: np.ndarray[Any, Any], x: np.ndarray[Any, Any], name: str) -> Any:
-    """Convert an ndarray without a copy: return it if it is a view of foreign memory, otherwise an array that shares its memory.
+    """Return ``seen``, NumPy's result for the ndarray ``x`` with ``copy=False``, if it is a view of foreign memory, otherwise an array that
+    shares its memory.
 
     Return None if that is impossible: an accelerator shares no memory with the host, and another precision needs a copy.
     """
@@ -635,7 +638,7 @@ def as_strided(x: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _window(given: dict[str, Any]) -> Any:
-    """Implement ``np.ndarray(shape, dtype, buffer=x)`` for an ``Array``: return a view of it."""
+    """Implement ``np.ndarray(shape, dtype, buffer=x)`` for an ``Array``: return a view of it. ``given``: all arguments by name."""
     array = given.pop("buffer")
     if not array._kind.backend.holds(np.dtype(given.get("dtype") or float)):
         events.left("numpy.ndarray", "a dtype that exists only on the host looks at the memory of the array")

@@ -106,7 +106,9 @@ class Choices(NamedTuple):
         return made._replace(execution=policy.execution, min_size=policy.min_size, by_policy=by_policy)
 
     def settled(self) -> Choices:
-        """Return the options with a backend, chosen if none is named; raise as :func:`arraydispatch.use` does for one from the environment."""
+        """Return the options with a backend, chosen if none is named; raise the errors of :func:`arraydispatch.use` for a name from the
+        environment.
+        """
         if self.backend is not None:
             return self
         found = default_backend(self.device)

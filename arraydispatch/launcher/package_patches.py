@@ -251,7 +251,7 @@ def finding(exchange: Exchange) -> Any:
 
 
 def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a door for a function that fills ndarrays, which copies their values to the arrays afterwards."""
+    """Return a door of a method that fills an ndarray: the door passes a new ndarray, and copies its values to the caller's array."""
 
     @functools.wraps(real)
     def answer(self: Any, dest: Any, *args: Any, **kwargs: Any) -> Any:
@@ -267,18 +267,26 @@ def _filling(real: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _door(real: Any, given: Any = _given, named: Any = _named) -> Callable[..., Any]:
-    """Return the door of a function: it passes on ndarrays, and its frame counts as one of the library."""
+    """Return the door of the function ``real``: it calls ``real`` with ndarrays, and its frame counts as one of the library.
+
+    ``given`` and ``named`` convert the positional and the keyword arguments.
+    """
     return _inside(real, lambda *args, **kwargs: real(*given(args), **(kwargs and named(kwargs))))
 
 
 def _ufunc_door(real: Any) -> Callable[..., Any]:
-    """Return a door for ``__array_ufunc__`` that shares the memory of written arrays: ``out=`` and the first operand of ``at``."""
+    """Return a door of another library's ``__array_ufunc__``. It passes ndarrays that share the memory of the arrays to be written
+    (``out=`` and the first operand of ``at``), and returns the array of ``out=`` as the result.
+    """
     given, named, back = _given_to_ufunc, _named_to_ufunc, _own
     return _inside(real, lambda *args, **kwargs: back(real(*given(args), **(kwargs and named(kwargs))), kwargs))
 
 
 def _door_with_out(real: Any) -> Callable[..., Any]:
-    """Return a door for a function that writes into its parameter ``out``. The door shares the memory of ``out`` and returns the array."""
+    """Return a door of a function that writes into its parameter ``out``.
+
+    The door passes an ndarray that shares the memory of the caller's array, and returns that array.
+    """
     code = real.__code__
     at = code.co_varnames.index("out") if "out" in code.co_varnames[: code.co_argcount] else sys.maxsize
     given, named, back = _given, _named_to_ufunc, _own
@@ -506,7 +514,7 @@ _PATIENCE = 0.05
 
 
 class Doors:
-    """Doors of one run.
+    """Installs the doors of one run: of modules that are imported already, and of others as soon as they have been imported.
 
     Parameters
     ----------

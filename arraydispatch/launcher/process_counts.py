@@ -87,7 +87,10 @@ class Saver:
 
 
 def count_here(folder: str, owns: Callable[[str], bool], each: bool) -> None:
-    """Count in this process, a child of the one that reports, and in its forks. ``each``: whether each call is counted by its line."""
+    """Count in this process, a child of the process that reports, and in its forks; write the counts to ``folder``.
+
+    ``owns``: whether a file is the user's. ``each``: whether each call is counted by its line.
+    """
     profile = Profile(owns=owns)
     profile.each = each
     saver = Saver(profile, folder)

@@ -396,7 +396,7 @@ class _Modules:
 
 
 class _OwnLoader(importlib.machinery.SourceFileLoader):
-    """Loader of a module from the rank's own copy; the module names the file that rank 0 has."""
+    """Loader of a module from ``place``, the rank's own copy of a file; the module names ``file``, which rank 0 has."""
 
     def __init__(self, name: str, file: str, place: str) -> None:
         super().__init__(name, file)

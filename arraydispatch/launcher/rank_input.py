@@ -80,7 +80,7 @@ class _Input(io.RawIOBase):
 
 
 class _Reading(_Input):
-    """Standard input as rank 0 reads it."""
+    """Standard input as rank 0 reads it: each read is recorded for the other ranks."""
 
     def __init__(self, path: str, stdin: io.TextIOWrapper, terminal: bool, reads: Callable[[str], None]) -> None:
         super().__init__(terminal)
@@ -106,7 +106,7 @@ class _Reading(_Input):
 
 
 class _Repeating(_Input):
-    """Standard input as another rank reads it."""
+    """Standard input as another rank reads it: each read returns what rank 0 has read and recorded."""
 
     def __init__(self, path: str, terminal: bool, reads: Callable[[str], None]) -> None:
         super().__init__(terminal)

@@ -49,12 +49,12 @@ class Begun:
 
 
 class Others:
-    """Programs that other ranks have begun, read by rank 0.
+    """Reads, on rank 0, which programs the other ranks have begun.
 
     Parameters
     ----------
     paths : list of str
-        Files of these ranks, which need not exist yet.
+        Files that the :class:`Begun` of these ranks write; they need not exist yet.
     """
 
     def __init__(self, paths: list[str]) -> None:

@@ -2,8 +2,8 @@
 
 All ranks make the same changes in the same order, at different times. If rank 0 did not wait, another rank could find a file that rank 0
 has written already, although the other rank has yet to write it. Each other rank appends a number to its own log file after a change;
-rank 0 reads these files. If ranks use different file names (with the time in them, say), their changes are matched by number. A rank that
-has begun a program that rank 0 has not has passed the change without making it.
+rank 0 reads these files. If ranks use different file names (with the time in them, say), their changes are matched by number. If another
+rank has begun a program that rank 0 has not begun, that rank has passed the change without making it.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _key(path: str) -> int:
 
 
 class _Log:
-    """Changes of another rank, read from its log file."""
+    """Reader of the changes that another rank has logged. ``file``: descriptor of the log file."""
 
     def __init__(self, file: int) -> None:
         self._file, self._lock = file, threading.Lock()
@@ -170,7 +170,9 @@ class Files:
         return lambda exchange: self._in_turn(place, exchange.real, way(exchange))
 
     def _in_turn(self, place: str, real: Callable[..., Any], change: Callable[..., Any]) -> Callable[..., Any]:
-        """Wrap a function that changes a file: rank 0 waits for its turn, another rank reports the change."""
+        """Wrap ``change``, the replacement of ``real``, a function that changes a file: rank 0 waits for its turn, another rank reports the
+        change. ``place``: the function's module and name.
+        """
 
         @functools.wraps(real)
         def in_turn(*args: Any, **kwargs: Any) -> Any:
@@ -188,7 +190,9 @@ class Files:
         return in_turn
 
     def _changed(self, place: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-        """Return the path that a call changes; None if rank 0 need not wait for it. Announce a new name that only this rank uses."""
+        """Return the path that a call of the function ``place`` changes; None if rank 0 need not wait for it. Announce a new name that only
+        this rank uses.
+        """
         how = _argument(args, kwargs, 1, "flags" if place == "os:open" else "mode")
         if place in OPENING and (kwargs.get("opener") or not any(letter in str(how) for letter in "wax+")):
             return None
@@ -207,7 +211,7 @@ class Files:
 
     @staticmethod
     def _called(real: Callable[..., Any], place: str, path: Any, *args: Any, **kwargs: Any) -> Any:
-        """Call a function on the rank's own path; errors name the path that the program used."""
+        """Call ``real`` on ``place``, the rank's own path; errors name ``path``, which the program used."""
         try:
             return real(place, *args, **kwargs)
         except OSError as error:
@@ -225,7 +229,7 @@ class Files:
         return frozenset() if self._turns is None else self._turns.of_others()
 
     def _is_real(self, path: str) -> bool:
-        """Whether a directory is listed as it is, because it has no names that other ranks chose for themselves."""
+        """Whether no name in a directory was chosen by another rank for itself, so that listings show all its names."""
         return all(os.path.dirname(other) != path for other in self._of_others())
 
     def _seen(self, path: str) -> str:
@@ -276,7 +280,7 @@ class FirstRankFiles(Files):
 
 
 class _Entry:
-    """Entry of a directory, as :func:`os.scandir` yields it."""
+    """Entry of a directory, as :func:`os.scandir` yields it. ``path``: its path for the program; ``place``: the rank's own file."""
 
     def __init__(self, name: str, path: str, place: str) -> None:
         self.name, self.path, self._place = name, path, place

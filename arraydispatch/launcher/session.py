@@ -192,7 +192,9 @@ class Session:
         self._endings.stop()
 
     def _finish(self, flush: bool, complete: bool) -> None:
-        """Write and print the report, once; in a fork, write the counts for it."""
+        """Write and print the report, once; in a fork, write the counts for it. ``flush``, ``complete``: whether to flush streams, and
+        whether the program has ended by itself.
+        """
         if self._over.is_set():
             return
         if os.getpid() != self._process:
@@ -317,7 +319,7 @@ class Progress:
 
     @staticmethod
     def possible() -> bool:
-        """Whether standard error is a terminal that supports it."""
+        """Whether standard error is a terminal on which the line can be drawn."""
         try:
             terminal = sys.stderr is not None and sys.stderr.isatty()
         except ValueError:  # the stream is closed

@@ -73,7 +73,7 @@ def _compiled(exchange: Exchange) -> Any:
 
 
 def _found(exchange: Exchange) -> Any:
-    """Return a replacement for ``get_global_value`` and similar functions that finds NumPy's own objects."""
+    """Return a replacement for numba's ``get_global_value`` and similar functions that returns NumPy's own objects in place of stand-ins."""
     real = exchange.real
 
     @wraps(real)

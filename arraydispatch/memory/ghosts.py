@@ -32,7 +32,7 @@ def stand_in(shape: tuple[int, ...], dtype: Any, order: Any = "C") -> Ghost:
 
 
 def stand_in_like(given: Ghost, dtype: Any = None, order: Any = "K", shape: tuple[int, ...] | None = None) -> Ghost:
-    """Return an ndarray whose memory is never touched, as of :func:`stand_in`, with the layout of ``np.empty_like`` of an ndarray."""
+    """Return an ndarray whose memory is never touched, as of :func:`stand_in`, with the layout of ``np.empty_like(given, …)``."""
     try:
         return np.empty_like(given, dtype, order, shape=shape)
     except MemoryError:

@@ -69,8 +69,8 @@ def reread(backend: Backend, value: Native, have: np.dtype[Any], want: np.dtype[
 
 
 def items(value: Native, of: Kind, kind: Kind, placement: Placement) -> tuple[Any, ...]:
-    """Return a root's value as items of a view's dtype, on a mutable backend, and the view's offset, shape and strides in units of these
-    items; raise Unsupported if the memory cannot be read so.
+    """Return the value of a root of kind ``of`` as items of the dtype of ``kind``, the kind of a view, on a mutable backend, and the view's
+    offset, shape and strides in units of these items; raise Unsupported if the memory cannot be read so.
     """
     backend, have, want = of.backend, of.dtype, kind.dtype
     if kind is of or have == want:

@@ -174,8 +174,8 @@ def _share(a: Handle) -> None:
 
 
 def _put_on_host(a: Handle, seen: np.ndarray[Any, Any], kind: Kind) -> None:
-    """Replace an array's value by an ndarray in one step, because other threads may run during any call, such as the freeing of the old
-    value.
+    """Replace an array's value by the ndarray ``seen`` in one step, because other threads may run during any call, such as the freeing of
+    the old value.
     """
     before = a._v, a._kind, a._root, a._ghost
     a._v, a._kind, a._root, a._ghost = seen, kind, None, seen

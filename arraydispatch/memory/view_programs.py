@@ -118,7 +118,7 @@ class ViewProgram(NamedTuple):
         return _FEW * math.prod(self.sliced) <= span
 
     def _positions(self) -> np.ndarray[Any, Any]:
-        """Return the flat positions in the root of the sliced elements."""
+        """Return the flat positions, in the root, of the elements that the program's slices select."""
         where = np.zeros((), np.int64)
         radix = math.prod(self.factors)
         for n, part in zip(self.factors, self.key):
@@ -241,7 +241,11 @@ def _factorings(root_shape: tuple[int, ...], steps: list[int]) -> list[tuple[int
 def _match(
     factors: tuple[int, ...], radices: tuple[int, ...], start: int, dims: list[tuple[int, int]]
 ) -> tuple[tuple[slice, ...], list[int]] | None:
-    """Return a slice for each factor axis, and the factor axis along which each view dimension runs; None if there are none."""
+    """Return a slice for each factor axis, and the factor axis along which each view dimension runs; None if no slices give the view.
+
+    ``factors``, ``radices``: length and stride of each factor axis; ``start``: offset of the view; ``dims``: length and stride of each of
+    its dimensions.
+    """
     if start >= math.prod(factors):
         return None
     begins = [(start // r) % n for r, n in zip(radices, factors)]

@@ -248,7 +248,7 @@ def _ghost_of_strides(shape: tuple[int, ...], strides: tuple[int, ...], dtype: n
 
 
 def _alike(one: Ghost, other: Ghost) -> bool:
-    """Whether two arrays of one shape have equal strides along the axes where strides matter."""
+    """Whether two ndarrays of one shape have equal strides, in bytes or in elements, along all axes that are longer than 1."""
     return (
         one.strides == other.strides
         or not one.size
@@ -264,7 +264,9 @@ def layout_of(g: Ghost) -> tuple[int, ...] | None:
 
 
 def lay_out(a: Any, like: Ghost) -> Any:
-    """Give a new array, not yet shared, the memory order of an ndarray of its shape, and return it; return any other object unchanged."""
+    """Give ``a``, a new array that is not yet shared, the memory order of ``like``, an ndarray of its shape. Return ``a``, also if it is
+    another object.
+    """
     if not isinstance(a, Handle) or like.ndim < 2 or _alike(ghost(a), like):
         return a
     backend = a._kind.backend
@@ -293,7 +295,7 @@ def keep_order(a: Any, host: Ghost) -> Any:
 def writeable(a: Handle, to_write: bool = False) -> bool:
     """Whether the array has not been locked (``flags.writeable``).
 
-    ``np.broadcast_arrays`` returns arrays that warn when ``flags.writeable`` is read; here the warning comes only with
+    ``np.broadcast_arrays`` returns arrays that warn when ``flags.writeable`` is read; this function causes the warning only with
     ``to_write``.
     """
     seen = a._v if a._kind.backend.native_is_ndarray else a._ghost
@@ -411,7 +413,7 @@ def _laid(values: np.ndarray[Any, Any], like: Ghost) -> np.ndarray[Any, Any]:
 
 
 def can_reread(a: Handle, view_ghost: Ghost) -> bool:
-    """Whether the root's memory, reinterpreted as items of the view's dtype, has each element of the view as one item."""
+    """Whether each element of a view is one item of the root's memory, if that is reinterpreted as items of the view's dtype."""
     size, whole = view_ghost.itemsize, ghost(owner(a))
     if not view_ghost.size:
         return whole.nbytes % size == 0
@@ -463,7 +465,7 @@ def _derived_on_host(a: Handle, view_ghost: Ghost) -> Any:
 
 
 def _on_memory(seen: Ghost, a: Handle) -> Ghost:
-    """Return a view of memory that another thread has just moved to the host, located by the ghost it had before."""
+    """Return a view ``a`` of memory that another thread has just moved to the host, as an ndarray; ``seen``: the ghost it had before."""
     before = memory_of(seen)
     if before is memory_of(a._v) or not seen.size:
         return seen

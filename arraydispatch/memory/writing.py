@@ -103,8 +103,8 @@ def _write_through(root: Handle, place: Any, kind: Any, value: Native, fresh: bo
 
 
 def _stays(root: Handle, after: Native) -> None:
-    """Raise TraceError if a traced value would be written to a root that lives outside of the traced program: the root would keep a
-    tracer.
+    """Raise TraceError if ``after``, the root's value after a write, is traced although the root lives outside of the traced program: the
+    root would keep a tracer.
     """
     backend = root._kind.backend
     leaks = views.watch is None and backend.staged(after) and not backend.staged(root._v)

@@ -28,7 +28,7 @@ class Tally:
         self._tables: dict[str, dict[tuple[Any, ...], list[Any]]] = {name: {} for name in _TABLES}
 
     def count(self, table: str, key: tuple[Any, ...], *figures: Any) -> None:
-        """Add figures to a key's row of a table."""
+        """Add figures to the row ``key`` of the table of this name."""
         rows = self._tables[table]
         row = rows.get(key)
         if row is None:
@@ -37,7 +37,7 @@ class Tally:
             row[:] = [a + b for a, b in zip(row, figures, strict=True)]
 
     def add(self, other: Tally) -> None:
-        """Add all counts of another tally."""
+        """Add all counts of the tally ``other``."""
         self.processes += other.processes
         self.counted += other.counted
         for table, rows in other._tables.items():
@@ -68,8 +68,8 @@ class Tally:
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def _means(self, table: str, record: Callable[..., Any], how: str, runs: int) -> list[Any]:
-        """Return a record for each row of a table, with figures divided by ``runs``. ``how`` has a character for each figure: ``#`` rounds
-        the quotient, ``.`` does not, ``=`` keeps the figure undivided.
+        """Return a ``record`` for each row of the table of this name, with figures divided by ``runs``. ``how`` has a character for each
+        figure: ``#`` rounds the quotient, ``.`` does not, ``=`` keeps the figure undivided.
         """
         return [
             record(
@@ -83,11 +83,11 @@ class Tally:
         return sorted(self._means("calls", Call, "#.=#", runs), key=lambda call: -call.seconds)
 
     def transfers(self, runs: int = 1) -> list[Transfer]:
-        """Return the bytes moved by each line, most first."""
+        """Return a record for each (direction, reason, line), most bytes first; figures are means over ``runs``."""
         return sorted(self._means("transfers", Transfer, "##", runs), key=lambda row: -row.nbytes)
 
     def notes(self, table: str, runs: int = 1) -> list[Note]:
-        """Return the entries of one of :data:`NOTES`, most frequent first."""
+        """Return a record for each row of ``table``, one of :data:`NOTES`, most frequent first; figures are means over ``runs``."""
         return sorted(self._means(table, Note, "##", runs), key=lambda row: -row.count)
 
     def starts(self) -> dict[str, tuple[int, float]]:
@@ -95,15 +95,15 @@ class Tally:
         return {name: (count, seconds) for (name,), (count, seconds) in self._tables["starts"].items()}
 
     def compilations(self, runs: int = 1) -> list[Compilation]:
-        """Return the compilations by libraries, by line, most time first."""
+        """Return the libraries' compilations, a record for each line, most time first; figures are means over ``runs``."""
         return sorted(self._means("compilations", Compilation, "#.##", runs), key=lambda row: -row.seconds)
 
     def blocks(self, runs: int = 1) -> list[Block]:
-        """Return blocks by the line at which they ended, most time first."""
+        """Return a record for each line at which blocks ended, most time first; figures are means over ``runs``."""
         return sorted(self._means("blocks", Block, "##..", runs), key=lambda row: -row.seconds)
 
     def parts(self, runs: int = 1) -> list[Part]:
-        """Return the lines that recorded calls in blocks, most time first."""
+        """Return a record for each line that recorded calls in blocks, most time first; figures are means over ``runs``."""
         return sorted(self._means("parts", Part, "#..", runs), key=lambda row: -row.seconds)
 
 

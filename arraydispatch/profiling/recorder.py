@@ -267,7 +267,9 @@ class Profile(events.Listener):
         return row
 
     def transfer(self, direction: str, nbytes: int, why: str, host: Any = None) -> None:
-        """Count bytes moved, and notice arrays that move again."""
+        """Count bytes moved, by direction and reason (``why``), and notice arrays that move again. ``host``: the ndarray on
+        the host side.
+        """
         if why in (events.AT_A_DOOR, _TO_NUMPY):
             library, numpys = self._between(sys._getframe())
             if library or why != _TO_NUMPY:
@@ -307,19 +309,21 @@ class Profile(events.Listener):
             self._taken.add(x)
 
     def cast(self, have: Any, want: Any) -> None:
-        """Count a dtype that the precision policy changed."""
+        """Count a dtype that the precision policy changed from ``have`` to ``want``."""
         self._count("casts", (str(have), str(want)))
         if self._outer is not None:
             self._outer.cast(have, want)
 
     def sync(self, why: str) -> None:
-        """Count a read of a value on an accelerator."""
+        """Count a read of a value on an accelerator, by its reason ``why``."""
         self._count("syncs", ("sync", why))
         if self._outer is not None:
             self._outer.sync(why)
 
     def compiled(self, backend: str, count: int, seconds: float, kept: int = 0) -> None:
-        """Count compilations, and the calls at a line that compile again after earlier calls there."""
+        """Count compilations, and the calls at a line that compile again after earlier calls there. ``kept``: number
+        of programs that were read from the library's cache instead.
+        """
         frame = self.origin(sys._getframe())
         place = id(frame.f_code), frame.f_lasti
         tables = self._tables()
@@ -335,7 +339,7 @@ class Profile(events.Listener):
             self._outer.compiled(backend, count, seconds, kept)
 
     def started(self, backend: str, begin: float, end: float, mine: bool) -> None:
-        """Count the import of a library; its time is not included in the call that needed it."""
+        """Count the import of a library, if this thread made it (``mine``); its time is not included in the call that needed it."""
         tables = self._tables()
         tables.loading = begin, end
         if mine:
@@ -380,7 +384,11 @@ class Profile(events.Listener):
     def block(
         self, tier: str, why: str, seconds: float, by_numpy: float, parts: Sequence[tuple[tuple[CodeType, int], float]]
     ) -> None:
-        """Count a block, and distribute its time over the lines that recorded it."""
+        """Count a block, and distribute its time over the lines that recorded it.
+
+        ``tier``: how it ran; ``why``: reason why it ended; ``by_numpy``: seconds that NumPy's own calls would take; ``parts``: place and
+        share of each line.
+        """
         frame = self.origin(sys._getframe())
         code, tables = frame.f_code, self._tables()
         row = tables.blocks.setdefault((tier, why, id(code), frame.f_lasti), [0, 0, 0.0, 0.0, code])
@@ -392,7 +400,7 @@ class Profile(events.Listener):
             self._outer.block(tier, why, seconds, by_numpy, parts)
 
     def left(self, what: str, why: str) -> None:
-        """Count an array that was kept on the host."""
+        """Count an array from the function ``what`` that was kept on the host, by its reason ``why``."""
         self._count("left", (what, why))
         if self._outer is not None:
             self._outer.left(what, why)
@@ -451,7 +459,7 @@ class Profile(events.Listener):
         return self.tally().calls(self.runs)
 
     def transfers(self) -> list[Transfer]:
-        """Return the bytes moved by each line, most first."""
+        """Return a record for each (direction, reason, line) of the bytes moved, most bytes first."""
         return self.tally().transfers(self.runs)
 
     def left_numpy(self) -> list[Note]:
@@ -459,7 +467,7 @@ class Profile(events.Listener):
         return self.tally().notes("left", self.runs)
 
     def syncs(self) -> list[Note]:
-        """Return the reads of values on an accelerator."""
+        """Return the reads of values on an accelerator, a record for each line and reason, most frequent first."""
         return self.tally().notes("syncs", self.runs)
 
     def repeated_uploads(self) -> list[Note]:
@@ -475,7 +483,7 @@ class Profile(events.Listener):
         return self.tally().notes("casts", self.runs)
 
     def compilations(self) -> list[Compilation]:
-        """Return the compilations by libraries, by line, most time first."""
+        """Return the compilations by libraries, a record for each line, most time first."""
         return self.tally().compilations(self.runs)
 
     def starts(self) -> dict[str, tuple[int, float]]:
@@ -537,7 +545,7 @@ class Profile(events.Listener):
         return self._waits
 
     def totals(self) -> Mapping[str, int]:
-        """Return the calls by class so far; cheap, for a progress line."""
+        """Return the number of calls so far of each class (``"hosted"``, ``"host"``, ``"fused"`` …). It is cheap, for a progress line."""
         found = {"hosted": self._counted_here}
         for tables in list(self._threads):
             for key, row in items(tables.calls):
@@ -664,7 +672,7 @@ _LOOKED_AT = 64
 
 
 class _Seen(weakref.ref[np.ndarray[Any, Any]]):
-    """Record of an ndarray: its parts that have been moved, and fingerprints of their contents."""
+    """Weak reference to an ndarray, with a record of its parts that have been moved, and fingerprints of their contents."""
 
     __slots__ = ("changed", "counted", "covered", "parts")
 
@@ -689,7 +697,7 @@ class _Seen(weakref.ref[np.ndarray[Any, Any]]):
 
 
 class Known:
-    """Records of ndarrays."""
+    """Records (:class:`_Seen`) of the ndarrays that a profile has seen move, to find those that move again."""
 
     def __init__(self) -> None:
         self._found: dict[int, _Seen] = {}
@@ -709,7 +717,8 @@ class Known:
         return found
 
     def again(self, whole: np.ndarray[Any, Any], part: np.ndarray[Any, Any]) -> _Seen | None:
-        """Record that a part of an ndarray moves. Return the record of the ndarray if a single move of the whole would have been enough.
+        """Record that ``part``, a part of the ndarray ``whole``, moves. Return the record of ``whole`` if moving it once would have been
+        enough.
 
         A single move is not enough if values change in between. Parts that move only once need no advice.
         """

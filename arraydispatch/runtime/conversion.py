@@ -19,7 +19,7 @@ from .execution_policy import shapes
 def upload(backend: Backend, x: np.ndarray[Any, Any], device: Any = None, why: str = "", copy: bool = True) -> Native:
     """Return a native array with an ndarray's values; raise :class:`Unsupported` for dtypes that exist only on the host.
 
-    ``copy=False``: nothing else refers to the ndarray, so the library may take over its memory.
+    ``why``: reason in the report. ``copy=False``: nothing else refers to the ndarray, so the library may take over its memory.
     """
     if not x.dtype.isnative:
         x = x.astype(x.dtype.newbyteorder("="))
@@ -42,7 +42,9 @@ def left_on_host(dtype: np.dtype[Any]) -> None:
 
 
 def _remembered(made: Native, x: np.ndarray[Any, Any]) -> None:
-    """Remember the host values of a native array in the running traces, if they are integers or booleans, which may decide a shape."""
+    """Remember ``x``, the values of the native array ``made``, in the running traces, if they are integers or booleans, which may decide a
+    shape.
+    """
     if x.dtype.kind in "biu" and tracing.entered():
         tracing.remember(made, x.copy())
 
@@ -94,12 +96,12 @@ def _lifted(backend: Backend, data: bytes, dtype: np.dtype[Any], shape: tuple[in
 
 
 def download(backend: Backend, a: Native, why: str = "") -> np.ndarray[Any, Any]:
-    """Return the values as an ndarray; memory is shared where the library can.
+    """Return the values as an ndarray; memory is shared where the library can. ``why``: reason in the report or error.
 
     Raises
     ------
     TraceError
-        If the value is unknown because a library is tracing.
+        If the value is not concrete, because a library is tracing.
     """
     if not backend.is_concrete(a):
         raise tracing.refusal(why)

@@ -190,7 +190,7 @@ def promote(*operands: DType | Weak) -> DType:
 
 
 def check_cast(have: DType, to: DType, casting: Any = "safe") -> None:
-    """Raise NumPy's TypeError if the rule ``casting`` does not allow the cast of an array."""
+    """Raise NumPy's TypeError if the rule ``casting`` does not allow the cast of an array from dtype ``have`` to ``to``."""
     if not np.can_cast(have, to, casting):
         raise TypeError(f"Cannot cast array data from {have!r} to {to!r} according to the rule {casting!r}")
 

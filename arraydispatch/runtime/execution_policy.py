@@ -145,7 +145,9 @@ class Shapes:
         """Shape that was given back -> number of questions to wait for if it is given back once more."""
 
     def computed(self, calls: Sequence[tuple[tuple[int, ...], int]], work: int) -> None:
-        """Note a program that ran. ``calls``: pairs of a shape and the number of calls that read or made arrays of it."""
+        """Note a program that ran. ``calls``: pairs of a shape and the number of calls that read or made arrays of it; ``work``: sum of
+        their elements, with weights.
+        """
         for shape, count in calls:
             self._calls[shape] += count
             if shape in self._copied:
@@ -236,8 +238,8 @@ class Shapes:
         return True
 
     def refused(self, found: Iterable[tuple[int, ...]]) -> None:
-        """Note shapes for which a block was not compiled, because the block has programs for enough other shapes. The later shapes
-        among them, which recurred because of the number of questions, count as not recurring from now on.
+        """Note the shapes ``found``, for which a block was not compiled, because the block has programs for enough other shapes. The later
+        shapes among them, which recurred because of the number of questions, count as not recurring from now on.
         """
         for shape in self._later.intersection(found):
             self._later.discard(shape)

@@ -35,7 +35,7 @@ class Rules(NamedTuple):
 
 @cache
 def rules(precision: Precision, scalars: Literal["numpy", "device"]) -> Rules:
-    """Return the single object of these rules."""
+    """Return the one :class:`Rules` object of a precision and of ``scalars``, how results without axes are returned."""
     return Rules(precision, scalars)
 
 
@@ -156,7 +156,7 @@ def check_execution(execution: Any) -> Execution:
 
 
 def set_execution(way: Execution) -> None:
-    """Set how calls run in the whole process, outside of blocks that set it."""
+    """Set the execution of the whole process to ``way``; ``with`` blocks that set another keep it."""
     with process_state.lock:
         _execute(way, default.executions)
 
@@ -298,7 +298,7 @@ class Override:
 
 
 def _without_last(held: tuple[T, ...], one: T) -> tuple[T, ...]:
-    """Return a tuple without the last occurrence of an object, or the tuple itself if another thread has removed the object already."""
+    """Return the tuple ``held`` without the last occurrence of ``one``, or ``held`` itself if another thread has removed ``one`` already."""
     for at in reversed(range(len(held))):
         if held[at] is one:
             return (*held[:at], *held[at + 1 :])
@@ -321,7 +321,7 @@ def _hold(held: tuple[Override, ...]) -> Token[tuple[Override, ...]]:
 
 
 def _innermost(held: tuple[Override, ...], kind: type[Override]) -> Any:
-    """Return the value of the innermost override of a class, or UNSET."""
+    """Return the value of the innermost (last) override of the class ``kind`` in ``held``, or UNSET."""
     for each in reversed(held):
         if type(each) is kind:
             return each.value

@@ -70,7 +70,7 @@ _stand_ins: dict[Any, Any] = {}
 
 
 def arrays_among(values: Iterable[Any], found: list[Any], depth: int = 3) -> None:
-    """Collect the `Array` objects among arguments, also within sequences and dicts."""
+    """Append the `Array` objects among arguments to ``found``, also those within sequences and dicts, up to ``depth`` levels deep."""
     for x in values:
         cls = type(x)
         if cls in _HOLD_NONE:
@@ -142,7 +142,9 @@ def stand_in(full: str) -> Any:
 
 
 class Front(StandIn):
-    """Stand-in that user code gets. As a key it equals SciPy's function, so SciPy's own tables find it."""
+    """Stand-in that user code gets for SciPy's function ``module.name``. It calls ``made``, the dispatching function. As a key it equals
+    SciPy's function, so SciPy's own tables find it.
+    """
 
     def __init__(self, made: Any, module: str, name: str) -> None:
         super().__init__(made.__wrapped__, module, name)

@@ -31,7 +31,7 @@ _inside: ContextVar[bool] = ContextVar("_inside", default=False)
 
 
 class _Switch:
-    """Replacement for SciPy's array-API switch: on during a call from here, otherwise unchanged."""
+    """Replacement for ``real``, SciPy's array-API switch: on during a call from this module, otherwise unchanged."""
 
     def __init__(self, real: Any) -> None:
         self.real = real

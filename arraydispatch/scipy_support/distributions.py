@@ -64,7 +64,7 @@ _FORMULAS: dict[tuple[str, str], Formula] = {
 
 
 def _standard(xp: XP, owner: Any, name: str, x: Any, shapes: list[Any]) -> Any:
-    """Compute a method of the distribution in its standard form."""
+    """Compute the method ``name`` of the distribution ``owner`` in its standard form (location 0, scale 1)."""
     formula = _FORMULAS.get((owner.name, name))
     if formula is not None:
         return formula(xp, x)
@@ -78,7 +78,7 @@ _ABOVE = {"pdf": 0.0, "logpdf": -_INF, "cdf": 1.0, "logcdf": 0.0, "sf": 0.0, "lo
 
 
 def _parameters(owner: Any, args: tuple[Any, ...], kwds: dict[str, Any]) -> list[Any]:
-    """Return the shape parameters, the location and the scale."""
+    """Return the shape parameters, the location and the scale from the arguments of a method of the distribution ``owner``."""
     names = [*(owner.shapes.split(", ") if owner.shapes else ()), "loc", "scale"]
     only(len(args) <= len(names) and set(kwds) <= set(names), "arguments of another kind")
     given = dict(zip(names, args))

@@ -161,7 +161,7 @@ def ifftshift(xp: XP, x: Any, axes: Any = None) -> Any:
 
 
 def _turned(xp: XP, like: Any, angles: np.ndarray[Any, Any]) -> Any:
-    """Return ``exp(i angles)`` in the array's precision."""
+    """Return ``exp(i angles)`` in the precision, and on the device, of ``like``."""
     to = dtypes.COMPLEX64 if xp.dtype_of(like) in (dtypes.FLOAT32, dtypes.COMPLEX64) else dtypes.COMPLEX128
     return xp.backend.from_numpy(np.exp(1j * angles).astype(to), xp.backend.device_of(like))
 

@@ -153,7 +153,7 @@ def _states_of(b: Any, a: Any, response: Any) -> Any:
 
 
 def _split(xp: XP, x: Any, length: int) -> Any:
-    """Split rows into blocks, the last one padded with zeros."""
+    """Split rows into blocks of this length, the last block padded with zeros."""
     rows, n = xp.shape_of(x)
     blocks = -(-n // length)
     padded = xp.prim.pad(x, [(0, 0), (0, blocks * length - n)], xp.dtype_of(x).type(0).item())
@@ -192,8 +192,8 @@ def _lines(xp: XP, rows: Any, shape: tuple[int, ...], axis: int) -> Any:
 
 
 def _signal(xp: XP, x: Any, to: np.dtype[Any]) -> Any:
-    """Return the signal in double precision; leave signals with NaN or infinity to SciPy's own loop, which decides
-    how far these spread.
+    """Return the signal in double precision, complex if the dtype ``to`` is. Leave signals with NaN or infinity to SciPy's own loop, which
+    decides how far these spread.
     """
     x = xp.prim.astype(x, dtypes.COMPLEX128 if to.kind == "c" else dtypes.FLOAT64)
     only(not xp.backend.is_concrete(x) or every(xp, xp.isfinite(x)), "the signal is not finite")

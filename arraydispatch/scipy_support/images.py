@@ -27,7 +27,7 @@ MOST_TAPS = 400
 
 
 def checked_dtype(xp: XP, x: Any, output: Any) -> np.dtype[Any]:
-    """Return the dtype of the output; raise :class:`Unsupported` if SciPy has to compute it, or the array is empty."""
+    """Return the dtype of the output; raise :class:`Unsupported` if SciPy has to compute the call, or the array is empty."""
     have = xp.dtype_of(x)
     to = have
     if output is not None:
@@ -48,7 +48,7 @@ def taken(xp: XP, input: Any, output: Any) -> tuple[Any, np.dtype[Any]]:
 
 
 def stored(xp: XP, x: Any, to: np.dtype[Any], given: Any = None) -> Any:
-    """Cast as C does; a negative number to an unsigned integer is taken modulo.
+    """Cast to the dtype ``to`` as C does; a negative number to an unsigned integer is taken modulo.
 
     ``given``: array that may share memory with ``x``. If it does, ``x`` is copied, because SciPy's results never share memory.
     """
@@ -69,7 +69,7 @@ def padding(mode: Any) -> str:
 
 
 def beyond(xp: XP, x: Any, axis: int, before: int, after: int, mode: str, cval: Any) -> Any:
-    """Extend the array beyond its edges along an axis."""
+    """Extend the array beyond its edges along an axis, by ``before`` and ``after`` elements, with values by ``mode`` (as of ``np.pad``)."""
     shape = xp.shape_of(x)
     if before < 0 or after < 0:
         raise ValueError("Invalid origin; origin must satisfy -(len(weights) // 2) <= origin <= (len(weights)-1) // 2")

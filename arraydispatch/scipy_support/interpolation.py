@@ -76,7 +76,8 @@ def _filtered(xp: XP, x: Any, order: int, mode: str, to: np.dtype[Any] = dtypes.
 def _of_parts(
     xp: XP, input: Any, output: Any, compute: Callable[[Any, float], Any], cval: Any = 0.0, few: bool = False
 ) -> Any:
-    """Apply a real computation to real numbers, or to real and imaginary parts; return the result before the cast, and its dtype after it.
+    """Apply ``compute(real array, fill value)`` to ``input``, or to its real and imaginary parts. Return the result before the cast, and the
+    dtype to cast it to (that of ``output``, if given).
 
     The numbers are converted to float64, unless only ``few`` of them are used; then they keep their dtype.
     """
@@ -188,7 +189,12 @@ def _at(
     xp: XP, x: Any, places: Sequence[Any], shape: tuple[int, ...], order: int, mode: str, cval: float, filtered: bool,
     around_it: float,
 ) -> Any:  # fmt: skip
-    """Evaluate the spline of float64s at coordinates: one array for each input axis; together they broadcast to ``shape``."""
+    """Evaluate the spline of float64s ``x`` at coordinates ``places``: one array for each axis of ``x``; together they broadcast to
+    ``shape``.
+
+    ``filtered``: whether ``x`` has yet to be filtered to spline coefficients (SciPy's ``prefilter``). ``cval``: value of coordinates outside
+    of ``x``; ``around_it``: constant value of the elements around ``x``, for the filter.
+    """
     pads = 0
     if filtered and order > 1:
         if mode in ("nearest", "grid-constant"):
@@ -236,7 +242,7 @@ def _at(
 
 
 def _rounded(xp: XP, x: Any, to: np.dtype[Any]) -> Any:
-    """Cast to the output's dtype: integers are rounded to nearest and clipped to its range."""
+    """Cast to the output's dtype ``to``: integers are rounded to nearest and clipped to its range."""
     if to.kind not in "iu":
         return xp.prim.astype(x, to)
     info = np.iinfo(to)
@@ -261,7 +267,7 @@ def _interpolated(
 
 
 def _host_places(xp: XP, like: Any, lines: Sequence[np.ndarray[Any, Any]]) -> list[Any]:
-    """Upload a line of coordinates for each axis, as arrays that broadcast against one another."""
+    """Upload a line of coordinates for each axis to the device of ``like``, as arrays that broadcast against one another."""
     device, ndim = xp.backend.device_of(like), len(lines)
     shaped = [line.reshape([-1 if i == axis else 1 for i in range(ndim)]) for axis, line in enumerate(lines)]
     return [xp.backend.from_numpy(line.astype(np.float64), device) for line in shaped]

@@ -46,7 +46,7 @@ def _norm1(xp: XP, a: Any) -> Any:
 
 
 def _warn_of_condition(xp: XP, a: Any, inverse: Any) -> None:
-    """Issue SciPy's warning if an inverse, whose values are known, has few correct digits."""
+    """Issue SciPy's warning if ``inverse``, the inverse of ``a``, is concrete and has few correct digits."""
     imported("scipy.linalg")
     from scipy.linalg import LinAlgWarning
 

@@ -247,7 +247,7 @@ def _along_each(
     origin: Any,
     axes: Any,
 ) -> Any:
-    """Filter along one axis after the other."""
+    """Filter by ``filtered``, a filter along one axis, along one axis after the other. The other arguments are those of SciPy's function."""
     x, to = taken(xp, input, output)
     axes = axes_of(axes, xp.ndim_of(x))
     count = len(axes)

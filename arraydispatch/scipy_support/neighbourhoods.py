@@ -29,7 +29,10 @@ filtering = family(implements, mode="output")
 def windows(
     xp: XP, x: Any, sizes: Sequence[int], origins: Sequence[int], modes: Sequence[str], cval: Any
 ) -> Callable[..., Any]:
-    """Return a function of a place in the window (an index for each axis) that returns the elements at this place, for all windows."""
+    """Return a function of a place in the window (an index for each axis) that returns the elements at this place, for all windows.
+
+    ``sizes``, ``origins``, ``modes``: size and origin of the window, and mode of the edges, along each axis.
+    """
     shape = xp.shape_of(x)
     for axis, (size, origin, mode) in enumerate(zip(sizes, origins, modes)):
         x = beyond(xp, x, axis, size // 2 + origin, size - size // 2 - 1 - origin, mode, cval)
@@ -87,7 +90,7 @@ def _stacked(xp: XP, parts: list[Any]) -> Any:
 def extremes(
     xp: XP, input: Any, size: Any, footprint: Any, output: Any, mode: Any, cval: Any, origin: Any, axes: Any, most: bool
 ) -> Any:
-    """Compute the maximum or minimum over windows that are not boxes."""
+    """Compute the maximum (``most``) or minimum over windows that are not boxes."""
     x, to = taken(xp, input, output)
     wanted, origins = _footprint(xp, xp.ndim_of(x), size, footprint, origin, axes)
     if not wanted.any():

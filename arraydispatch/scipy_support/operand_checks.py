@@ -19,12 +19,14 @@ def only(condition: bool, why: str) -> None:
 
 
 def array(xp: XP, a: Any, like: Any = None) -> Any:
-    """Return an argument as a native array; raise :class:`Unsupported` for values that only SciPy's own code accepts."""
+    """Return an argument as a native array, on the device of ``like`` if that is one and the argument is not; raise :class:`Unsupported` for
+    values that only SciPy's own code accepts.
+    """
     return xp.asarray(a, like=like if xp.is_array(like) else None)
 
 
 def plain(xp: XP, value: Any) -> Any:
-    """Convert an option given as an array with known values to a Python number or a list."""
+    """Convert an option given as an array to a Python number or a list; raise Unsupported if the array is not concrete."""
     if xp.is_array(value):
         only(xp.backend.is_concrete(value), "an option that is not known yet")
         value = xp.backend.to_numpy(value)
@@ -37,7 +39,9 @@ def every(xp: XP, condition: Any) -> bool:
 
 
 def checked(xp: XP, a: Any, check_finite: bool = True, like: Any = None) -> Any:
-    """Return a native array; raise SciPy's ValueError if ``check_finite`` and it is known to contain NaN or infinity."""
+    """Return an argument as :func:`array` does; with ``check_finite``, raise SciPy's ValueError if it is concrete and contains NaN or
+    infinity.
+    """
     a = array(xp, a, like)
     looks = check_finite and dtypes.is_floating(xp.dtype_of(a)) and xp.backend.is_concrete(a)
     if looks and not every(xp, xp.isfinite(a)):
@@ -69,5 +73,5 @@ def _floating(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def number(xp: XP, value: Any) -> Any:
-    """Convert a 0-d result, for which SciPy returns a Python number, to one if it is on a CPU; return others unchanged."""
+    """Convert a 0-d result on a CPU to a Python number, as SciPy returns it; return other results unchanged."""
     return xp.backend.to_numpy(value).item() if xp.backend.on_cpu(value) else value

@@ -1,10 +1,9 @@
 """SciPy functions written in Python over NumPy: SciPy's own code runs, on `Array` objects.
 
-A few names prevent that code from working on an `Array`: ``np.asarray`` converts it to an ndarray, ``np.zeros`` creates
-an ndarray to write into, and the code calls SciPy's own functions. So the code runs with other globals, in which ``np``
-leaves an `Array` unchanged and creates new arrays on its backend, and functions with an entry are replaced by their
-stand-ins. Other NumPy functions in the code dispatch as usual. Only functions that a test has shown to run this way, with SciPy's
-results, are registered.
+A few names prevent that code from working on an `Array`: ``np.asarray`` converts it to an ndarray, ``np.zeros`` creates an ndarray to write
+into, and the code calls SciPy's own functions. So the code runs with other globals, in which ``np`` leaves an `Array` unchanged and creates
+new arrays on its backend, and functions with an entry are replaced by their stand-ins: it is *rebound*. Other NumPy functions in the code
+dispatch as usual. Only functions that a test has shown to run this way, with SciPy's results, are registered.
 """
 
 from __future__ import annotations
@@ -161,7 +160,9 @@ class _Globals(dict[str, Any]):
 
 
 def rerun(real: FunctionType) -> FunctionType:
-    """Return the function rebound to :class:`_Globals`; decorators, such as those that warn about arguments, stay around it."""
+    """Return a copy of the function whose globals are a :class:`_Globals`; its decorators, such as those that warn about arguments, wrap
+    the copy.
+    """
     inner, cells = getattr(real, "__wrapped__", None), real.__closure__ or ()
     if isinstance(inner, FunctionType):
         if not any(cell.cell_contents is inner for cell in cells):

@@ -34,7 +34,9 @@ def _pair(xp: XP, in1: Any, in2: Any) -> tuple[Any, Any]:
 
 
 def _swaps(mode: str, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
-    """Whether SciPy swaps the arrays, because the second one is the larger (mode "valid"); raise its error if neither is."""
+    """Whether SciPy swaps the arrays of shapes ``left`` and ``right``: in mode "valid" if the second is the larger in every dimension. Raise
+    SciPy's error if neither array is.
+    """
     if mode != "valid" or not left:
         return False
     first, second = (all(n >= m for n, m in zip(*pair)) for pair in ((left, right), (right, left)))
@@ -44,7 +46,7 @@ def _swaps(mode: str, left: tuple[int, ...], right: tuple[int, ...]) -> bool:
 
 
 def _cut(xp: XP, full: Any, left: tuple[int, ...], right: tuple[int, ...], mode: str, axes: Any) -> Any:
-    """Return the central part of a full convolution that the mode selects."""
+    """Return the central part of a full convolution that the mode selects. ``left``, ``right``: shapes of the operands."""
     if mode == "full":
         return full
     shape = xp.shape_of(full)

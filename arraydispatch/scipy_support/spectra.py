@@ -28,7 +28,7 @@ _PADS: dict[str, dict[str, Any]] = {
 
 
 def _transformed(owner: Any, parts: Any, back: bool) -> Any:
-    """Apply the transform of SciPy's object to each line along the last axis."""
+    """Apply the transform of SciPy's object ``owner``, or its inverse (``back``), to each line of ``parts`` along the last axis."""
     rows = parts.reshape(-1, parts.shape[-1])
     made = owner._ifft_func(rows) if back else owner._fft_func(rows)
     return made.reshape(*parts.shape[:-1], made.shape[-1])
@@ -106,7 +106,7 @@ def istft(xp: XP, owner: Any, S: Any, k0: Any = 0, k1: Any = None, *, f_axis: An
 
 
 def _added(parts: Any, hop: int) -> Any:
-    """Return the sum of segments, each beginning ``hop`` elements after the one before."""
+    """Return the sum of segments ``parts[..., k, :]``, each beginning ``hop`` elements after the one before."""
     *rest, _count, size = parts.shape
     pieces = -(-size // hop)
     none = [(0, 0)] * len(rest)

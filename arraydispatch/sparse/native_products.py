@@ -17,8 +17,8 @@ from .structure import Structure
 
 
 def _index(places: Structure, backend: Backend, device: Any) -> Any:
-    """Return a function that converts an index array of the structure to the library's; results are cached, except in a
-    trace.
+    """Return a function that converts an index array of the structure ``places``, by its name, to the library's; results are cached, except
+    in a trace.
     """
 
     def index(name: str) -> Native:
@@ -41,7 +41,9 @@ def _on(places: Structure, values: Native, backend: Backend) -> Any:
 
 
 def native(places: Structure, data: Any) -> Native:
-    """Return the library's own sparse matrix; raise TypeError if the library has none for this one."""
+    """Return the library's own sparse matrix with values ``data`` at ``places``; raise TypeError if the library has none for this dtype or
+    shape.
+    """
     backend = library_of([data]) if not _held_by_numpy(data) else data.backend
     with backend.within():
         given = isinstance(data, Handle) and data._kind.backend.home is backend  # other code may write its values
@@ -57,7 +59,9 @@ def _held_by_numpy(data: Any) -> bool:
 
 
 def summed(data: Any, to: Any, size: int) -> Any:
-    """Sum values that have the same index ``to``, along the last axis, to an array of length ``size``; return ``data`` if none repeats."""
+    """Sum values that have the same index ``to``, along the last axis, to an array of length ``size``; return ``data`` if no
+    index repeats.
+    """
     if len(to) == size and (np.diff(to) == 1).all() and (size == 0 or to[0] == 0):
         return data
     out = np.zeros_like(data, shape=(*data.shape[:-1], size))
@@ -67,7 +71,9 @@ def summed(data: Any, to: Any, size: int) -> Any:
 
 
 def matmul(places: Structure, data: Any, dense: Any) -> Any:
-    """Multiply by a dense vector, matrix or batch of matrices of the same dtype; differentiable with respect to ``data`` and ``dense``."""
+    """Multiply the sparse matrix with values ``data`` at ``places`` by a dense vector, matrix or batch of matrices of the same dtype;
+    differentiable with respect to ``data`` and ``dense``.
+    """
     if dense.ndim == 1:
         return matmul(places, data, dense[:, None])[..., 0]
     if data.ndim > 1 or dense.ndim > 2:
@@ -92,7 +98,7 @@ def _product(places: Structure, data: Any, dense: Any) -> Any:
 
 
 def _composed(places: Structure, data: Any, dense: Any) -> Any:
-    """Multiply by gathering, multiplying and summing: possible in every library, also in traced programs and batches."""
+    """Multiply as :func:`matmul`, by gathering, multiplying and summing: possible in every library, also in traced programs and batches."""
     terms = data[..., :, None] * np.take(dense, places.col, axis=-2)
     out = np.zeros_like(terms, shape=(*terms.shape[:-2], places.shape[0], terms.shape[-1]))
     at: Any = (..., places.row, slice(None))

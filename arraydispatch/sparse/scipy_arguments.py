@@ -30,7 +30,9 @@ def _to_scipy(x: Any) -> Any:
 
 
 def called(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], first: SparseArray) -> Any:
-    """Run a function that NumPy's protocol dispatched here for a sparse array; a SciPy matrix that it returns becomes a sparse array."""
+    """Run a function that NumPy's protocol dispatches for ``first``, the first sparse array among the arguments. A SciPy matrix that it
+    returns becomes a sparse array.
+    """
     if func not in SCIENTIFIC:
         return func._implementation(*args, **kwargs)
     if func in METHODS:
@@ -62,7 +64,7 @@ def _making(exchange: Exchange) -> Any:
 
 
 def open_all() -> None:
-    """Make SciPy's functions dispatch on sparse arrays; when SciPy's functions begin to take arrays, let SciPy's sparse classes too."""
+    """Make SciPy's functions dispatch on sparse arrays, and SciPy's sparse classes accept arrays once SciPy's functions do."""
     MATRICES[SparseArray] = called
     import_notices.follow(_open_classes)
 

@@ -31,7 +31,7 @@ class SparseArray:
     """Sparse matrix of an array library, or a batch of them with the same positions.
 
     Created by :func:`coo_array`, :func:`csr_array`, :func:`csc_array` and by operations on other sparse arrays. The stored values
-    are in :attr:`data`, an ordinary array of a library; derivatives are taken with respect to it. Their positions are always known
+    are in :attr:`data`, an ordinary array of a library; derivatives are taken with respect to it. Their positions are always concrete
     and do not change.
 
     Attributes
@@ -50,7 +50,7 @@ class SparseArray:
     Notes
     -----
     Operators are those of ``scipy.sparse.csr_array``: ``*`` is elementwise and ``@`` the matrix product. A sparse array is a
-    pytree: transforms take it as an argument, and a derivative with respect to one is one.
+    pytree: transforms take it as an argument, and a derivative with respect to it is a sparse array.
     """
 
     __array_priority__ = 10.1  # as SciPy's
@@ -198,7 +198,7 @@ class SparseArray:
         return self._places.scipy(np.array(public.to_numpy(self.data)))
 
     def convert(self, target: Any = None) -> SparseArray:
-        """Move the values to another backend; None stands for the default one."""
+        """Move the values to another backend; None stands for the default backend."""
         return SparseArray(self._places, public.convert(self.data, target))
 
     def copy(self) -> SparseArray:
@@ -246,7 +246,9 @@ class SparseArray:
         return self._line(found.toarray())
 
     def _line(self, numbers: np.ndarray[Any, Any]) -> Any:
-        """Return the values in a row or column of :attr:`Structure.places`; 0 where it has none."""
+        """Return the values of a row or column of the matrix, 0 where it has none. ``numbers``: for each element 1 + the index of its
+        value, or 0.
+        """
         there = np.flatnonzero(numbers)
         out = np.zeros_like(self.data, shape=(*self.data.shape[:-1], len(numbers)))
         out[..., there] = self.data[..., numbers[there] - 1]
@@ -453,7 +455,7 @@ def _keeps_zero(ufunc: np.ufunc, dtype: np.dtype[Any]) -> bool:
 
 
 def operand(x: Any, like: Any) -> Any:
-    """Convert the other operand: sparse, an array, a number; NotImplemented for any other."""
+    """Convert ``x``, the other operand of ``like``, to a sparse array, an array or a number; return NotImplemented for any other object."""
     if isinstance(x, SparseArray) or is_array(x) or isinstance(x, int | float | complex):
         return x
     if sp.issparse(x):
@@ -482,7 +484,7 @@ pytrees.register(SparseArray, lambda x: ([x.data], x._places), lambda places, ch
 
 
 def _rebuilt(places: Structure, data: Any) -> SparseArray:
-    """Rebuild a sparse array with any object as data: transforms put placeholders in place of arrays."""
+    """Rebuild a sparse array with these places and any object as data: transforms put placeholders in place of arrays."""
     made = object.__new__(SparseArray)
     made._places, made.data = places, data
     return made

@@ -35,7 +35,7 @@ class Result(NamedTuple):
 
     @property
     def failed(self) -> bool:
-        """Whether the backend breaks the contract here."""
+        """Whether the backend breaks the contract in this check."""
         return bool(self.said) and not self.said.startswith("unsupported: ")
 
 

@@ -73,7 +73,7 @@ def kind_of_call(args: tuple[Any, ...], natives: list[Any]) -> tuple[Any, ...] |
 
 
 class Met:
-    """Program for calls with one key of :func:`kind_of_call`."""
+    """Compiled program for all calls with one key of :func:`kind_of_call`, and how its arguments and results are converted."""
 
     __slots__ = ("backend", "body", "dtype", "kind", "numbers", "program", "simple")
 

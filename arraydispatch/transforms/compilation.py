@@ -102,7 +102,7 @@ class _Static:
 
 
 class _Jitted:
-    """A function and its programs."""
+    """A function that ``jit`` compiles, with its static arguments and the programs made so far."""
 
     def __init__(
         self, fun: Callable[..., Any], static_argnums: int | Sequence[int], static_argnames: str | Sequence[str]
@@ -241,7 +241,9 @@ def _said(leaves: list[Any]) -> str:
 def _static(
     fun: Callable[..., Any], static_argnums: int | Sequence[int], static_argnames: str | Sequence[str]
 ) -> tuple[frozenset[int], frozenset[str]]:
-    """Return positions and names of the static parameters; one given in either way is in both. Raise ValueError for unknown ones."""
+    """Return positions and names of the static parameters; a parameter given in either way is in both. Raise ValueError for unknown
+    parameters.
+    """
     places = {static_argnums} if isinstance(static_argnums, int) else set(static_argnums)
     names = {static_argnames} if isinstance(static_argnames, str) else set(static_argnames)
     if not places and not names:
@@ -373,7 +375,9 @@ def _loop(ufunc: np.ufunc, inputs: tuple[Any, ...]) -> list[Any]:
 
 
 def _among(found: list[np.dtype[Any]], x: Any) -> np.dtype[Any] | None:
-    """Return the dtype of a traced Python number among arrays of these dtypes; None for other operands, or if NumPy has none."""
+    """Return the dtype of ``x``, a traced Python number, among arrays of the dtypes ``found``; None for other operands, or if NumPy has no
+    common dtype.
+    """
     if not found or not isinstance(x, Weak):
         return None
     if any(map(dtypes.is_bfloat16, found)):

@@ -40,7 +40,7 @@ def _stopped(x: Any) -> Any:
 
 
 def is_traced(x: Any) -> bool:
-    """Whether a transform traces a value, so that the value is not known or must not be read.
+    """Whether a transform traces a value, so that the value is not concrete or must not be read.
 
     Parameters
     ----------

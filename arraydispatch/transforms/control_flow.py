@@ -1,4 +1,4 @@
-"""``while_loop`` and ``host_call``: loops and host functions inside programs, where values are not known yet."""
+"""``while_loop`` and ``host_call``: loops and host functions inside programs, where values are not concrete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .flattening import Body, Given, Input, Traced, dressed, is_array, library_o
 def while_loop(
     going: Callable[[Any], Any], step: Callable[[Any], Any], state: Any, max_iter: int | Sequence[int] | None = None,
 ) -> Any:  # fmt: skip
-    """Run ``while going(state): state = step(state)``; if values are not known, as a loop of the library.
+    """Run ``while going(state): state = step(state)``; if values are traced, as a loop of the library.
 
     Parameters
     ----------
@@ -49,14 +49,14 @@ def while_loop(
 
     Notes
     -----
-    If values are known, also inside :func:`arraydispatch.grad`, Python runs the loop, and dtypes may change between steps.
+    If values are concrete (not traced), also inside :func:`arraydispatch.grad`, Python runs the loop, and dtypes may change between steps.
     Derivatives of a compiled loop need ``max_iter`` on JAX.
     """
     most, checkpoints = _steps(max_iter)
     leaves, structure = tree_flatten(state)
     backend = library_of(leaves)
-    if _is_known(leaves, backend):
-        run: Callable[[Any, int | None], Any] = _Known(going, step)
+    if _are_concrete(leaves, backend):
+        run: Callable[[Any, int | None], Any] = _PythonLoop(going, step)
     else:
         run = _Program(going, step, leaves, structure, backend)
     if checkpoints is None:
@@ -82,8 +82,8 @@ def _steps(max_iter: int | Sequence[int] | None) -> tuple[int | None, list[int] 
     return None, checkpoints
 
 
-def _is_known(leaves: Sequence[Any], backend: Backend) -> bool:
-    """Whether Python can run a loop here, because every value that the loop may read is known."""
+def _are_concrete(leaves: Sequence[Any], backend: Backend) -> bool:
+    """Whether Python can run a loop: no value that the loop may read is traced, except by a derivative, whose values are concrete."""
     if backend.native_is_ndarray:
         return True
     if any(t.staged and t.backend is backend for t in tracing.entered()):
@@ -97,13 +97,13 @@ def _is_known(leaves: Sequence[Any], backend: Backend) -> bool:
 
 
 def _is_taped() -> bool:
-    """Whether a derivative with known values is being taken here."""
+    """Whether the innermost transform in force is a derivative whose values are concrete."""
     trace = tracing.current()
     return trace is not None and not trace.staged
 
 
-class _Known:
-    """Loop that Python runs, because the values of the condition are known."""
+class _PythonLoop:
+    """Loop that Python runs, because its values are concrete: ``step`` on the state while ``going`` is true of it."""
 
     def __init__(self, going: Callable[[Any], Any], step: Callable[[Any], Any]) -> None:
         self.going, self.step = going, step
@@ -117,7 +117,7 @@ class _Known:
 
 
 class _Program:
-    """Loop that is part of a library's program."""
+    """Loop that is part of a library's program: ``step`` on the state while ``going`` is true of it."""
 
     def __init__(
         self, going: Callable[[Any], Any], step: Callable[[Any], Any], leaves: list[Any], structure: Structure,

@@ -229,7 +229,7 @@ _MANY = 256
 
 
 class _Derivative:
-    """Call of a differentiated function."""
+    """Call of a differentiated function, with arguments and keyword arguments. ``what``: the transform, for errors."""
 
     def __init__(self, what: str, asked: _Asked, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.what, self.asked, self.fun, self.holomorphic = what, asked, asked.fun, asked.holomorphic
@@ -281,13 +281,17 @@ class _Derivative:
         return _Arguments(backend, structure, chosen, [parts_of_args[i] for i in places], every, inputs)
 
     def _is_one_of(self, leaf: Any, every: list[int]) -> bool:
-        """Whether an ndarray shares memory with a differentiated array. That array would not see writes to the ndarray."""
+        """Whether ``leaf`` is an ndarray that shares memory with a differentiated array, one of the leaves ``every``. That array would not
+        see writes to the ndarray.
+        """
         return isinstance(leaf, np.ndarray) and any(
             isinstance(self.leaves[k], np.ndarray) and np.may_share_memory(leaf, self.leaves[k]) for k in every
         )
 
     def _lasting(self, known: _Arguments) -> bool:
-        """Whether facts hold for all calls with arrays of these kinds, because neither a default backend nor a value decided them."""
+        """Whether the facts ``known`` hold for all calls with arrays of these kinds, because neither a default backend nor a value decided
+        them.
+        """
         return all(
             self.leaves[i]._kind.backend.home is known.backend
             if isinstance(self.leaves[i], Handle)
@@ -326,7 +330,9 @@ class _Derivative:
                 )
 
     def forward(self, once: bool) -> tuple[list[Native], list[Native], Callable[..., list[Native]]]:
-        """Run the function; return its results, extra outputs and pullback. ``once``: the pullback will be called only once."""
+        """Run the function; return its results, its extra outputs (auxiliary data and writes), and its pullback. ``once``: the pullback will
+        be called only once.
+        """
         if self.body.inputs == self.every:
             return self.backend.transforms.differentiate(self.body, self.primals, once)
 
@@ -336,7 +342,9 @@ class _Derivative:
         return self.backend.transforms.differentiate(run, self.primals, once)
 
     def results(self, outs: Sequence[Native], extra: Sequence[Native], main: bool = True) -> tuple[Any, ...]:
-        """Return the parts of the function's result (None for the main one unless wanted); copy its writes to the caller's arguments."""
+        """Return the parts of the function's result, from the native arrays ``outs`` (of the main part, None unless ``main``) and ``extra``
+        (of auxiliary data); copy the function's writes, also in ``extra``, to the caller's arguments.
+        """
         made: list[Any] = [self.body.rebuilt(0, iter(outs), self.leaves) if main else None]
         rest = iter(extra)
         if self.body.parts > 1:
@@ -377,7 +385,9 @@ def _dtype_of(leaf: Any) -> np.dtype[Any]:
 
 
 def _value_and_grad(run: _Derivative, wanted: bool) -> tuple[Any, Any]:
-    """Return the value (None if not wanted; with ``has_aux`` the pair of value and auxiliary data) and the gradient."""
+    """Run the function of the call ``run``; return the value (None if not wanted; with ``has_aux`` the pair of value and auxiliary data) and
+    the gradient.
+    """
     with (run.backend.scope or nullcontext)():
         outs, extra, pull = run.forward(True)
         _check_one_number(run, outs)
@@ -389,7 +399,7 @@ def _value_and_grad(run: _Derivative, wanted: bool) -> tuple[Any, Any]:
 
 
 def _check_one_number(run: _Derivative, outs: list[Native]) -> None:
-    """Raise if the function's result is not one number of the right kind."""
+    """Raise if ``outs``, the result of the function of the call ``run``, is not one number of the right kind."""
     main = run.body.outputs[0]
     if len(main) != 1:
         raise TypeError(

@@ -1,4 +1,4 @@
-"""``nonzero``, ``masked`` and ``unique`` with results of a fixed length, for use in programs, where values are not known yet."""
+"""``nonzero``, ``masked`` and ``unique`` with results of a fixed length, for use in programs, where values are not concrete."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def masked(x: Any, mask: Any, *, size: int, fill_value: Any = 0) -> Any:
     ValueError
         If ``size`` is negative.
     IndexError
-        If the shape of the mask is not that of the leading dimensions of ``x``.
+        If the mask has no dimension, or its shape is not that of the leading dimensions of ``x``.
     """
     size = _checked(size)
     shape, ndim = np.shape(x), np.ndim(mask)

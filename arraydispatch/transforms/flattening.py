@@ -80,7 +80,7 @@ class Input(NamedTuple):
 
 
 class Same(NamedTuple):
-    """An argument's leaf that is the same array as an earlier leaf."""
+    """An argument's leaf that is the same array as leaf number ``at``, an earlier one."""
 
     at: int
 
@@ -193,7 +193,8 @@ class Body:
             return made_of[0], [*chain.from_iterable(made_of[1:]), *written]
 
     def _take_apart(self, results: list[list[Native]], others: list[Native], inner: Backend) -> None:
-        """Copy results that share memory with an argument, with each other or with an array from outside, because the caller may write them.
+        """Copy results that share memory with one of ``others`` (arguments, arrays from outside) or with each other, because the caller may
+        write them.
 
         While a transform runs, arrays are never written, so the array itself serves as a copy.
         """
@@ -240,7 +241,7 @@ class Body:
     # -- putting together ------------------------------------------------------------------------------------------------
 
     def rebuilt(self, part: int, values: Iterator[Native], given: Sequence[Any]) -> Any:
-        """Rebuild a part of the result from its native arrays and the arguments' leaves."""
+        """Rebuild a part of the result from its native arrays ``values`` and the arguments' leaves ``given``."""
         leaves: list[Any] = []
         for output in self.outputs[part]:
             if type(output) is Traced:
@@ -259,7 +260,7 @@ class Body:
         return tree_unflatten(self.structures[part], leaves)
 
     def write_back(self, values: Iterator[Native], given: Sequence[Any]) -> None:
-        """Copy values that the function wrote to its arguments into the caller's arrays."""
+        """Copy ``values``, which the function wrote to its arguments, into the caller's arrays, among the leaves ``given``."""
         places = [self.inputs[k] for k in self.written]
         _check_apart(places, given, self)
         for i, value in zip(places, values):
@@ -304,7 +305,9 @@ def write(target: Any, value: Native, backend: Backend) -> None:
 
 
 def _check_apart(places: list[int], given: Sequence[Any], body: Body) -> None:
-    """Raise if a written array is, or shares memory with, another argument: that would not see the write."""
+    """Raise if an array at one of ``places`` in ``given`` (the arguments), which is written, is or shares memory with another argument: that
+    argument would not see the write.
+    """
     for i in places:
         for j, other in enumerate(given):
             slot = body.slots[j]
@@ -330,7 +333,9 @@ def _described(made: Any) -> str:
 
 
 def finished(body: Body, outs: list[Native], extra: list[Native], leaves: list[Any]) -> Any:
-    """Return the function's result, after copying what it wrote into the caller's arguments."""
+    """Return the function's result, from the native arrays ``outs``, after copying its writes (``extra``) into the caller's arguments, among
+    ``leaves``.
+    """
     made = body.rebuilt(0, iter(outs), leaves)
     if body.written:
         rest: Iterator[Native] = iter(extra)

@@ -31,7 +31,9 @@ _plain: Callable[..., Any] = process.wrapper
 
 
 def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
-    """Make an array as ``process.wrapper`` does, but marked, and of the kind for traces of its library."""
+    """Make an array while a trace runs (``process.wrapper`` is this function then): mark it with the trace, and give it the kind for traces
+    of its library.
+    """
     made = _plain(value, kind, owned)
     traces = _entered()
     if traces:
@@ -54,7 +56,7 @@ def _make(value: Native, kind: Kind, owned: bool = False) -> Any:
 
 
 def _told(made: Handle) -> None:
-    """Register a new scalar with the innermost trace."""
+    """Register ``made``, a new scalar, with the innermost trace."""
     traces = _entered()
     if traces:
         born = traces[-1].born
@@ -103,7 +105,7 @@ def _watch(root: Handle, value: Native) -> None:
 
 
 def born_in(root: Handle, trace: Trace) -> bool:
-    """Whether the array was made in a trace, or in one inside it."""
+    """Whether the array was made in a trace, or in a trace inside it."""
     return getattr(root, "_seen", 0) >= trace.epoch
 
 
@@ -174,7 +176,8 @@ def _taken_along(root: Handle, trace: Trace) -> None:
 class Inside:
     """Context in which the user's function runs: it begins a trace, keeps scalars on the device, and translates the library's errors.
 
-    While any trace runs, new arrays are marked and writes are checked. ``ends``: whether traced values cannot be read afterwards.
+    While any trace runs, new arrays are marked and writes are checked. ``what``: the transform, for errors. ``staged``: whether the library
+    records a program, whose values are not concrete. ``ends``: whether traced values cannot be read afterwards.
     """
 
     __slots__ = ("backend", "ends", "inner", "rules", "trace")
@@ -222,7 +225,9 @@ class Inside:
                     process.change(wrapper=before, watch=None, admit=None, born=None, **counts)
 
     def _translated(self, error: BaseException) -> None:
-        """Raise the equivalent error of this package for a library's or NumPy's refusal of a traced value."""
+        """Raise this package's equivalent of ``error`` if that is a library's or NumPy's refusal of a traced value; return if it is another
+        error.
+        """
         if isinstance(error, ValueError) and isinstance(error.__cause__, TraceError):
             raise error.__cause__ from None  # NumPy's message for a failed assignment of an element
         refused = self.trace.refused

@@ -76,7 +76,7 @@ def _axes_of_arguments(fun: Any, args: tuple[Any, ...], kwargs: dict[str, Any], 
 
 
 def _spread(axes: Axes, tree: Any, what: str) -> list[Any]:
-    """Return the axis of each leaf of a tree; ``axes`` is a prefix of the tree."""
+    """Return the axis of each leaf of a tree; ``axes`` is a prefix of the tree, and in errors ``what``."""
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
         return [axes] * len(tree_leaves(tree))
     if isinstance(axes, dict) and isinstance(tree, dict) and axes.keys() == tree.keys():
@@ -134,7 +134,7 @@ def _run(
 
 
 def _argument(tree: Any, at: int) -> str:
-    """Return the name of a leaf of ``(args, kwargs)``."""
+    """Return the name of leaf ``at`` of a tree ``(args, kwargs)``."""
     path = tree_paths(tree)[at]
     return ("args" if path.startswith("[0]") else "kwargs") + path[3:]
 

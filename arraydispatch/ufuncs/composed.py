@@ -396,7 +396,9 @@ def _rounded_parts(xp: Any, z: Any) -> Any:
 
 
 def _ordered(strict: np.ufunc, last: np.ufunc) -> Callable[..., Any]:
-    """Return a body that compares complex numbers like NumPy's ``CLT``: by real part, then by imaginary part; NaN is unordered."""
+    """Return a body that compares complex numbers like NumPy's ``CLT``: real parts by ``strict``, if they are equal imaginary parts by
+    ``last``; NaN is unordered.
+    """
 
     def compare(xp: Any, a: Any, b: Any) -> Any:
         (ar, ai), (br, bi) = ((xp.prim.real(z), xp.prim.imag(z)) for z in (a, b))
@@ -408,7 +410,9 @@ def _ordered(strict: np.ufunc, last: np.ufunc) -> Callable[..., Any]:
 
 
 def _chosen(at_least: np.ufunc, skips_nan: bool) -> Callable[..., Any]:
-    """Return a body that chooses one of two complex numbers; if both are NaN, the first."""
+    """Return a body that chooses the first of two complex numbers if ``at_least`` holds or it is NaN, else the second; with ``skips_nan``,
+    the first if the second is NaN.
+    """
 
     def choose(xp: Any, a: Any, b: Any) -> Any:
         return xp.prim.where(xp.logical_or(xp.isnan(b if skips_nan else a), xp.call(at_least, a, b)), a, b)

@@ -16,13 +16,12 @@ Jumps = Literal["unit", "exact", "operand"]
 
 
 class UfuncFacts(NamedTuple):
-    """Facts about one ufunc."""
+    """Facts about one ufunc that its loops do not tell, read by dispatch, engine and verification (:func:`ufunc_facts`)."""
 
     instruction: str = ""
     """The name in :mod:`arraydispatch.engine.host_blocks.kernel_source`, if the ufunc is one or two processor instructions.
 
-    Then
-    every loop gives an element the same bits. Empty for ufuncs whose loops round more than once, or return either of two zeros that
+    Then every loop gives an element the same bits. Empty for ufuncs whose loops round more than once, or return either of two zeros that
     differ in sign (see :func:`_extreme`).
     """
     neutral: float | None = None
@@ -32,10 +31,11 @@ class UfuncFacts(NamedTuple):
     by_inverse: bool = False
     """Whether integer loops multiply by the inverse if the second operand is a single number, so that they are not heavy."""
     reports: Literal["never", "seldom", "methods", "often", "divisors"] = "seldom"
-    """Calls that may report floating-point errors for ordinary arguments.
+    """Kinds of calls that may report floating-point errors for ordinary arguments.
 
-    ``never``: none, and none for other arguments either. ``seldom``: none. ``methods``: methods, except ``outer``. ``often``: all, and a
-    call takes longer than a check of its result. ``divisors``: as ``often``, and integer loops report a zero divisor.
+    ``never``: no call, for no arguments. ``seldom``: no call, but some may for other arguments. ``methods``: methods, except ``outer``.
+    ``often``: all calls, and a call takes longer than a check of its result. ``divisors``: as ``often``, and integer loops report a zero
+    divisor.
     """
     values_decide: bool = False
     """Whether an integer operand may be refused for its value (a negative power), or keeps a dtype of its own (exponents of ``ldexp``)."""

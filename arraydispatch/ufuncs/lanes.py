@@ -57,7 +57,7 @@ def add(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
 
 
 def _added(parts: list[Any], out: ndarray[Any, Any]) -> None:
-    """Add columns into ``out`` in the order in which NumPy adds the elements of a lane."""
+    """Add the columns ``parts`` into ``out`` in the order in which NumPy adds the elements of a lane."""
     if len(parts) < _EIGHT:
         np.add(parts[0], 0, out=out)  # NumPy's sum of negative zeros is 0, not -0
         rest = parts[1:]
@@ -78,7 +78,7 @@ def _squares(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
 
 
 def _squares_apart(x: ndarray[Any, Any], out: ndarray[Any, Any]) -> None:
-    """Compute the sum of the squared differences from the mean."""
+    """Compute for each lane of ``x`` (its last axis) the sum of the squared differences from the lane's mean, into ``out``."""
     add(x, out)
     np.true_divide(out, np.intp(x.shape[-1]), out=out, casting="unsafe")
     apart = [x[..., i] - out for i in range(x.shape[-1])]
@@ -207,7 +207,9 @@ def _unless_error(compute: Callable[..., Any], *args: Any) -> Any:
 def _compute(
     name: str, way: _Way, lanes: ndarray[Any, Any], results: ndarray[Any, Any], along: bool, divisor: Any
 ) -> bool:
-    """Reduce into ``results``, and divide and take roots if ``way`` does; return False if NumPy has to do it."""
+    """Reduce ``lanes`` into ``results``, along the lanes (``along``) or across them, and divide and take roots if ``way`` does; return False
+    if NumPy has to compute the call.
+    """
     if along:
         _by_pieces(way.reduce, lanes, results)
     elif not _by_rows(name, lanes, results):

@@ -116,7 +116,9 @@ def plan_for(
     signature: tuple[Any, ...] | None = None,
     casting: str = "same_kind",
 ) -> Plan:
-    """Return the plan for these operands; raise NumPy's ``UFuncTypeError`` if NumPy has no loop."""
+    """Return the plan for operands of these keys (kinds, or types of Python numbers); raise NumPy's ``UFuncTypeError`` if NumPy has no
+    loop.
+    """
     plans = PLANS.setdefault(ufunc, {})
     full_key = (
         (*keys, precision) if signature is None and casting == "same_kind" else (keys, precision, signature, casting)
@@ -203,7 +205,7 @@ def _build(
         return _host(reason)
     ins, outs = loops[: ufunc.nin], loops[ufunc.nin :]
     kind: Literal["native", "composed"] = "native"
-    if scipys and special.is_composed(ufunc, loops, backend):
+    if scipys and special.lacks_kernel(ufunc, loops, backend):
         kind, computed, kernel = "composed", ins, special.kernel(ufunc, loops, backend)
     elif (body := BY_KIND.get((ufunc, ins[0].kind))) is not None and not backend.native_is_ndarray:
         kind, computed, kernel = "composed", ins, backend.fused(body)
@@ -258,7 +260,7 @@ def _changed(
 
 
 def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
-    """Wrap an integer power kernel so that it raises NumPy's error for negative exponents whose values are known."""
+    """Wrap an integer power kernel so that it raises NumPy's error for negative exponents if these are concrete."""
 
     def power(x: Any, y: Any) -> Any:
         if backend.is_native(y):
@@ -280,7 +282,9 @@ def _refusing_negative_powers(kernel: Run, backend: Backend) -> Run:
 
 
 def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any], python_scalars: bool) -> Run | None:
-    """Return ``convert(operand, another operand)``, or None if the kernel takes the operand unchanged."""
+    """Return ``convert(operand, another operand)``, which casts to the dtype of the loop, then to ``to``; None if the kernel takes the
+    operand unchanged.
+    """
     prim = backend.prim
     if isinstance(key, Kind):
         if not np.can_cast(key.dtype, loop) and (loop != to or key.dtype.kind == "c"):
@@ -305,12 +309,16 @@ def _converter(backend: Backend, key: Key, loop: np.dtype[Any], to: np.dtype[Any
 
 
 def _real(x: Any, have: np.dtype[Any], loop: np.dtype[Any], prim: Any) -> Any:
-    """Return the real part of complex numbers whose loop is real, with NumPy's warning; other values unchanged."""
+    """Return the real part, with NumPy's warning, of numbers of dtype ``have`` if that is complex and the loop is real; other numbers
+    unchanged.
+    """
     return prim.real(x) if warn_of_cast(have, loop) else x
 
 
 def _first_run(plan: Plan, backend: Backend, convert: Run, ufunc: np.ufunc, keys: tuple[Key, ...]) -> Run:
-    """Return the ``run`` of a plan's first call: it checks the dtypes of the results, and sets ``plan.run`` to code without this check."""
+    """Return the ``run`` of a plan's first call: it runs ``convert``, checks the dtypes of the results, and sets ``plan.run`` to code
+    without this check.
+    """
     any_int = (
         ufunc_facts(ufunc).comparison and int in keys and all(k.dtype.kind in "iu" for k in keys if isinstance(k, Kind))
     )
@@ -366,7 +374,10 @@ def _casting(run: Run, backend: Backend, kinds: tuple[Kind, ...], nout: int) -> 
 
 
 def _compare_with_any_int(run: Run, backend: Backend, ufunc: np.ufunc, keys: tuple[Key, ...]) -> Run:
-    """Wrap ``run`` to compare integer arrays with Python ints of any size; with one out of range all elements give the same result."""
+    """Wrap ``run`` to compare integer arrays with Python ints of any size.
+
+    An int outside the dtype's range compares alike with every element, so the result is filled with one value.
+    """
     side = keys.index(int)
 
     def compare(*operands: Any) -> Any:
@@ -440,7 +451,9 @@ def describe(ufunc: np.ufunc, backend: Backend) -> tuple[str, str]:
 
 
 def describe_method(ufunc: np.ufunc, method: str, backend: Backend) -> tuple[str, str] | None:
-    """Describe a method of a ufunc, such as ``reduce``, as :func:`describe` does; None if NumPy does not offer it for this ufunc."""
+    """Return how a method of a ufunc, such as ``reduce``, runs on a backend, and the reason for the host, as in :func:`describe`; None if
+    NumPy does not offer the method for this ufunc.
+    """
     if ufunc.signature is not None or ufunc.nin > 2 or ufunc.nout > 1:
         return None
     if (ufunc.nin == 1) != (method == "at") and method != "at":

@@ -215,7 +215,9 @@ def _by_lanes(func: Any, x: Any, y: Any, out: Any) -> Any:
 
 
 def _made(func: Any, whole: Any, other: Any, is_row: bool, first: bool, wanted: Any) -> Any:
-    """Compute as :func:`_by_lanes` into a new array; return None if its dtype is not ``wanted``."""
+    """Compute as :func:`_by_lanes` into a new array; return None if its dtype is not ``wanted``. ``first``: whether ``whole`` is the first
+    operand.
+    """
     n = whole.shape[-1]
     dtype = func(whole[tuple([slice(1)] * whole.ndim)], other.reshape(-1)[:1]).dtype
     if wanted is not None and wanted is not dtype:
@@ -230,7 +232,9 @@ def _made(func: Any, whole: Any, other: Any, is_row: bool, first: bool, wanted: 
 
 
 def _with_row(func: Any, lanes: Any, row: Any, results: Any, first: bool) -> None:
-    """Compute ``results`` with one row for all lanes: repeat the row, and join as many lanes to a long row."""
+    """Compute ``results`` with one row for all lanes: repeat the row, and join as many lanes to a long row. ``first``: whether the lanes are
+    the first operand.
+    """
     count, n = lanes.shape
     times = _STRETCH // n
     whole = count - count % times
@@ -244,7 +248,7 @@ def _with_row(func: Any, lanes: Any, row: Any, results: Any, first: bool) -> Non
 
 
 def _with_column(func: Any, lanes: Any, column: Any, results: Any, first: bool) -> None:
-    """Compute ``results`` with one number for each lane, column by column."""
+    """Compute ``results`` with one number for each lane, column by column. ``first``: whether the lanes are the first operand."""
     count, n = lanes.shape
     step = PIECE // n
     for begin in range(0, count, step):

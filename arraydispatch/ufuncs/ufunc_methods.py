@@ -44,7 +44,9 @@ def mask_of(where: Any, backend: Backend, like: Any) -> Any:
 
 
 class Bound:
-    """Ufunc bound to a backend, on native arrays and scalars, with NumPy's promotion and no precision policy."""
+    """Ufunc bound to a backend: its call and methods take and return native arrays, with NumPy's promotion and no precision policy.
+    Attributes of ``xp`` are such objects.
+    """
 
     __slots__ = ("_plans", "backend", "ufunc")
 
@@ -184,7 +186,7 @@ class Bound:
         return (a if given == operand or ufunc_facts(ufunc).logical else backend.prim.astype(a, operand)), to
 
     def _mask(self, a: Any, where: Any, given: bool) -> Any:
-        """Return the ``where=`` of a reduction in the operand's shape."""
+        """Return the ``where=`` of a reduction as a mask of the operand's shape. ``given``: whether there is an initial value."""
         ufunc, backend = self.ufunc, self.backend
         if ufunc.identity is None and not given:
             raise ValueError(
@@ -221,7 +223,9 @@ class Bound:
         return _row(prim, x, 0)
 
     def _fold_in_order(self, a: Any, axis: int | None, initial: Any, where: Any, to: np.dtype[Any]) -> Any:
-        """Reduce element by element, from the initial value if there is one, skipping masked elements."""
+        """Reduce element by element in the dtype ``to``, from the initial value if there is one, skipping elements where ``where`` is
+        False.
+        """
         prim, backend = self.backend.prim, self.backend
         if axis is None:
             a, axis = prim.reshape(a, (1, *backend.shape_of(a))), 0
@@ -300,8 +304,8 @@ class Bound:
         return made
 
     def _first_equal(self, a: Any, extrema: Any, axis: int) -> Any:
-        """Return running extrema as elements of ``a``, the first of equal ones: it gets the derivative, which libraries give to the last
-        one, or divide.
+        """Return running extrema as elements of ``a``. Of equal elements the first is taken: it gets the derivative, which libraries give
+        to the last one, or divide.
         """
         backend, prim, xp = self.backend, self.backend.prim, self.backend.xp
         shape = backend.shape_of(a)
@@ -315,7 +319,7 @@ class Bound:
         return prim.take_along_axis(a, places, axis)
 
     def reduceat(self, a: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
-        """Implement ``ufunc.reduceat``. The indices must be known, because they determine which slices are reduced."""
+        """Implement ``ufunc.reduceat``. The indices must be concrete, because they determine which slices are reduced."""
         prim, backend = self.backend.prim, self.backend
         _check_binary(self.ufunc, "reduceat")
         shape = backend.shape_of(a)
@@ -356,7 +360,9 @@ class Bound:
         return prim.concatenate(parts, axis)
 
     def _reduced_on_host(self, a: Any, where: Any, axis: int, to: np.dtype[Any]) -> Any:
-        """Let NumPy reduce many slices of values in host memory, where a library would make a call for each; return None for others."""
+        """Let NumPy run ``reduceat`` at the indices ``where``, in the dtype ``to``, if there are many and the values are in host memory: a
+        library would make a call for each slice. Return None otherwise.
+        """
         backend = self.backend
         values = backend.awaited(a) if where.size > _FEW_SLICES else None
         if values is None or dtypes.category(values.dtype) == "other" or dtypes.is_bfloat16(values.dtype):
@@ -423,7 +429,7 @@ def _check_binary(ufunc: np.ufunc, method: str) -> None:
 
 
 def _one_axis(method: str, axis: Any, ndim: int) -> int:
-    """Normalize the ``axis`` of a method that runs along a single one."""
+    """Normalize the ``axis`` of a method that runs along a single axis."""
     if axis is None and ndim == 1:
         axis = 0
     if axis is None:

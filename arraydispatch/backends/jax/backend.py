@@ -54,7 +54,7 @@ _SMALL = 1 << 16
 
 
 class JaxBackend(Backend):
-    """Backend of JAX on its default device."""
+    """Backend of JAX: immutable arrays and tracers, on any of JAX's devices or split over a mesh of them."""
 
     name = "jax"
     library = "jax"
@@ -376,7 +376,9 @@ class JaxBackend(Backend):
         return primitives.slice_update_at(a, starts, steps, value)
 
     def may_share(self, a: Array, b: Array) -> bool:
-        """Whether two arrays begin at the same address: each is a whole buffer. True also for tracers and for arrays on several devices."""
+        """Whether two arrays may share memory. They do if they begin at the same address, because each is a whole buffer; for tracers and
+        for arrays on several devices, which have no single address, return True.
+        """
         if isinstance(a, jax.core.Tracer) or isinstance(b, jax.core.Tracer):
             return True
         if len(a.devices()) > 1 or len(b.devices()) > 1:
@@ -385,7 +387,7 @@ class JaxBackend(Backend):
         return bool(a.unsafe_buffer_pointer() == b.unsafe_buffer_pointer())
 
     def adopt_wrapper(self, wrapper: type) -> None:
-        """Make native functions accept the wrapper: jitted ones as a pytree of its native array, others by
+        """Make JAX's functions accept ``wrapper``, the class of arrays: jitted functions as a pytree of its native array, others by
         `__jax_array__`.
 
         JAX refuses `__jax_array__` on an argument of `jax.jit`, which `jnp.sin` is, and asks for a pytree

@@ -88,8 +88,8 @@ class Collectives:
         self._key = ""
 
     def _checksum(self, natives: Sequence[Any]) -> int:
-        """Return a checksum of the program's text; 0 if the text is not known. Without the checksum, processes that run different
-        programs, because they keep other results of a block, would wait for each other.
+        """Return a checksum of the program's text; 0 if the text is not known. By the checksum, processes that run different programs
+        (because one keeps more results of a block) notice it; otherwise they would wait for each other forever.
         """
         if not hasattr(self.compiled, "lower") or any(isinstance(x, jax.core.Tracer) for x in natives):
             return 0

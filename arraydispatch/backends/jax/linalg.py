@@ -1,7 +1,7 @@
 """Linear algebra and FFT primitives of the JAX backend.
 
-If LAPACK fails, JAX returns NaN or infinity, and NumPy raises `numpy.linalg.LinAlgError`. Each kernel here also computes
-a flag, whether LAPACK failed. The error is raised if the flag is known; under a trace, the result has JAX's values.
+If LAPACK fails, JAX returns NaN or infinity, and NumPy raises `numpy.linalg.LinAlgError`. Each kernel of this module also computes
+a flag, whether LAPACK failed. The error is raised if the flag is concrete; under a trace, the result has JAX's values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Array = Any
 
 def _checked(message: str, static: tuple[int, ...] = ()) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that jits a function which returns (result, failed), and wraps it to return the result or raise `LinAlgError`, as
-    NumPy does. If ``failed`` is not known, under a trace, the result is returned.
+    NumPy does. If ``failed`` is not concrete, under a trace, the result is returned.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

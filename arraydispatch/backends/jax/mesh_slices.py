@@ -81,7 +81,7 @@ def _places(starts: Sequence[Array], sizes: Sequence[int], steps: Sequence[int],
 
 
 def read_at(a: Array, starts: Sequence[Array], sizes: Sequence[int], steps: Sequence[int]) -> Array:
-    """Return a slice whose starts are operands of a program."""
+    """Return a slice of a split array, given its start, length and step along each axis; the starts are operands of a program."""
     for axis, place in enumerate(_places(starts, sizes, steps, a.shape)):
         if place is not None:
             a = a.at[(slice(None),) * axis + (place,)].get(mode=IN_BOUNDS, wrap_negative_indices=False)

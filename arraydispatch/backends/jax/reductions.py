@@ -87,7 +87,8 @@ def _check_ordered(a: Array) -> None:
 
 
 def _derived_by_place(real: Kernel, place: Kernel, axes: tuple[int, ...], keepdims: bool) -> Kernel:
-    """Return a reduction to an extremum whose derivative is that of the element at the extremum's place.
+    """Return ``real``, a reduction to an extremum, with another derivative: that of the element at the extremum's position, which ``place``
+    (argmax or argmin) finds.
 
     JAX's own derivative goes to all elements that equal the extremum. In a program for the CPU, XLA computes the elements again
     in each loop, and may contract sums and products in only one loop; then no element equals the extremum, and the derivative is lost.
@@ -137,10 +138,10 @@ REDUCE: dict[Any, Kernel] = {
 
 
 def _running(ufunc: np.ufunc, numeric: Kernel, boolean: Kernel, operator: Kernel, identity: float) -> Kernel:
-    """Return a kernel that accumulates element by element on the CPU, rounding at each step as NumPy does, which is faster than XLA's
-    doubling windows. In host memory NumPy accumulates integers and rows of real numbers.
+    """Return a kernel that accumulates by ``operator`` from ``identity`` on, element by element on the CPU, rounding at each step as NumPy
+    does, which is faster than XLA's doubling windows. In host memory NumPy's ``ufunc`` accumulates integers and rows of real numbers.
 
-    On an accelerator, and for integers, XLA's function ``numeric`` is used, with 16-bit floats in float32.
+    On an accelerator, and for integers, XLA's function ``numeric`` is used, with 16-bit floats in float32; for bools ``boolean``.
     """
 
     def accumulate(a: Array, axis: int) -> Array:

@@ -65,7 +65,7 @@ def choice(
         return None
 
     def chosen(natives: Sequence[Any]) -> Any:
-        """Return whichever of the two needs less memory for operands like these, already compiled for them."""
+        """Return ``compiled`` or the version in steps, whichever needs less memory for operands like these; it is compiled for them."""
         meshes = [x.sharding.mesh.size for x in natives if isinstance(getattr(x, "sharding", None), NamedSharding)]
         count = max(meshes, default=1)
         if nbytes < LARGE * count or (before := temporary(compiled, natives)) < 0.9 * nbytes / count:
@@ -98,7 +98,7 @@ def _is_inner_product(eqn: Eqn) -> bool:
 
 
 def _run(jaxpr: Any, consts: Sequence[Any], given: Sequence[Array], count: int) -> list[Array]:
-    """Interpret a program, with reductions of large operands in two steps."""
+    """Interpret a program for the arguments ``given``, with reductions of large operands in two steps. ``count``: number of devices."""
     values: dict[Any, Array] = {**dict(zip(jaxpr.constvars, consts)), **dict(zip(jaxpr.invars, given))}
     for eqn in jaxpr.eqns:
         operands = [x.val if isinstance(x, Literal) else values[x] for x in eqn.invars]
@@ -151,10 +151,10 @@ def of_integers(
 def neighbours(
     a: Array, axes: Sequence[int], operator: Callable[[Array, Array], Array], count: int, among: Sequence[int] = _WIDTHS
 ) -> Array:
-    """Reduce neighbours along one of the axes to be reduced, by a function of `jax.lax` that YNNPACK does not know. NaN is treated as in
-    NumPy.
+    """Reduce groups of neighbouring elements along one of ``axes``, so that the reduction that follows reads fewer elements.
 
-    ``count``: number of devices over which the axis may be split; neighbours are on one device. ``among``: numbers of neighbours, the
+    ``operator``: function of ``jax.lax``; for floats it is wrapped, which hides it from YNNPACK and treats NaN as NumPy does.
+    ``count``: number of devices over which the axis may be split; no group spans two devices. ``among``: sizes of a group, the
     preferred one first.
     """
     identity = _identity(operator, a.dtype)
@@ -179,7 +179,9 @@ def neighbours(
 
 
 def _width(n: int, count: int, among: Sequence[int]) -> int:
-    """Return how many neighbours are reduced together; 0 if no width divides the part of an axis."""
+    """Return the size of a group along an axis of length ``n``: the first of ``among`` that divides the part of each device, or the whole
+    part if it is shorter than the last of all widths; else 0.
+    """
     part = n // count if n % count == 0 else n
     return next((width for width in among if part % width == 0), part if part < _WIDTHS[-1] else 0)
 

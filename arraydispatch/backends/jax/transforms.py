@@ -28,7 +28,7 @@ def is_refusal(error: Exception) -> bool:
 
 
 def _conjugates(values: Sequence[Array]) -> list[Array]:
-    """Conjugate complex cotangents: JAX pulls back without conjugation, but gradients here are directions of steepest ascent."""
+    """Conjugate complex cotangents: JAX pulls back without conjugation, but gradients of this package are directions of steepest ascent."""
     return [jnp.conj(x) if jnp.iscomplexobj(x) else x for x in values]
 
 
@@ -126,7 +126,10 @@ _uncounted: ContextVar[str] = ContextVar("arraydispatch_uncounted", default="?")
 
 
 def loop(going: Any, step: Any, state: Sequence[Array], most: int | None) -> list[Array]:
-    """Run a loop; as a scan if a derivative is taken and the number of steps is limited: JAX cannot differentiate ``while`` in reverse."""
+    """Run ``step`` on the state while ``going`` is true of it, at most ``most`` times (None: no limit); return the state.
+
+    If a derivative is taken and ``most`` is given, the loop is a scan: JAX cannot differentiate ``while`` in reverse.
+    """
     differentiated = any(not t.staged for t in tracing.entered())
     if most is None and differentiated:
         _uncounted.set(tracing.user_line())
@@ -191,7 +194,7 @@ def vectorize(f: Run, natives: Sequence[Array], size: int) -> tuple[list[Array],
 
 
 def number(host: np.ndarray[Any, Any], upload: Callable[[Any], Array]) -> Any:
-    """Return the number itself: JAX converts it at a third of the cost of an array."""
+    """Return ``host``, a number, unchanged: JAX converts it at a third of the cost of uploading it as an array."""
     return host
 
 

@@ -164,7 +164,7 @@ def _by_few_squares(a: Array, b: Array) -> Array:
 
 
 def _by_squares(a: Array, b: Array) -> Array:
-    """Compute a power of integers. Negative exponents, which NumPy refuses, occur only if their values are unknown."""
+    """Compute a power of integers. Negative exponents, which NumPy refuses, occur only if they are traced."""
 
     def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         result, base, left = state
@@ -299,7 +299,7 @@ _log1p = _for_doubles(jnp.log1p, xla_formulas.log1p)
 
 
 def _with_nan(plain: Kernel) -> Kernel:
-    """Wrap a maximum or minimum so that a NaN result has the derivative of the operand that is NaN, unlike JAX's own derivative."""
+    """Wrap ``plain``, JAX's maximum or minimum: a NaN result gets the derivative of the operand that is NaN, unlike JAX's own."""
 
     def chosen(a: Array, b: Array) -> Array:
         return jnp.where(jnp.isnan(a), a, jnp.where(jnp.isnan(b), b, plain(a, b)))

@@ -69,7 +69,7 @@ def binary(op: Kernel) -> Kernel:
 
 
 def _beside(value: Any, like: Tensor) -> Any:
-    """Convert a Python number so that it can be the second operand beside a tensor.
+    """Convert a Python number so that it can be the second operand beside the tensor ``like``.
 
     Eager operations accept a Python number in the other operand's dtype. But TensorFlow keeps one tensor for equal numbers, so
     zeros and complex numbers, whose signs matter, get their own tensor. In a graph the number must not be a constant, because
@@ -362,7 +362,9 @@ def _compiled_log1p(a: Tensor) -> Any:
 
 
 def log(a: Tensor) -> Tensor:
-    """Compute the logarithm. Complex: by the modulus, since TensorFlow's squares of the parts overflow."""
+    """Compute the logarithm. For complex numbers the real part is computed from :func:`modulus` where TensorFlow's, from the squares of the
+    parts, overflows.
+    """
     if a.dtype not in COMPLEX:
         return _compiled_log(a) if a.dtype is tf.float64 and not tf.executing_eagerly() else _log(a)
     re, im = parts(_log(a))

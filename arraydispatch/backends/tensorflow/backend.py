@@ -230,7 +230,7 @@ class TensorFlowBackend(Backend):
             raise BufferError(error.message) from error
 
     def dlpack(self, a: Tensor, **kwargs: Any) -> Any:
-        """Export, handling the options that TensorFlow lacks: a copy is made here, and another device is refused."""
+        """Export by DLPack, with the options that TensorFlow lacks: make a copy if asked for one; raise BufferError for another device."""
         device = kwargs.get("dl_device")
         if device is not None and tuple(device) != self.dlpack_device(a):
             raise BufferError(f"TensorFlow exports the memory where it is, on DLPack device {self.dlpack_device(a)}")

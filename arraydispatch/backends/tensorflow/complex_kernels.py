@@ -26,7 +26,7 @@ _exp, _expm1, _log, _cos, _pow = map(raw, "Exp Expm1 Log Cos Pow".split())
 
 
 def _pick(mask: Tensor, yes: Any, no: Any) -> Tensor:
-    """Select from two operands; one may be a Python number."""
+    """Select from ``yes`` where the mask is true, from ``no`` elsewhere; one of the two may be a Python number."""
     if isinstance(yes, float):
         return _select(mask, scalar(yes, no), no)
     return _select(mask, yes, scalar(no, yes) if isinstance(no, float) else no)

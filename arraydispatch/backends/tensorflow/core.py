@@ -155,7 +155,7 @@ def dims(a: Tensor) -> tuple[int, ...]:
 
 
 def on_host(a: Tensor) -> bool:
-    """Whether the value is known now and in host memory."""
+    """Whether the value is concrete and in host memory."""
     return type(a) is EagerTensor and ":CPU:" in a.device
 
 

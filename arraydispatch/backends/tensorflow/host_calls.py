@@ -23,7 +23,7 @@ OPERATION = "PyFuncStateless"
 
 
 class _HostFunction:
-    """Function on the host: the graphs that call it keep it alive."""
+    """Function ``f`` that a graph calls on the host, as in :func:`call`. The graphs that call it keep this object alive."""
 
     __slots__ = ("__weakref__", "f", "lead", "specs")
 
@@ -63,7 +63,9 @@ def _for_many(pfor_input: Any) -> Any:
 
 
 def register(pfor: Any) -> bool:
-    """Register the rule with pfor; return whether that was possible."""
+    """Register :func:`_for_many` as the conversion rule for host calls with ``pfor``, TensorFlow's module; return whether that was
+    possible.
+    """
     if not all(hasattr(pfor, name) for name in ("RegisterPFor", "_fallback_converter", "wrap")):
         return False
     try:

@@ -56,8 +56,8 @@ def in_host_memory(a: Tensor) -> bool:
     return on_host(a) and process.execution != "eager" and not taped()
 
 
-def _are_known(*tensors: Tensor) -> bool:
-    """Return whether the values are known. If not, count the call as one that NumPy would run faster
+def _are_concrete(*tensors: Tensor) -> bool:
+    """Return whether the values are concrete. If not, count the call as one that NumPy would run faster
     (:func:`arraydispatch.common.tracing.is_quicker_on_host`).
     """
     if all(type(x) is EagerTensor for x in tensors):
@@ -85,7 +85,7 @@ def on_numpy(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any)
 def decomposed(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> tuple[Tensor, ...] | None:
     """Decompose large matrices in host memory by LAPACK; return None for others, and if TensorFlow must decompose them."""
     shape = dims(a)
-    if None in shape or math.prod(shape[-2:]) < _DECOMPOSED_FASTER or not _are_known(a):
+    if None in shape or math.prod(shape[-2:]) < _DECOMPOSED_FASTER or not _are_concrete(a):
         return None
     made = _computed(function, a, *args, **kwargs)
     if made is None:
@@ -98,7 +98,7 @@ def decomposed(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: An
 def product(a: Tensor, b: Tensor) -> Tensor | None:
     """Multiply large complex matrices in host memory; return None for others."""
     sa, sb = dims(a), dims(b)
-    if a.dtype not in COMPLEX or None in (*sa, *sb) or not multiplies_faster(sa, sb) or not _are_known(a, b):
+    if a.dtype not in COMPLEX or None in (*sa, *sb) or not multiplies_faster(sa, sb) or not _are_concrete(a, b):
         return None
     return on_numpy(np.matmul, a, memory_of(b)) if in_host_memory(b) else None
 
@@ -106,7 +106,7 @@ def product(a: Tensor, b: Tensor) -> Tensor | None:
 def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
     """Count many indices in host memory, or add up their weights; return None for few, and if TensorFlow must count them."""
     given = (x,) if weights is None else (x, weights)
-    if None in (shape := dims(x)) or math.prod(shape) < COUNTED_FROM or not _are_known(*given):
+    if None in (shape := dims(x)) or math.prod(shape) < COUNTED_FROM or not _are_concrete(*given):
         return None
     if weights is not None and not in_host_memory(weights):
         return None
@@ -114,8 +114,10 @@ def counts(x: Tensor, weights: Tensor | None, length: int) -> Tensor | None:
 
 
 def if_large(function: Callable[..., Any], a: Tensor, *args: Any, **kwargs: Any) -> Tensor | None:
-    """Run a NumPy function as :func:`on_numpy` does, if a tensor is so large that NumPy is faster; return None for other tensors."""
-    if a.dtype is tf.bfloat16 or None in (shape := dims(a)) or math.prod(shape) < SORTED_FROM or not _are_known(a):
+    """Run a NumPy function on a tensor's memory (:func:`on_numpy`) if the tensor is so large that NumPy is faster; return
+    None for others.
+    """
+    if a.dtype is tf.bfloat16 or None in (shape := dims(a)) or math.prod(shape) < SORTED_FROM or not _are_concrete(a):
         return None
     return on_numpy(function, a, *args, **kwargs)
 
@@ -130,7 +132,7 @@ def of_reals(ufunc: np.ufunc, plain: Callable[..., Tensor]) -> Callable[..., Ten
             {x.dtype for x in operands} in ({tf.float64}, {tf.float32})
             and not any(None in shape for shape in shapes)
             and max(map(math.prod, shapes)) >= LEFT_FROM
-            and _are_known(*operands)
+            and _are_concrete(*operands)
             and all(map(in_host_memory, operands))
         ):
             made = on_numpy(ufunc, operands[0], *map(memory_of, operands[1:]))

@@ -53,7 +53,7 @@ def _product(a: Tensor, b: Tensor) -> Tensor:
 
 
 def matmul(a: Tensor, b: Tensor) -> Tensor:
-    """Multiply matrices: 16-bit floats accumulate in float32, as NumPy's do; integers without a product use wider ones."""
+    """Multiply matrices: 16-bit floats accumulate in float32, as NumPy's do; integers for which TensorFlow has no product are widened."""
     dtype = a.dtype
     if dtype in HALVES:
         return _cast(_product(_cast(a, tf.float32), _cast(b, tf.float32)), dtype)
@@ -122,7 +122,7 @@ def _parts(a: Tensor) -> Tensor:
 
 
 def _refuse(a: Tensor, message: str) -> None:
-    """Raise LinAlgError for infinities and NaN, as LAPACK or NumPy does; do nothing while tracing, when values are not known."""
+    """Raise LinAlgError for infinities and NaN, as LAPACK or NumPy does; do nothing while tracing, when values are not concrete."""
     if type(a) is not EagerTensor:
         tracing.looked()
     elif not np.isfinite(a.numpy()).all():
@@ -166,8 +166,8 @@ def _differentiable_cholesky(a: Tensor) -> Any:
 
 
 def qr(a: Tensor, complete: bool) -> tuple[Tensor, Tensor]:
-    """Return q and r. The matrix is scaled first, because TensorFlow's squares overflow. For an empty matrix, whose complete factor
-    TensorFlow leaves unset, q is made here.
+    """Return q and r. The matrix is scaled first, because TensorFlow's squares overflow. TensorFlow is not called for an empty matrix,
+    because it leaves the complete q unset.
     """
     shape = dims(a)
     if 0 in shape[-2:]:
@@ -330,7 +330,9 @@ def _differentiable_determinant(a: Tensor) -> Any:
 
 
 def _transform(table: dict[int, Callable[..., Any]], a: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """Transform along axes: TensorFlow transforms the last one to three axes, so the given axes are moved there, three at a time."""
+    """Transform along ``axes``, up to three at a time. ``table``: number of axes -> TensorFlow's function, which transforms the last axes,
+    so the axes are moved there.
+    """
     if math.prod(dims(a)) == 0:
         return a
     together = 3 if len(set(axes)) == len(axes) else 1  # NumPy transforms along a repeated axis again

@@ -428,8 +428,8 @@ def _flat_index(indices: Sequence[Tensor], lead: Shape) -> Tensor:
 
 
 def scatter(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
-    """Scatter to a new tensor. With "set", the last value for an index is kept; TensorFlow writes in order on the CPU only. Raise
-    Unsupported for extrema of complex numbers.
+    """Scatter to a new tensor, by the operation ``how``. With "set", the last value for an index is kept; TensorFlow writes in order on the
+    CPU only. Raise Unsupported for extrema of complex numbers.
     """
     k, shape = len(indices), dims(a)
     if 0 in shape:
@@ -499,7 +499,7 @@ def _scatter_multiply(a: Tensor, indices: Sequence[Tensor], value: Tensor, shape
 
 
 def _scatter_extremum(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
-    """Scatter an extremum; TensorFlow's function loses NaN, so a second scatter marks the places to which a NaN was written."""
+    """Scatter by the extremum ``how``; TensorFlow's function loses NaN, so a second scatter marks the places to which a NaN was written."""
     places = _places(a, indices)
     out = _SCATTER[how](a, places, value)
     lost = _SCATTER["maximum"](_cast(_not_equal(a, a), tf.uint8), places, _cast(_not_equal(value, value), tf.uint8))
@@ -511,7 +511,7 @@ _NUMPY_SCATTER = {"add": np.add, "multiply": np.multiply, "maximum": np.maximum,
 
 
 def scatter_donated(a: Tensor, indices: Sequence[Tensor], value: Tensor, how: str) -> Tensor:
-    """Run `scatter` in the buffer of ``a``, to which nothing else refers."""
+    """Run `scatter` in the buffer of ``a``, to which nothing else refers, if that is possible; else run it to a new tensor."""
     if not _writable(a) or not on_host(value) or not all(map(on_host, indices)):
         return scatter(a, indices, value, how)
     out = np.asarray(_Memory(a))

@@ -84,8 +84,8 @@ def _extremum(op: Kernel, of_bool: Kernel, find: Kernel) -> Kernel:
 
 
 def _derived_by_place(op: Kernel, a: Tensor, axes: Axes, keepdims: bool, find: Kernel) -> Tensor:
-    """Compute an extremum whose derivative goes to the first element that equals it. In TensorFlow all such elements share the
-    derivative.
+    """Compute an extremum by ``op``, whose derivative goes to the first element that equals the extremum (``find``: argmax or argmin). In
+    TensorFlow all such elements share the derivative.
     """
 
     @tf.custom_gradient  # type: ignore[untyped-decorator]
@@ -172,8 +172,8 @@ def _differentiable_product(a: Tensor, axis: int) -> Tensor:
 
 
 def _begins_with_zero(a: Tensor, axis: int) -> bool:
-    """Whether an array in host memory begins with a zero, so that NumPy should add: a sum in TensorFlow starts with 0.0, so -0.0 loses its
-    sign.
+    """Whether a slice along ``axis`` of an array in host memory begins with a zero. Then NumPy should add, because a sum in TensorFlow
+    starts with 0.0, so that -0.0 loses its sign.
     """
     if not (a.dtype.is_floating or a.dtype.is_complex) or not host_kernels.in_host_memory(a):
         return False

@@ -56,7 +56,7 @@ def _in_double(function: Kernel) -> Kernel:
 
 
 def _zeta(x: Tensor, q: Tensor) -> Tensor:
-    """Compute zeta in double precision; TensorFlow has other values at poles, for infinities and below 1."""
+    """Compute zeta in double precision; replace TensorFlow's values at poles, for infinities and below 1, which differ from SciPy's."""
     to, x, q = x.dtype, tf.cast(x, tf.float64), tf.cast(q, tf.float64)
     end, value = tf.equal(x, math.inf), tf.math.zeta(x, q)
     pole = tf.equal(x, 1) | ((q <= 0) & tf.equal(q, tf.floor(q)) & ~(x < 1))

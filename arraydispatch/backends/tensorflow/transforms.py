@@ -214,7 +214,7 @@ def _differentiated_for_each(traces: Sequence[Any]) -> bool:
 
 
 def _with_own_constants(made: Any) -> Any:
-    """Return the results of a loop's function, with its constants embedded.
+    """Return ``made``, the results of a loop's function, after embedding the function's constants in its graph.
 
     TensorFlow passes small eager tensors, such as our shapes and axes, to a loop as arguments, and XLA accepts no
     argument as a shape.

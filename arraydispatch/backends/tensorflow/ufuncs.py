@@ -91,8 +91,8 @@ _is_inf, _is_finite, _select, _bitcast, _fill, _shape_of, _conj = map(
 
 
 def _halved(plain: Kernel) -> Kernel:
-    """Make an extremum that shares the derivative between equal numbers, and gives the whole derivative to the first of two NaN;
-    TensorFlow gives the whole derivative to the first of equal numbers.
+    """Return ``plain``, a maximum or minimum, with another derivative: two equal numbers share it, and the first of two NaN gets all of it.
+    TensorFlow gives all of it to the first of two equal numbers.
 
     TensorFlow makes XLA ignore NaN on the CPU (``xla_cpu_enable_fast_min_max``).
     """
@@ -120,7 +120,7 @@ def _arctan2(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _without_nan(plain: Kernel) -> Kernel:
-    """Make fmax or fmin from a maximum or minimum."""
+    """Make fmax or fmin from ``plain``, a maximum or minimum."""
     plain = _halved(plain)
 
     def kernel(a: Tensor, b: Tensor) -> Tensor:
@@ -163,7 +163,7 @@ def copysign(a: Tensor, b: Tensor) -> Tensor:
 
 
 def nextafter(a: Tensor, b: Tensor) -> Tensor:
-    """Return the next number; for 16-bit types by incrementing or decrementing their bits."""
+    """Return the number next to ``a`` in the direction of ``b``; for 16-bit types by incrementing or decrementing the bits of ``a``."""
     dtype = a.dtype
     if dtype is tf.float64 or dtype is tf.float32:
         return _next_after(a, b)

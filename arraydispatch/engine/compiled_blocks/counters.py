@@ -46,7 +46,7 @@ counters = Counters()
 
 
 def synchronised(why: str) -> None:
-    """Count a read of a deferred value, under the user's line if a listener files calls by line, and report it to the listener."""
+    """Count a read of a deferred value, under the user's line if a listener files calls by line, and report it, with the reason ``why``."""
     counters.synchronisations[tracing.user_line() if events.every is not None else ""] += 1
     if events.tap is not None:
         events.tap.sync(why)

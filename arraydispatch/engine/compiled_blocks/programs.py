@@ -56,7 +56,8 @@ class Failure:
 
 
 class Block:
-    """Calls that are run together.
+    """Recorded calls that are run together, as a program of the library's compiler or, until that pays, one by one. Equal tapes share a block
+    (:func:`block_of`).
 
     Parameters
     ----------
@@ -164,8 +165,9 @@ class Block:
         return False
 
     def _dead_each_time(self, spare: list[int]) -> list[int]:
-        """Return the operands that were dead in every run, if the block should be compiled again to overwrite them; else an empty list.
+        """Return the inputs that were spare in every run, if the block should be compiled again to overwrite them; else an empty list.
 
+        ``spare``: inputs that nothing needs after this run.
         A single run is not enough to decide: a loop's first block reads arrays from before the loop. In stencils, which read an operand
         at other places than they write, the compiler copies the operand first; :meth:`_compiled` compares the two programs.
         """
@@ -181,7 +183,9 @@ class Block:
         return found
 
     def _donated(self, spare: list[int]) -> list[int]:
-        """Return the spare inputs that a program can overwrite, each with a different result of the same shape and dtype."""
+        """Return those of ``spare`` (inputs that nothing needs after the run) that a program can overwrite, each with a different result of
+        the same shape and dtype.
+        """
         if not self.backend.donates:
             return []
         made = [out for form in self.forms for out in form.outs]
@@ -201,7 +205,9 @@ class Block:
             self._equals[at] = firsts.setdefault((before, self.avals[i].dtype, inputs[i].tobytes()), i)
 
     def given(self, x: Any, at: int) -> Any:
-        """Return an input as an argument of a program: a host number becomes a number of the library's; an array is returned unchanged."""
+        """Return ``x``, input ``at`` of the block, as an argument of a program: a host number becomes a number of the library's; an array is
+        returned unchanged.
+        """
         if not self.hosts[at]:
             return x
         device = self.avals[at].device
@@ -331,7 +337,7 @@ class _Program(NamedTuple):
         return self.cost().get("bytes", 0.0)
 
     def run(self, block: Block, inputs: list[Any], spare: list[int], made: list[list[Any]]) -> None:
-        """Run the program and append the list of its results to ``made``. Donated inputs that are not spare are copied first."""
+        """Run the program and append the list of its results to ``made``. Inputs that it overwrites are copied first, except ``spare``."""
         given = [block.given(inputs[i], i) if block.hosts[i] else inputs[i] for i in self.takes]
         for i in self.donated:
             if i not in spare:
@@ -341,7 +347,7 @@ class _Program(NamedTuple):
 
 
 class Run:
-    """Run of a tape. It keeps the block and its inputs, so an interrupted run can be repeated.
+    """Run of a tape, given as in :func:`block_of`. It keeps the block and its inputs, so an interrupted run can be repeated.
 
     Attributes
     ----------
@@ -405,8 +411,10 @@ def block_of(
     inputs: list[Deferred],
     backend: Backend,
 ) -> tuple[Block | None, list[Deferred], list[Deferred]]:
-    """Return the block of a tape's wanted results, the block's inputs, and the deferred values of the results. The block is None if
-    none are wanted.
+    """Return the block of a tape's wanted results, the block's inputs, and the deferred values of the results. The block is None if no
+    result is wanted.
+
+    ``forms``, ``refs``: form of each recorded call, and the numbers of its operands; ``wanted``: number and value of each wanted result.
     """
     if not wanted:
         return None, [], []

@@ -85,7 +85,7 @@ class Tape:
     first : int
         Number of the first call's first result.
     inputs : list of Deferred
-        Known values that the calls read.
+        Values from outside of the tape that the calls read: computed values, and numbers on the host.
     limit : int
         Number of calls from which the tape may end before the next call.
     turns, turner : int
@@ -133,7 +133,7 @@ class Tape:
         return [look for call in self.calls for look in call.outs]
 
     def add(self, form: Form, operands: Any, backend: Any) -> Any:
-        """Record a call; return its result, whose arrays are deferred values."""
+        """Record a call of this form; return its result, whose arrays are deferred values."""
         x: Deferred
         for x in operands:
             if x.tape is not None and x.tape is not self:
@@ -151,7 +151,7 @@ class Tape:
         return made[0] if form.structure is None else rebuilt(form.structure, made)
 
     def _added(self, form: Form, operands: Any, backend: Any) -> list[Deferred]:
-        """Record a call; return its results. Raise the error of an operand that could not be computed."""
+        """Record a call of this form; return its results. Raise the error of an operand that could not be computed."""
         x: Deferred
         if self._run is not None:
             self.run()  # an exception had interrupted it
@@ -230,6 +230,7 @@ class Tape:
     def _read_later(self, count: int, begun: int, period: int) -> list[int]:
         """Return, for each position in an iteration of a loop, how many bytes later calls read from earlier ones.
 
+        ``count``: number of recorded calls; ``begun``: call at which the first iteration begins; ``period``: calls in one iteration.
         Among positions with equally many bytes in use, a program should end where the fewest are read later: a value that is read on
         both sides is computed twice.
         """
@@ -362,7 +363,7 @@ class _Rest(NamedTuple):
 
 
 def _ends(units: list[Any]) -> Iterator[int]:
-    """Yield the positions, except 0, at which an iteration of a known loop begins or ends."""
+    """Yield the positions in ``units`` (of successive calls), except 0, at which an iteration of a known loop begins or ends."""
     i, count = 0, len(units)
     while i < count:
         length = next((n for n in _lengths if i + n <= count and tuple(units[i : i + n]) in _rounds), 0)

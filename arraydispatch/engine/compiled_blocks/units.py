@@ -139,7 +139,7 @@ class Unit:
         return found
 
     def _check_shapes(self, found: Iterable[tuple[int, ...]]) -> None:
-        """Raise :class:`LeftToNumPy`, so that NumPy runs the call, if the shape of a large array does not recur."""
+        """Raise :class:`LeftToNumPy`, so that NumPy runs the call, if one of the shapes ``found`` is large and does not recur."""
         least = settings.default.min_size
         if least and not all(prod(shape) < least or shapes.recurs(shape) for shape in found):
             raise LeftToNumPy(OnlyOnHost(CHANGING))

@@ -69,7 +69,7 @@ def aval_of(shape: Any, dtype: np.dtype[Any], device: Any) -> Aval:
 
 
 class Deferred:
-    """Deferred value: known, pending on a tape, or a number on the host.
+    """Deferred value: computed, pending on a tape, or a number on the host.
 
     It never changes: a write makes a new one. Like the library's own arrays, it has a shape, dtype and number of
     dimensions, and Python's protocols (``iter``, ``bool``, ``int``, …) read the value. So a function that uses an array as a sequence
@@ -86,7 +86,7 @@ class Deferred:
     number : int
         Position among the results of the tape.
     value : native array or None
-        The value, if it is known.
+        The value, if it is computed.
     host : NumPy scalar or None
         A number that the library does not have yet: always an operand of programs, never a constant in them.
     failure : Exception or None

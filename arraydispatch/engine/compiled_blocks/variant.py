@@ -275,7 +275,7 @@ class Deferring(Backend):
         return self.inner.lent(self._value(a, "NumPy computes with it"))
 
     def rests(self, a: Any) -> bool:
-        """Whether a value is small, known and in host memory, and this thread has no recorded calls whose block a call could join."""
+        """Whether a value is small, computed and in host memory, and this thread has no recorded calls whose block a call could join."""
         if type(a) is not Deferred:
             return False
         x: Deferred = a
@@ -498,7 +498,7 @@ def _default_device(variant: Deferring) -> Any:
 
 
 class _Kernels(MutableMapping[Any, Any]):
-    """Table of kernels that record their calls."""
+    """Table of kernels that record their calls: those of ``table``, a table of the backend."""
 
     def __init__(self, variant: Deferring, table: Mapping[Any, Any]) -> None:
         self._variant, self._table = variant, table

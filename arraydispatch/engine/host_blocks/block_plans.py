@@ -85,7 +85,9 @@ class Stretch:
         self.looked_same: list[tuple[int, int, int]] = []
 
     def cut(self, threads: int, forms: list[Form], arrays: list[Any], same_memory: list[int], told: list[Any]) -> None:
-        """Choose the pieces and the kernels."""
+        """Choose the pieces and the kernels. ``forms``, ``told``: form and ``np.errstate`` modes of each node; ``arrays``,
+        ``same_memory``: array in each slot, and first slot with the same memory.
+        """
         inner = math.prod(self.shape[1:]) if self.row else 1
         length = self.shape[0] if self.row else math.prod(self.shape)
         sizes = [arrays[slot].itemsize for _, slot, _ in self.full] + self.places
@@ -184,7 +186,9 @@ def _left_half(length: int, unit: int) -> int:
 
 
 def joined(parts: Iterator[Any], length: int, unit: int, longest: int, join: Callable[[Any, Any], Any]) -> Any:
-    """Combine the sums of :func:`halves` in the order in which they were divided."""
+    """Combine ``parts``, the sums of :func:`halves` in order, by ``join``, in the order in which they were divided. The other arguments are
+    those of :func:`halves`.
+    """
     if length <= max(longest, LEAST_SUMMED // unit):
         return next(parts)
     left = _left_half(length, unit)
@@ -412,7 +416,7 @@ class _Registers:
         return made
 
     def _operand(self, what: str, k: int) -> int:
-        """Return the register of an array, or of a node's value."""
+        """Return the register of an operand: of the array in slot ``k`` if ``what`` is ``"slot"``, else of the value of node ``k``."""
         if what == "slot":
             return self._whole(k)
         return self._whole(self.held[k]) if k in self.held else self._registers[k, "scratch"]
@@ -447,11 +451,11 @@ class _Registers:
         return any(slot != target and same == memory for slot, same in enumerate(self.same_memory[: self._sources]))
 
     def _is_whole(self, i: int) -> bool:
-        """Whether a value is computed in the memory of one that is needed as a whole array."""
+        """Whether the value of node ``i`` is computed in the memory of a value that is needed as a whole array."""
         return self.kept[self.becomes.get(i, i)]
 
     def _result(self, i: int) -> int:
-        """Return the register of a value that is, or becomes, one that is needed as a whole array."""
+        """Return the register of the value of node ``i``, which is needed as a whole array, or is turned into such a value by a write."""
         final = self.becomes.get(i, i)
         form, stretch = self.forms[final], self._stretch
         if final not in self.held:
@@ -562,7 +566,7 @@ class _Registers:
         self._stretch.steps.append((fused, (), 0, group.numbers[0]))
 
     def _on_one_memory(self, one: int, other: int) -> bool:
-        """Whether two registers are pieces of the same memory."""
+        """Whether the registers ``one`` and ``other`` are pieces of the same memory."""
         if one == other:
             return True
         moving = {register for register, _, _ in self._stretch.full}

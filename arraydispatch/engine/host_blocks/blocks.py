@@ -37,7 +37,7 @@ _plans: dict[Any, Plan | None] = {}
 
 
 class _Run:
-    """Run of a stretch on the arrays of a block; several threads take its pieces, one after the other."""
+    """Run of a stretch on the arrays of a block; each of several threads takes the next piece until all are taken."""
 
     def __init__(self, stretch: Stretch, arrays: list[Any]) -> None:
         self.stretch = stretch
@@ -47,7 +47,9 @@ class _Run:
         self.ended = threading.Event()
 
     def go(self, block: Planned, now: list[int], kept: list[np.ndarray[Any, Any]] | None) -> None:
-        """Compute pieces until all have been begun. ``now[0]`` is set to the number of the running node."""
+        """Compute pieces until all have been begun. ``now[0]`` is set to the number of the running node. ``kept``: the thread's scratch
+        memory.
+        """
         taken = self.next()
         pieces = self.stretch.pieces
         if taken >= pieces:
@@ -100,7 +102,7 @@ class _Worker:
         self.values, self.bounds = values, stretch.bounds
 
     def compute(self, taken: int, now: list[int]) -> None:
-        """Compute a piece. ``now[0]`` is set to the number of the running node."""
+        """Compute piece number ``taken``. ``now[0]`` is set to the number of the running node."""
         begin, end = self.bounds[taken], self.bounds[taken + 1]
         values = self.values
         for register, x in self.full:
@@ -127,7 +129,7 @@ def partials(stretch: Stretch, arrays: list[Any]) -> list[np.ndarray[Any, Any]]:
 
 
 def _put_together(block: Planned, stretch: Stretch, partial: list[np.ndarray[Any, Any]], now: list[int]) -> None:
-    """Combine the pieces' results of each reduction to one element."""
+    """Combine the pieces' results of each reduction to one element. ``partial``: these results, an array for each reduction."""
     numbers = {out: number for _, _, out, number in stretch.steps}
     length = stretch.bounds[-1]
     for (register, i, slot), elements in zip(stretch.parts, partial):
@@ -142,7 +144,7 @@ def _put_together(block: Planned, stretch: Stretch, partial: list[np.ndarray[Any
 
 
 def _scratch(sizes: list[int], kept: list[np.ndarray[Any, Any]] | None) -> list[np.ndarray[Any, Any]]:
-    """Return memory of these sizes: the thread's own from earlier blocks if it is large enough, else new."""
+    """Return memory of these sizes: from ``kept``, the thread's own memory of earlier blocks, if that is large enough, else new."""
     if kept is None:
         return [np.empty(size, np.uint8) for size in sizes]
     for i, size in enumerate(sizes):
@@ -162,11 +164,12 @@ def _memory(form: Form) -> np.ndarray[Any, Any]:
 
 
 class Block:
-    """Nodes that are computed together, and their results.
+    """Recorded nodes that are computed together, and their results: the base class. A tape makes a block when it runs.
 
     Parameters
     ----------
     nodes : list of Node
+        Nodes of the tape, in order.
     """
 
     def __init__(self, nodes: list[Node]) -> None:
@@ -228,7 +231,7 @@ def _listening(block: Block, now: list[int]) -> Any:
 
 
 class Planned(Block):
-    """Block computed by a plan, one stretch after the other."""
+    """Block computed by a plan, one stretch after the other, on the arrays in its slots, in up to ``threads`` threads."""
 
     def __init__(self, nodes: list[Node], plan: Plan, arrays: list[Any], addresses: list[int], threads: int) -> None:
         super().__init__(nodes)
@@ -255,7 +258,9 @@ class Planned(Block):
         self.results = {i: arrays[slot] for i, slot in plan.results}
 
     def help(self, kept: list[np.ndarray[Any, Any]] | None = None) -> None:
-        """Compute as :meth:`Block.help` does. In the calling thread no memory is both read and written, so a run can be repeated."""
+        """Compute in this thread until all has been begun. In the calling thread no memory is both read and written, so a run can be
+        repeated. ``kept``: the thread's scratch memory.
+        """
         if not self.helpers:
             if self.is_due():
                 self._here(kept)
@@ -294,7 +299,7 @@ class Planned(Block):
                 return
 
     def _here(self, kept: list[np.ndarray[Any, Any]] | None) -> None:
-        """Compute the whole block in this thread."""
+        """Compute the whole block in this thread. ``kept``: the thread's scratch memory."""
         now = [0]
         self.failure = None
         try:
@@ -429,8 +434,8 @@ def needed(nodes: list[Node]) -> list[Node]:
 
 
 def whole_rounds(forms: list[Any], longest: Any) -> int:
-    """Return the number of nodes at which to end a block: ``longest``, or in a loop that of whole iterations, so that the next block is
-    equal.
+    """Return the number of nodes at which to end a block, given the forms of recorded nodes: ``longest``, or in a loop that of whole
+    iterations, so that the next block is equal.
     """
     count = len(forms)
     known: dict[Any, Any] = {}

@@ -97,5 +97,5 @@ def boxes(begin: int, end: int, shape: tuple[int, ...]) -> Iterator[tuple[int, B
 
 
 def offset(at: Iterable[int], strides: Iterable[int]) -> int:
-    """Return the bytes from the beginning of an array to an element."""
+    """Return the bytes from the beginning of an array to the element at indices ``at``."""
     return sum(i * step for i, step in zip(at, strides))

@@ -51,7 +51,7 @@ def remember(chain: str) -> None:
 
 
 def _leave(where: str) -> None:
-    """Remove the oldest files of a folder if there are too many."""
+    """Remove the oldest files of the folder ``where`` if there are too many."""
     there = [os.path.join(where, name) for name in os.listdir(where) if not name.startswith(".")]
     if len(there) > MOST_FILES:
         there.sort(key=os.path.getmtime)
@@ -121,7 +121,7 @@ def _read(where: str | None, name: str) -> bytes | None:
 
 
 def _write(where: str | None, name: str, code: bytes) -> None:
-    """Write machine code to a file for other processes, atomically; failures to write are ignored."""
+    """Write machine code to a file in the folder ``where`` (None: do nothing) for other processes, atomically; failures are ignored."""
     if where is None:
         return
     path = os.path.join(where, f".{name}-{os.getpid()}-{get_ident()}")  # of this thread alone

@@ -16,7 +16,7 @@ __all__ = ["Call", "Chain", "Pointer", "entry", "has", "source"]
 
 
 class Call(NamedTuple):
-    """Elementwise call."""
+    """Elementwise call in a :class:`Chain`, with its operands by number."""
 
     op: str
     """Name in :data:`arraydispatch.ufuncs.facts.INSTRUCTIONS`; ``cast``; ``select``, for a condition and two values."""
@@ -34,7 +34,7 @@ class Call(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """Chain of calls; each may use the results of earlier ones."""
+    """Elementwise calls that one kernel computes for each element; a call may use the results of earlier calls."""
 
     calls: tuple[Call, ...]
     scalars: tuple[str, ...]
@@ -42,7 +42,7 @@ class Chain(NamedTuple):
 
 
 class Pointer(NamedTuple):
-    """Array that a kernel reads or writes."""
+    """Array that a kernel reads or writes, as far as the kernel's source depends on it."""
 
     dtype: str
     inner: str
@@ -119,7 +119,7 @@ class _Body:
         return f"{float(value):.1f}" if dtype[0] == "f" else str(int(value))
 
     def converted(self, x: str, given: str, to: str) -> str:
-        """Convert a value to another dtype, as ``astype`` does; return the name of the result."""
+        """Convert a value from dtype ``given`` to dtype ``to``, as ``astype`` does; return the name of the result."""
         if given == to:
             return x
         a, b, t, u = given[0], to[0], _llvm(given), _llvm(to)
@@ -252,7 +252,7 @@ _TO_INFINITY = {"isnan": "ugt", "isinf": "eq", "isfinite": "ult"}
 
 
 def _of_bits(how: str) -> _Emit:
-    """Make a test of a number's bits, which causes no floating-point error for NaN."""
+    """Make a test of a number's bits, which causes no floating-point error for NaN. ``how``: the test, ``"signbit"``, ``"isfinite"`` …"""
 
     def emit(body: _Body, x: list[str], dtype: str) -> str:
         if dtype[0] != "f":
@@ -357,7 +357,9 @@ def _store(body: _Body, dtype: str, value: str, at: str) -> None:
 
 
 def _store_all(body: _Body, dtype: str, values: list[str], at: str) -> None:
-    """Store a result. Store several that are computed only for their errors as the sum of their bits: LLVM would omit overwritten ones."""
+    """Store a result at the pointer ``at``. Several results, computed only for their errors, are stored as the sum of their bits, because
+    LLVM would omit a result that the next one overwrites.
+    """
     if len(values) > 1 and dtype[0] in "bf":
         how = "zext" if dtype[0] == "b" else "bitcast"
         whole = f"i{_bits(dtype)}"
@@ -380,7 +382,9 @@ def _strides(depth: int, pointers: tuple[Pointer, ...]) -> Iterator[tuple[int, i
 def entry(
     depth: int, pointers: tuple[Pointer, ...], lengths: Sequence[int], strides: Sequence[Sequence[int]], at: Sequence[tuple[int, int]]
 ) -> list[int]:  # fmt: skip
-    """Return the description of a box for a kernel: lengths, where each array begins (factor of its address, and offset), strides."""
+    """Return the description of a box for a kernel: lengths, ``at`` (for each array the factor of its address, and the offset at which the
+    box begins), strides.
+    """
     steps = [strides[i][axis] for i, axis in _strides(depth, pointers)]
     return [*lengths, *(word for of_one in at for word in of_one), *steps]
 
@@ -472,7 +476,9 @@ def source(
 
 
 def _door(chain: Chain, depth: int, pointers: tuple[Pointer, ...], mask: int) -> list[str]:
-    """Return the entry function, which iterates over the boxes and checks the floating-point status."""
+    """Return the lines of the entry function, which iterates over the boxes and checks the floating-point status. The parameters are those
+    of :func:`source`.
+    """
     lines = ["declare i32 @feclearexcept(i32)", "declare i32 @fetestexcept(i32)"] if mask else []
     lines += ["define i32 @kernel(ptr %boxes, ptr %operands) nounwind {", "entry:"]
 

@@ -109,7 +109,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class Group(NamedTuple):
-    """Nodes of a stretch that one kernel computes."""
+    """Nodes of a stretch that one kernel computes, and the operands that the kernel reads; :func:`grouped` makes it."""
 
     numbers: list[int]
     chain: Chain
@@ -181,7 +181,8 @@ def _op(node: Node, reads: list[tuple[str, int]], arrays: list[Any]) -> str | No
 
 
 class Work:
-    """Work (elements times calls) of a chain; minus infinity for a chain that is left to NumPy's loops.
+    """Counter of the work on a chain so far, by which it is decided when to compile a kernel for the chain. ``done`` is in elements times
+    calls; minus infinity for a chain that is left to NumPy's loops.
 
     Attributes
     ----------
@@ -288,8 +289,8 @@ def _dtype(x: Any) -> np.dtype[Any]:
 
 
 def _made(numbers: list[int], ops: dict[int, str | None], of: _Of) -> list[Group | int] | None:
-    """Return a list with a group of these nodes if it is worth a kernel, else with the nodes, and count their work in ``of.cold``. Return
-    None if nodes that read at other places should be left out.
+    """Return a list with a group of the nodes ``numbers`` if it is worth a kernel, else with the nodes, and count their work in ``of.cold``.
+    Return None if nodes that read at other places should be left out. ``ops``: number of a node -> its operation in kernels.
     """
     if len(numbers) < 2 and not any(ops[i] == "select" for i in numbers):
         return list(numbers)
@@ -464,7 +465,7 @@ def mask_of(told: Sequence[dict[str, Any] | None]) -> int:
 
 
 def compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: Any, mask: int, kept: Any) -> Any:
-    """Return the kernel; None until it is compiled; ``DECLINED`` if there are too many, or LLVM rejects it.
+    """Return the kernel of a chain, or None or ``DECLINED`` (see :func:`made`).
 
     The parameters are those of :func:`~arraydispatch.engine.host_blocks.kernel_source.source`.
     """
@@ -473,7 +474,9 @@ def compiled(chain: Chain, depth: int, pointers: tuple[Pointer, ...], results: A
 
 
 def made(key: Any, make: Callable[[], Any]) -> Any:
-    """Return the kernel that ``make`` compiles, or None or ``DECLINED`` as :func:`compiled` does."""
+    """Return the kernel of ``key``, which ``make`` compiles; None until it is compiled; ``DECLINED`` if there are too many kernels, nothing
+    can be compiled, or LLVM rejects this one.
+    """
     found = _kernels.get(key, DECLINED)
     if found is not DECLINED or len(_kernels) >= MOST or _is_lost or not can_compile():
         return DECLINED if found is None else found
@@ -491,7 +494,7 @@ def made(key: Any, make: Callable[[], Any]) -> Any:
 
 
 def function(key: Any, source_for: Callable[[int], str]) -> Any:
-    """Compile a source to a function of two addresses; return None or ``DECLINED`` as :func:`compiled` does.
+    """Return the compiled function of ``key``, which takes two addresses; or None or ``DECLINED`` (see :func:`made`).
 
     ``source_for``: makes the source from the mask of all errors except underflow.
     """

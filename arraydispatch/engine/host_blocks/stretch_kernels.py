@@ -24,7 +24,7 @@ __all__ = ["Fused", "Part"]
 
 
 class Part(NamedTuple):
-    """Contents of a register, for all pieces."""
+    """Memory of a register, an array or scratch memory, and the part of it that each piece uses."""
 
     slot: int | None
     """Slot of the array; None for scratch memory."""
@@ -95,10 +95,11 @@ class Fused(Bound):
     def settle(
         self, parts: dict[int, Part], shape: tuple[int, ...], row: bool, longest: int, told: list[Any], arrays: list[Any]
     ) -> None:  # fmt: skip
-        """Choose the kernel, as the contents of the registers are known now. ``kernel`` stays None if it is not compiled yet or is refused.
+        """Choose the kernel, now that the contents of the registers are known. ``kernel`` stays None if it is not compiled yet or is
+        refused.
 
-        ``shape``: shape of the stretch; ``longest``: elements of its longest piece; ``told``: modes of ``np.errstate`` for each
-        node of the block; ``arrays``: arrays in the slots.
+        ``parts``: register -> its memory; parts of arrays are added. ``shape``: shape of the stretch; ``longest``: elements of its longest
+        piece; ``told``: modes of ``np.errstate`` for each node of the block; ``arrays``: arrays in the slots.
         """
         cells, seen = self.group.cells, [func for _, _, func in self.group.arrays]
         self._shape, self._row = shape, row
@@ -269,7 +270,9 @@ class Fused(Bound):
     def _call_by_call(
         self, block: Any, values: list[Any], now: list[int], at: _At | None, saved: dict[int, int]
     ) -> None:
-        """Run NumPy's own calls on a piece, or on a part of it. ``now[0]`` is the number of the node that runs, to which errors belong."""
+        """Run NumPy's own calls on a piece, or on the part ``at`` of it. ``now[0]`` is the number of the node that runs, to which errors
+        belong.
+        """
         made: list[Any] = []
         if at is None:
             shape = np.broadcast_shapes(*[values[register].shape for register in (*self.ins, *self.outs.values())])
@@ -297,8 +300,8 @@ class Fused(Bound):
                 self._piece(values[register], at)[...] = made[n]
 
     def _elsewhere(self, func: Any, at: _At, ins: list[Any]) -> Any:
-        """Return the function to call for an :class:`Elsewhere`; None if the result is ``ins[0]``. Remove operands that the function
-        does not take from ``ins``.
+        """Return the function to call for ``func``, an :class:`Elsewhere`, in the part ``at`` of a piece; None if the result is ``ins[0]``.
+        Remove operands that the function does not take from ``ins``.
         """
         if not isinstance(func, Update) or func.distance(at.cell) is None:
             return None

@@ -46,7 +46,11 @@ def divided(nodes: list[Node], reads: list[Reads], held: list[bool], piece: int)
 
 
 def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[int]) -> None:
-    """Move the last nodes of a stretch to the next one, if only that one needs them and their operands are kept as whole arrays anyway."""
+    """Move the last nodes of a stretch to the next stretch, if only that one needs them and their operands are kept as whole arrays anyway.
+
+    ``held``: for each node, whether its value is kept as a whole array. ``found``: for each node, the number of its stretch; changed in
+    place.
+    """
     readers: list[list[int]] = [[] for _ in nodes]
     read_far: set[int] = set()
     for i, of_one in enumerate(reads):
@@ -77,7 +81,7 @@ def _sink(nodes: list[Node], reads: list[Reads], held: list[bool], found: list[i
 
 
 class _Kinds:
-    """Rule that decides which nodes can be in one stretch."""
+    """Stretch that is being collected: decides whether the next node can be in it (:meth:`takes`)."""
 
     def __init__(self, piece: int) -> None:
         self._piece = piece
@@ -127,12 +131,12 @@ class _Kinds:
 
 
 def _is_wide(form: Form, piece: int) -> bool:
-    """Whether a row that the call reduces is longer than a piece should be."""
+    """Whether a row that a call of this form reduces has more bytes than ``piece``."""
     return math.prod(form.span[1:]) * form.dtype.itemsize > piece
 
 
 class Shifted(Bound):
-    """Step of a stretch: a node that shifts rows."""
+    """Step of a stretch: a node that shifts the rows of the array in ``slot`` by ``how``."""
 
     def __init__(self, how: Shift, slot: int, out: int) -> None:
         self._how, self._slot, self._out = how, slot, out
@@ -154,7 +158,9 @@ class Shifted(Bound):
 
 
 class Written(Bound):
-    """Step of a stretch: a node that overwrites a part of its first operand. ``slot``: slot of the written value, if it is an array."""
+    """Step of a stretch: a node that overwrites a part of its first operand, as ``how`` describes. ``slot``: slot of the written value, if
+    it is an array.
+    """
 
     def __init__(self, how: Update, number: int, slot: int | None, x: int, out: int) -> None:
         self._how, self._number, self._slot, self._x, self._out = how, number, slot, x, out

@@ -45,7 +45,7 @@ def measured(block: Block) -> float:
 
 
 def tell(block: Block, why: str, seconds: float, lines: Mapping[int, Any]) -> None:
-    """Report a computed block. ``lines``: number of a node -> its line."""
+    """Report a computed block. ``why``: reason why it ended; ``lines``: number of a node -> its line."""
     tap = events.every
     if tap is None or not block.nodes:
         return

@@ -107,7 +107,10 @@ def astype(a: Handle, dtype: np.dtype[Any]) -> Any:
 
 
 def fits(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether NumPy converts a Python scalar to a dtype without an error or a warning."""
+    """Whether a Python scalar, as a weak operand (NEP 50), leaves a dtype as it is and converts to it without an error or a warning.
+
+    False for a bool beside integers, although NumPy converts it.
+    """
     kind = dtype.kind
     if type(value) is int and -_SMALL <= value <= _SMALL and kind in "fc":
         return True
@@ -163,7 +166,9 @@ def _is_shared(x: Handle, v: ndarray) -> bool:
 
 
 def node_of(form: Form, place: Any = None) -> Node:
-    """Make a node without operands and array. ``place``: place in the user's code, with the error modes, for reports; None: no reports."""
+    """Make a node of this form without operands and array. ``place``: place in the user's code, with the error modes, for reports; None: no
+    reports.
+    """
     made: Node = Node.__new__(Node)
     made.form, made.dtype, made.shape, made.size, made.ndim = form, form.dtype, form.shape, form.size, form.ndim
     made.told = made.place = made.value = made.target = made.handle = made.tape = None
@@ -426,7 +431,7 @@ def now() -> Any:
 
 
 def _keep(key: Any, place: Place) -> None:
-    """Cache a place for the next call there."""
+    """Cache a :class:`Place` of the user's code under ``key``, for the next call from it."""
     if len(_places) >= _MOST_PLACES:
         _places.clear()
         _passing.clear()
@@ -444,7 +449,7 @@ def _keep(key: Any, place: Place) -> None:
 
 
 def _user_frame() -> FrameType:
-    """Return the innermost running frame of user code."""
+    """Return the innermost running frame that is neither this package's nor NumPy's, or the outermost frame if there is no such frame."""
     frame: FrameType = machine.current_frame()
     code: CodeType = frame.f_code
     if machine.identity(code) + frame.f_lasti not in _places:  # may be code of this package or of NumPy

@@ -30,7 +30,7 @@ _EXACT = {"b": 0, "i1": 7, "i2": 15, "i4": 31, "u1": 8, "u2": 16, "u4": 32}
 
 
 class _Look:
-    """Handle for a reduction to one element until it is computed."""
+    """Stand-in for an array: the handle of the node of a reduction to one element, until the node is computed."""
 
     __slots__ = ("__weakref__", "_kind", "_root", "_v")
     _kind: Any
@@ -64,7 +64,7 @@ def _work(func: np.ufunc, dtype: np.dtype[Any], span: tuple[int, ...]) -> int:
 
 @lru_cache(4096)
 def _form_of_all(func: np.ufunc, kind: Any, span: tuple[int, ...], fortran: bool) -> Form:
-    """Return the form of a reduction to one element."""
+    """Return the form of a reduction of an array (``span``: its shape) to one element."""
     dtype = kind.dtype
     whole = Whole((2 if dtype.kind == "c" else 1) if func is np.add and dtype.kind in "fc" else 0, func)
     call: Any = partial(func.reduce, axis=None, dtype=dtype)

@@ -50,7 +50,11 @@ def order_of(values: list[Any], shape: tuple[int, ...], copies: bool) -> tuple[b
 
 
 def _lie_as_new(values: list[Any], shape: tuple[int, ...], in_c_order: bool, copies: bool) -> bool:
-    """Whether NumPy gives a result the strides of a new array. An array's flags do not tell this if an axis has length 1."""
+    """Whether NumPy gives the result of a call on ``values`` the strides of a new array, in C order or, unless ``in_c_order``, Fortran
+    order.
+
+    An array's flags do not tell this if an axis has length 1. ``copies``: whether the call copies one array (``astype``).
+    """
     operands = [like(v.form) if type(v) is Node else v for v in values if type(v) is Node or type(v) is _ndarray]
     given = [x.dtype for x in operands]
     if copies:

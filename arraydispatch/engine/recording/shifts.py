@@ -98,7 +98,7 @@ class _Roll(Shift):
 
 
 def _halves(step: int, n: int) -> list[tuple[slice, slice]]:
-    """Return pairs of slices along an axis: for each part of a shift its destination and its source."""
+    """Return pairs of slices along an axis of length ``n``: for each part of a shift by ``step`` its destination and its source."""
     if not step:
         return [(slice(None), slice(None))]
     return [(slice(step, None), slice(n - step)), (slice(step), slice(n - step, None))]

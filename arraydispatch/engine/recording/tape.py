@@ -92,7 +92,7 @@ def _value(node: Node) -> Any:
 
 
 def _is_of_a_call(block: Block, failure: BaseException) -> bool:
-    """Whether a call of the block raised, not a signal handler, and all calls can be computed again."""
+    """Whether ``failure`` was raised by a call of the block, not by a signal handler, and all calls can be computed again."""
     if block.helpers:
         return isinstance(failure, Exception) and not any(node.target is not None for node in block.nodes)
     return isinstance(failure, MemoryError)
@@ -105,7 +105,7 @@ _usual = True
 
 
 def adjust(usual: bool, every: Any) -> None:
-    """Set whether calls are recorded only if that pays, and the listener to every call."""
+    """Set whether calls are recorded only if that pays (``usual``), and the listener to every call (``every``)."""
     global _every, _usual
     _usual, _every = usual, every
 
@@ -344,7 +344,7 @@ class Tape:
     def run(self, why: str = block_reports.LOOKED) -> None:
         """Compute all values. ``why``: reason to report to a listener.
 
-        A run that a signal interrupts can be repeated, here or by the handler itself: a run in this thread writes
+        A run that a signal interrupts can be repeated, by this method or by the handler itself: a run in this thread writes
         only new memory, and the end of a run in other threads is waited for. The run has a context of its own, so
         the error state that it sets for NumPy ends with it, wherever it is interrupted.
         """
@@ -369,7 +369,7 @@ class Tape:
             block_reports.warn(block)
 
     def _run(self, why: str) -> tuple[Block | None, BaseException | None]:
-        """Run the tape; return the block, and the exception to raise, if any."""
+        """Run the tape, for the reason ``why``; return the block, and the exception to raise, if any."""
         interrupt: BaseException | None = None
         node: Node
         nodes, block = self.running, self.block

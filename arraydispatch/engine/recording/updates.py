@@ -83,7 +83,9 @@ _MOST_WINDOWS = 1 << 12
 
 
 def _window(shape: tuple[int, ...], key: Any) -> Window | None:
-    """Return the result of :func:`_new_window`, computed once for a shape and a key; None for keys of other objects than it takes."""
+    """Return the window that a key selects in an array of this shape, as :func:`_new_window` computes it once for a shape and a key. Return
+    None for keys with other objects than ints, slices of ints or None, and Ellipsis.
+    """
     known: list[Any] = [shape]
     for part in key if type(key) is tuple else (key,):
         if type(part) is slice:
@@ -105,7 +107,9 @@ def _window(shape: tuple[int, ...], key: Any) -> Window | None:
 
 
 def _new_window(shape: tuple[int, ...], key: Any) -> Window | None:
-    """Return the part that a key selects; None if it is empty or selected in another way."""
+    """Return the part that a key of integers and slices selects; None if the part is empty or a single element given by integers, if a step
+    is not positive, or if NumPy would raise an error.
+    """
     parts = list(key) if type(key) is tuple else [key]
     for i, part in enumerate(parts):
         if part is Ellipsis:
@@ -157,7 +161,7 @@ def part_of(a: Handle, key: Any) -> Any:
 
 
 def _look(view: Handle, root: Handle, window: Window, dtype: Any, own: Any, key: Any = None) -> None:
-    """Make an array a pending view of a pending root: the part ``window``."""
+    """Make ``view`` a pending view of a pending root: the part ``window``. ``own``: this thread's tape."""
     seen: Any = PendingView(view, root, window, dtype, key)
     with own.lock:
         own.views.append(seen.view)
@@ -306,8 +310,8 @@ def _end(own: Any) -> None:
 
 
 def _operand(x: Any, own: Any) -> tuple[Any, Window | None]:
-    """Return an operand as a node, a scalar, or an ndarray that no other code may write, and the part of it that is read (None for all of
-    it). Return (None, None) for other operands.
+    """Return an operand as a node of the tape ``own``, a scalar, or an ndarray that no other code may write, and the part of it that is read
+    (None for all of it). Return (None, None) for other operands.
     """
     if type(x) in SCALARS:
         return x, None
@@ -330,7 +334,9 @@ def _references(a: Handle) -> int:
 
 
 def _of_view(view: Handle, root: Any, own: Any) -> Window | None:
-    """Return the part of its root that a view is, if the root is a new array and no other code can see its memory; else None."""
+    """Return the part of its root that a view is, if the root is a new array and no other code can see its memory; else None. Return None
+    also if a write to the root is not worth recording on the tape ``own``.
+    """
     if root is None or type(root._v) is not _ndarray or type(view._v) is not _ndarray:
         return None
     v, part = root._v, view._v
@@ -364,7 +370,9 @@ def _of_view(view: Handle, root: Any, own: Any) -> Window | None:
 
 
 def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window | None, own: Any) -> bool:
-    """Replace the value of a root by the node of the write; return whether that was possible."""
+    """Record a write of ``y`` to the part ``window`` of a root on the tape ``own``: the node of the write becomes the root's value. Return
+    whether that was possible. ``of``: part of ``y`` that is read (None for all of it).
+    """
     v: Any = root._v
     if type(v) is Node:
         kind, alone = v.form.held, v.tape is own
@@ -409,7 +417,7 @@ def _record(func: np.ufunc | None, root: Any, window: Window, y: Any, of: Window
 
 
 def _form(func: np.ufunc | None, kind: Any, window: Window, y: Any, of: Window | None, is_array: bool) -> Form | None:
-    """Return the form of a write to a window; None if the write cannot be recorded."""
+    """Return the form of a write of ``y`` to a window; None if the write cannot be recorded. ``of``: part of ``y`` that is read."""
     dtype, reports = kind.dtype, False
     ins: tuple[Any, ...] = dtype, dtype
     if dtype.char not in HELD:

@@ -72,7 +72,7 @@ def inplace(func: np.ufunc, a: Handle, other: Any) -> Any:
 
 
 def _ends(node: Node, other: Any) -> Any:
-    """Return the pending value whose tape must run before a call on a pending array and another operand is recorded; else None."""
+    """Return the pending value whose tape must run before a call on a node and the operand ``other`` is recorded; else None."""
     if node.tape is not mine():
         return node
     return other._v if isinstance(other, Handle) and type(other._v) is PendingView else None
@@ -130,7 +130,7 @@ def _is_place(a: Handle, v: Any) -> bool:
 
 
 def _may_take(own: Tape, node: Node, v: np.ndarray[Any, Any], row: bool, fortran: bool) -> bool:
-    """Whether pieces of a node may be written over pieces of an ndarray, before the next pieces are computed."""
+    """Whether pieces of a node of the tape ``own`` may be written over pieces of an ndarray, before the next pieces are computed."""
     if node.form.fortran != fortran or (row and node.form.pinned):
         return False
     memory = memory_of(v)
@@ -201,7 +201,8 @@ def _to_the_end(call: Any, *args: Any) -> None:
 
 
 def _compute(own: Tape, node: Node, place: Any, row: bool, again: Any = None, given: Any = None) -> None:
-    """Compute a node directly into its place. With ``again``, a node that reads the place, make that the value of the array ``given``.
+    """Compute a node directly into the ndarray ``place``, by the tape ``own``. ``row``: whether it is computed row by row. ``again``: a node
+    that reads the place, and becomes the value of the array ``given``.
 
     Do nothing if a signal handler has run the node before.
     """

@@ -23,7 +23,7 @@ _VALUED = frozenset(
 
 
 def _is_report_file(value: str, after: list[str]) -> bool:
-    """Whether the word after ``--report`` is the report's file, not the script."""
+    """Whether ``value``, the word after ``--report``, is the report's file, not the script. ``after``: the words that follow it."""
     if value.startswith("-"):
         return False
     suffix = os.path.splitext(value)[1]
@@ -63,7 +63,9 @@ def _split(argv: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _hint(ours: list[str], program: Any, theirs: list[str]) -> None:
-    """Print a hint if an option of the launcher was given after the script, and the source of the script does not contain it."""
+    """Print a hint if an option of the launcher is among ``theirs``, the words after the script, but not among ``ours``, those before it,
+    and the source of the script does not contain it.
+    """
     given = {word.partition("=")[0] for word in ours}
     for at, word in enumerate(theirs):
         name, equals, _ = word.partition("=")
@@ -209,7 +211,10 @@ def _run(argv: list[str]) -> int:
 
 
 def _processes(options: Any, ours: list[str], theirs: list[str]) -> int | None:
-    """Run the script in several processes and return its exit code; return None in such a process, which must run the script."""
+    """Run the script in several processes and return its exit code; return None in such a process, which must run the script.
+
+    ``ours``, ``theirs``: the words of the command before the script, and from it on.
+    """
     from .. import ranks
 
     if options.mesh is None:

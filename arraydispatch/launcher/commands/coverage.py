@@ -70,7 +70,9 @@ def dispatched() -> list[Any]:
 
 
 def _inner_half(func: Any, found: set[Any]) -> bool:
-    """Whether a function is the private helper of a function with ``like=`` (`_eye_with_like`); NumPy never dispatches helpers."""
+    """Whether a function is the private helper (`_eye_with_like`) of a function in ``found`` with ``like=``; NumPy never dispatches
+    helpers.
+    """
     public = getattr(np, func.__name__, None) if func.__module__ == "numpy" else func
     return public is not func and public in found
 
@@ -219,7 +221,7 @@ def rows(names: Iterable[str] | None = None) -> list[Row]:
 
 
 def counts(table: list[Row]) -> dict[str, dict[str, dict[str, int]]]:
-    """Return the numbers of rows: kind -> backend -> class -> number."""
+    """Count the rows of the table: return a dict kind -> backend -> class -> number of rows."""
     found: dict[str, dict[str, dict[str, int]]] = {}
     for row in table:
         for backend, (cls, _) in row.answers.items():

@@ -43,7 +43,7 @@ def _threads(text: str) -> int:
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """Help formatter that does not import :mod:`shutil`, and with it every archive format, for the width of the terminal."""
+    """Help formatter that finds the terminal's width without :mod:`shutil`, whose import loads every archive format."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=_columns() - 2)

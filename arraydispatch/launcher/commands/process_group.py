@@ -87,7 +87,7 @@ def _of_others(options: Sequence[str]) -> list[str]:
 
 
 class _Child:
-    """Process of one rank, with threads that read its output."""
+    """Process of one rank, with threads that read its output. ``everywhere``: whether the output of rank 0 is read too."""
 
     def __init__(self, rank: Rank, command: list[str], env: dict[str, str], everywhere: bool) -> None:
         self.rank = rank
@@ -237,7 +237,10 @@ def _parted(children: list[_Child]) -> list[str] | None:
 
 
 def _left_alone(told: list[dict[str, Any]]) -> list[str] | None:
-    """Return a text for a rank that has ended and one for a rank that runs a further program, or None. (The second may end soon, too.)"""
+    """Return a text for a rank that has ended and one for a rank that runs a further program, or None. (The second rank may end soon, too.)
+
+    ``told``: for each rank, the state it has reported.
+    """
     for number, said in enumerate(told):
         for other, theirs in enumerate(told):
             if said.get("state") == "ended" and theirs.get("state") == "runs" and theirs["count"] > said["count"]:

@@ -35,7 +35,7 @@ _AROUND = 6
 
 
 def missing() -> str | None:
-    """Return the reason why an HTML report cannot be written here, as one sentence with the remedy; None if it can."""
+    """Return the reason why this installation cannot write an HTML report, as one sentence with the remedy; None if it can."""
     lacking = [name for name in ("jinja2", "plotly") if importlib.util.find_spec(name) is None]
     if not lacking:
         return None
@@ -43,7 +43,7 @@ def missing() -> str | None:
 
 
 def write_html(stream: IO[str], profile: Profile, run: Run) -> None:
-    """Write the page."""
+    """Write the report as an HTML page."""
     data = as_dict(profile, run)
     page = _template().render(
         data=data, script=_plotly(), plots=_json(_plots(profile, data)), sources=_sources(data), colors=_colors(data),

@@ -77,7 +77,7 @@ def _part(row: dict[str, Any], data: dict[str, Any]) -> str:
 
 
 def _leaves_small(data: dict[str, Any]) -> bool:
-    """Whether only calls too small for the library are fused."""
+    """Whether the program left only small calls to NumPy, so that fused blocks consist of calls that are too small for the library."""
     return data["backend"] != _NUMPY and data["execution"] != "fused" and data["min_size"] > 0
 
 

@@ -345,8 +345,10 @@ class Verification:
         self, func: Any, real: Callable[..., Any], args: tuple[Any, ...], inputs: tuple[Any, ...],
         keywords: dict[str, Any], result: Any, reference: Any,
     ) -> list[Finding]:  # fmt: skip
-        """Return a finding if a function has jumped because an argument differs from NumPy's value by rounding; else none, and keep NumPy's
-        value of the result for later calls.
+        """Return a list with a finding if a function has jumped because an argument differs from NumPy's value by rounding; else an empty
+        list, and keep NumPy's value of the result for later calls.
+
+        ``real``: NumPy's function; ``inputs``, ``keywords``: its arguments on the host; ``reference``: its result.
         """
         nearby: Nearby = self._inside.__dict__.setdefault("nearby", Nearby())
         known = [nearby.of(x, host) for x, host in zip(args, inputs)]
@@ -508,7 +510,7 @@ def _plain_native(x: Any) -> Any:
 
 
 def _pair(ours: Any, reference: Any, found: list[tuple[Any, Any]]) -> bool:
-    """Collect the corresponding arrays and numbers of two results; return False if their structures differ."""
+    """Append the pairs of corresponding arrays and numbers of two results to ``found``; return False if their structures differ."""
     if isinstance(reference, list | tuple):
         if not isinstance(ours, list | tuple) or len(ours) != len(reference):
             return False

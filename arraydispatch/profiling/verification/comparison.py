@@ -20,7 +20,7 @@ at 64 bits, where that does not matter, and eight at 16 bits, where it does. Int
 
 
 class Finding(NamedTuple):
-    """Largest difference of two arrays."""
+    """Largest difference of an array from NumPy's, with the tolerance and the place of the difference."""
 
     error: float
     tolerance: float
@@ -140,7 +140,9 @@ def largest(values: Any) -> float:
 
 
 def residual(what: str, left: Any, right: Any, scale: float, dtype: np.dtype[Any]) -> Finding:
-    """Return a finding with the largest distance of two values that should be equal, relative to a scale."""
+    """Return a finding with the largest distance of two values that should be equal, relative to a scale. ``what``: quantity
+    that they are.
+    """
     with np.errstate(all="ignore"):
         error = np.abs(np.asarray(left) - np.asarray(right))
         finite = np.isfinite(error)

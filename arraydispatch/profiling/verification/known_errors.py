@@ -39,7 +39,7 @@ def scale_for(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], run: Cal
     """Return the scale of the errors of this call: a number, an array, ``"largest"`` (the result's largest element), or None (each element
     of the result itself).
 
-    ``wide``: whether the function acts on the whole array, not elementwise.
+    ``run``: computes the call by NumPy on other arguments. ``wide``: whether the function acts on the whole array, not elementwise.
     """
     checks = facts_of(func).checks
     if checks.error == "period":

@@ -29,8 +29,8 @@ __all__ = ["Affine", "Run", "Store"]
 
 
 class Run:
-    """One run of a function: its name, the number of columns of the matrix, and the backend of arrays among the
-    coefficients.
+    """One run of the function ``f`` of which a matrix is made: its name, the number of columns of the matrix, and the backend of arrays
+    among the coefficients.
     """
 
     def __init__(self, f: Any, columns: int, real: bool) -> None:
@@ -53,7 +53,7 @@ class Run:
         return np.asarray(x)
 
     def refuse(self, what: str) -> TraceError:
-        """Return the error for a call that is not linear."""
+        """Return the error for a call that is not linear. ``what``: the call."""
         return TraceError(
             f"{what} is not linear in the arguments of {self.name}, at {tracing.user_line()}; ad.matrix_from_function follows sums, "
             "differences, scaling by constants, matrix products with constants, and what moves elements."
@@ -61,7 +61,9 @@ class Run:
 
 
 class Store:
-    """Memory of affine arrays: a row and a number for each element."""
+    """Memory of affine arrays: each element is an affine function of the arguments of ``run``, by a row of coefficients (``rows``) and a
+    constant (``bias``).
+    """
 
     __slots__ = ("bias", "fixed", "rows", "run")
 
@@ -72,7 +74,9 @@ class Store:
 
 
 class Affine(np.lib.mixins.NDArrayOperatorsMixin):
-    """Array of affine functions of the arguments, stored at positions of a :class:`Store`; a view wherever NumPy's array would be."""
+    """Array of affine functions of the arguments, stored in ``store`` at the positions ``places``; a view wherever NumPy's
+    array would be.
+    """
 
     __slots__ = ("places", "store")
     __array_priority__ = 200.0
@@ -124,7 +128,7 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
         return self._of(np.asarray(self.places[_key(key, self)]))
 
     def _of(self, places: np.ndarray[Any, Any]) -> Affine:
-        """Return a view if the positions are a view, otherwise a copy."""
+        """Return the elements at positions of the store: a view if ``places`` is a view of this array's positions, otherwise a copy."""
         if np.may_share_memory(places, self.places):
             return Affine(self.store, places)
         return self._taken(places)
@@ -316,7 +320,7 @@ def holds_affine(x: Any) -> bool:
 
 
 def affine(x: Any, like: Affine) -> Affine:
-    """Convert a constant, or a nested sequence that contains affine arrays, to an affine array."""
+    """Convert a constant, or a nested sequence that contains affine arrays, to an affine array of the same run as ``like``."""
     if isinstance(x, Affine):
         return x
     run = like.store.run

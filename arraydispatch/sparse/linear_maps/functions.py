@@ -45,9 +45,9 @@ def _constant(x: Any, like: Affine) -> Any:
 
 
 class _Pool:
-    """Positions, from 1 on, of the elements of several arrays, on which NumPy's function runs.
+    """Positions, from 1 on, of the elements of several arrays, on which NumPy's function runs in place of the arrays.
 
-    A 0 in the function's result is a zero that the function itself put there.
+    A 0 in the function's result is a zero that the function itself put there. ``like``: one of the arrays, for constants among them.
     """
 
     def __init__(self, like: Affine) -> None:
@@ -70,7 +70,7 @@ class _Pool:
         return made
 
     def taken(self, made: Any) -> Any:
-        """Convert NumPy's result for positions to the elements at them."""
+        """Convert ``made``, NumPy's result for positions, to the elements at these positions."""
         if isinstance(made, list | tuple):
             return mapped(self.taken, made)
         flat = np.ravel(made)

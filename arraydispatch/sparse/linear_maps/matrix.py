@@ -102,7 +102,7 @@ def matrix_from_function(f: Callable[..., Any], *args: Any, batch_dims: int = 0,
 
 
 def _sparse(matrix: Any, held: Backend | None) -> Any:
-    """Return a SciPy matrix unchanged or, if the coefficients are held by a library, as a sparse array of that library."""
+    """Return a SciPy matrix unchanged or, if a library held coefficients (``held``), as a sparse array of that library."""
     if held is None:
         return matrix
     return from_scipy(matrix, held)

@@ -15,7 +15,7 @@ from .functions import _constant, _einsum, _grouped, _moving, _viewing
 
 
 def _known(x: Any, like: Affine) -> Any:
-    """Convert a parameter to an ndarray; raise if it depends on the argument of the map."""
+    """Convert a parameter to an ndarray; raise if it depends on the argument of the map. ``like``: affine array of the same run."""
     return like.store.run.constant(_constant(x, like))
 
 
@@ -77,7 +77,9 @@ for _name in ("conj", "conjugate"):
 
 
 def _part(a: Affine, take: Callable[..., Any], what: str) -> Affine:
-    """Return real parts, imaginary parts or conjugates (``take``); refuse complex arguments, in which these are not linear."""
+    """Return real parts, imaginary parts or conjugates (``take``, in an error ``what``); refuse complex arguments, in which these are not
+    linear.
+    """
     run = a.store.run
     if not run.real:
         raise run.refuse(f"{what} of complex arguments")

@@ -23,7 +23,7 @@ RESTART = 30
 
 
 def dot(a: Any, b: Any) -> Any:
-    """Return the inner product of each row of ``a`` with that of ``b``."""
+    """Return the inner product of each row of ``a`` with the same row of ``b``."""
     return np.sum((np.conj(a) if a.dtype.kind == "c" else a) * b, axis=-1)
 
 

@@ -247,7 +247,9 @@ class Preconditioner:
         return np.where(diagonal == 0, 1, np.conj(diagonal) if adjoint else diagonal)
 
     def _solved(self, way: str, r: Any) -> Any:
-        """Solve with the incomplete factors, on the host."""
+        """Solve for the right-hand sides ``r`` with the incomplete factors, on the host. ``way``: argument ``trans`` of
+        SciPy's ``solve``.
+        """
         if len(self.factors) == 1:
             return np.ascontiguousarray(self.factors[0].solve(np.array(r.T), way).T)
         return np.stack([lu.solve(np.array(line), way) for lu, line in zip(self.factors, r)])

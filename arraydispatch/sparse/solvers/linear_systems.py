@@ -47,7 +47,7 @@ class SolveResult:
     residual : Array
         Norm of ``b - A x`` for each system.
     iterations : Array
-        Steps taken for each system; a step of BiCGSTAB(l) is 2 l products with the matrix, one of GMRES is one.
+        Steps taken for each system; a step of BiCGSTAB(l) is 2 l products with the matrix, a step of GMRES is one product.
     converged : Array of bool
         Whether each system is solved to its tolerance.
     diverged : Array of bool
@@ -65,7 +65,7 @@ class SolveResult:
 
     @property
     def message(self) -> str:
-        """Summary in words, if the values are known."""
+        """Summary in words. If the values are traced, it only says so."""
         if is_traced((self.converged, self.iterations)):
             return f"{self.method}: not known before the program runs"
         good, bad = (np.atleast_1d(public.to_numpy(x)) for x in (self.converged, self.diverged))
@@ -119,7 +119,7 @@ def linear_solve(
     batch_dims : int, optional
         For a function, the number of leading axes of ``b`` that count independent systems.
     on_failure : {"warn", "raise", "ignore"}
-        Reaction to an unsolved system, if values are known. In a traced program only the result reports it.
+        Reaction to an unsolved system, if its values are concrete. In a traced program only the result reports it.
 
     Returns
     -------
@@ -175,7 +175,9 @@ def linear_solve(
 
 
 def _report(result: SolveResult, on_failure: str, system: System) -> None:
-    """Warn or raise if a system is known to be unsolved; LinAlgError if a direct method failed on finite numbers (a singular matrix)."""
+    """Warn or raise, by ``on_failure``, if a system is unsolved; raise LinAlgError if a direct method failed on finite numbers (a singular
+    matrix). Do nothing if the values are traced.
+    """
     if is_traced((result.converged, result.residual)) or _staged(result.solution.backend):
         return
     if np.all(public.to_numpy(result.converged)):
@@ -198,7 +200,9 @@ information of :func:`_told`. ``b``, ``x0`` and x have a row for each system."""
 
 
 def _differentiable(run: Run, system: System, adjoint: bool = False) -> Callable[..., Any]:
-    """Return ``run`` with a derivative, by the implicit rule: for ``A x = b`` it is ``A dx = db - dA x``."""
+    """Return ``run``, a solver of the system or of its adjoint, with a derivative, by the implicit rule: for ``A x = b`` it is
+    ``A dx = db - dA x``.
+    """
 
     def solve(params: Any, own: Any, b: Any, x0: Any, rtol: Any, atol: Any) -> Any:
         return run(params, own, b, x0, rtol, atol, adjoint)
@@ -237,7 +241,9 @@ def _chosen(method: str, system: System, pre: Preconditioner, most: int) -> Run:
 
 
 def _told(b: Any, ax: Any, tolerance: Any, steps: Any, solved: Any, broken: Any) -> Any:
-    """Return the convergence information of each row: residual, steps, whether solved, whether the method failed."""
+    """Return the convergence information of each right-hand side: residual (from ``ax``, the matrix times the solution), steps, whether
+    solved, whether the method failed (``broken``).
+    """
     length = krylov.length(b - ax)
     solved = solved & np.isfinite(length) & (length <= _SLACK * tolerance)
     kind = length.dtype
@@ -245,7 +251,7 @@ def _told(b: Any, ax: Any, tolerance: Any, steps: Any, solved: Any, broken: Any)
 
 
 class _Iterative:
-    """Solver by a method of :mod:`arraydispatch.sparse.solvers.krylov`."""
+    """Solver by a method of :mod:`arraydispatch.sparse.solvers.krylov`, which ``make`` makes, in at most ``most`` steps."""
 
     def __init__(
         self, make: Callable[..., krylov.Method], system: System, pre: Preconditioner, most: int, hermitian: bool
@@ -268,7 +274,10 @@ class _Iterative:
         return host_call(when_it_runs, like, params, own, b, x0, rtol, atol)
 
     def solved(self, params: Any, own: Any, b: Any, x0: Any, rtol: Any, atol: Any, adjoint: bool) -> Any:
-        """Solve by a loop of the library, or of Python."""
+        """Solve by a loop of the library, or of Python; return the solutions and the convergence information of each right-hand side.
+
+        ``params``, ``own``: parameters of the system and of the preconditioner; ``adjoint``: whether for the adjoint matrix.
+        """
         system, turned = self.system, adjoint and not self.hermitian
 
         def apply(x: Any) -> Any:
@@ -335,7 +344,7 @@ class _Direct:
 
 
 class _Host:
-    """Solver by a function of ``scipy.sparse.linalg``, one right-hand side (a row of b) at a time."""
+    """Solver by a function of ``scipy.sparse.linalg``, in at most ``most`` steps, one right-hand side (a row of b) at a time."""
 
     def __init__(self, method: str, system: System, pre: Preconditioner, most: int) -> None:
         imported("scipy.sparse.linalg")

@@ -24,7 +24,7 @@ from ...runtime import dtypes, settings
 from ..composed import COMPOSED
 from .formula import BODIES, OF_COMPLEX, UFUNCS
 
-__all__ = ["BODIES", "NAMES", "UFUNCS", "is_composed", "kernel", "learn", "name_of", "reason_of", "refusal"]
+__all__ = ["BODIES", "NAMES", "UFUNCS", "kernel", "lacks_kernel", "learn", "name_of", "reason_of", "refusal"]
 
 _MODULE = "scipy.special._ufuncs"
 _TOPICS = ("exponentials", "gammas", "bessel", "incomplete")
@@ -104,7 +104,9 @@ def kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -
 
 
 def _unless_left(made: Callable[..., Any], reason: str, backend: Backend, *operands: Any) -> Any:
-    """Compute by a formula; raise :class:`LeftToNumPy` if SciPy should do it: large operands in host memory, outside of transforms."""
+    """Compute by the formula ``made``; raise :class:`LeftToNumPy` if SciPy should compute: large operands in host memory, outside of
+    transforms.
+    """
     if settings.leaves_to_numpy(backend.name):
         large = [x for x in operands if backend.is_native(x) and prod(backend.shape_of(x)) >= LEFT_FROM]
         if large and all(backend.awaited(x) is not None for x in large):
@@ -112,13 +114,13 @@ def _unless_left(made: Callable[..., Any], reason: str, backend: Backend, *opera
     return made(*operands)
 
 
-def is_composed(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> bool:
-    """Whether the library has no kernel for this loop of a SciPy ufunc, so that a formula runs, or :func:`refusal` gives a reason."""
+def lacks_kernel(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> bool:
+    """Whether the library lacks a kernel for this loop of a SciPy ufunc. Then a formula runs, unless :func:`refusal` gives a reason."""
     return ufunc not in backend.UFUNCS or (_of_complex(loop) and not backend.native_is_ndarray)
 
 
 def refusal(ufunc: np.ufunc, loop: tuple[np.dtype[Any], ...], backend: Backend) -> str | None:
-    """Return the reason why a known SciPy ufunc does not run in this loop; None if it does."""
+    """Return the reason why the library does not run a SciPy ufunc in this loop; None if it does."""
     if backend.native_is_ndarray or not _of_complex(loop):
         return None
     return OF_COMPLEX

@@ -1,10 +1,10 @@
 """Language of the formulas: :class:`Real`, an array on which NumPy's operators and ufuncs are those of ``xp``.
 
 A formula takes Reals in double precision and returns one. :func:`formula` registers it under SciPy's name
-and handles the rest: SciPy's loops for float32 compute in float64 and round once, and so do these. SciPy's separate
+and handles the rest: SciPy's loops for float32 compute in float64 and round once, and so do the formulas. SciPy's separate
 loops for complex numbers are refused.
 
-Formulas differ from interval to interval. :func:`pieces` computes each where it holds: for known values it selects the
+Formulas differ from interval to interval. :func:`pieces` computes each where it holds: for concrete values it selects the
 elements, so that nothing is computed twice; under a trace it computes all of them and chooses.
 """
 
@@ -40,7 +40,7 @@ power: Any = np.power
 
 
 class Real(np.lib.mixins.NDArrayOperatorsMixin):
-    """Array of real numbers, or of bools, within a formula."""
+    """Native array of real numbers or bools (``v``) within a formula: NumPy's operators and ufuncs run on it as functions of ``xp``."""
 
     __slots__ = ("v", "xp")
 
@@ -165,7 +165,7 @@ def pieces(operands: tuple[Real, ...], cases: Sequence[Case], otherwise: float =
 
 
 def _filled(like: Native, xp: Any, value: float) -> Native:
-    """Return an array filled with one number."""
+    """Return an array with the shape, dtype and device of ``like``, filled with one number."""
     return xp.prim.full(xp.shape_of(like), value, xp.dtype_of(like), xp.backend.device_of(like))
 
 
@@ -175,7 +175,7 @@ _LOOK_EVERY = 8
 def repeat(
     step: Callable[..., tuple[Real, ...]], going: Callable[..., Real], state: tuple[Real, ...], most: int
 ) -> tuple[Real, ...]:
-    """Repeat ``step`` at most ``most`` times, until ``going`` holds nowhere (known values are checked after every eighth step).
+    """Repeat ``step`` at most ``most`` times, until ``going`` holds nowhere (concrete values are checked after every eighth step).
 
     The shapes of the state do not change.
     """
@@ -205,7 +205,7 @@ def repeat(
 
 
 def formula(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a formula under SciPy's name; the formula itself is returned unchanged, for other formulas to call."""
+    """Decorate a formula to register it under SciPy's name; the formula itself stays unchanged, for other formulas to call."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)

@@ -84,7 +84,7 @@ def _lower_sum(a: Real, x: Real) -> Real:
 
 
 def _upper_fraction(a: Real, x: Real) -> Real:
-    """Compute Q over the prefix: Lentz's method for the continued fraction of DLMF 8.9.2."""
+    """Compute Q divided by its prefix, by Lentz's method for the continued fraction of DLMF 8.9.2."""
 
     def step(i: Real, b: Real, c: Real, d: Real, h: Real, s: Real) -> tuple[Real, ...]:
         i = i + 1.0
@@ -211,7 +211,7 @@ def _log_complement(x: Real, y: Real) -> Real:
 
 
 def _beta_fraction(a: Real, b: Real, x: Real, y: Real) -> Real:
-    """Evaluate the continued fraction of Didonato and Morris, which the prefix is multiplied by."""
+    """Evaluate the continued fraction of Didonato and Morris; the caller multiplies it by a prefix."""
 
     def step(m: Real, c: Real, d: Real, h: Real, p: Real, q: Real, u: Real, v: Real) -> tuple[Real, ...]:
         m = m + 1.0
