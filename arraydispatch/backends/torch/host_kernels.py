@@ -73,7 +73,7 @@ _MASKED_FASTER = range(1 << 17, 1 << 19)
 """Numbers of elements for which NumPy compares faster: in a quarter of the time, if the elements are in the cache. With more elements,
 memory limits both libraries, and torch has threads; but see :data:`_WITH_ONE_NUMBER`.
 """
-_WITH_ONE_NUMBER = {torch.float32: 4, torch.int16: 4, torch.int32: 3, torch.float64: 2}
+_WITH_ONE_NUMBER = {torch.float32: 4, torch.int16: 4, torch.int32: 3}
 _WITH_AN_ARRAY = {torch.float32: 2, torch.int16: 2}
 """Dtype -> number of torch's threads up to which NumPy compares more elements than :data:`_MASKED_FASTER` at least as fast. torch 2.13 computes
 truth by vectors, as numbers of the dtype, but converts it to booleans one by one.
