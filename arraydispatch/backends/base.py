@@ -586,7 +586,7 @@ class Backend:
     """Whether :attr:`scope` is ever not None."""
 
     scope: Callable[[], AbstractContextManager[Any]] | None = None
-    """Context entered around each dispatched call, if not None (64-bit types in a library that hides them)."""
+    """Function that returns a context for each dispatched call; None if calls need none (64-bit types in a library that hides them)."""
 
     def within(self) -> AbstractContextManager[Any]:
         """Return the scope, or a context that does nothing."""

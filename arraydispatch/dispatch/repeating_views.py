@@ -26,8 +26,9 @@ _LARGE = 1 << 24
 
 
 def computed(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], backend: Backend) -> Any:
-    """Run a function, a ufunc's method, or ``ndarray.astype`` on the host if the library would copy its first argument; else return
-    DECLINED.
+    """Run a function, a ufunc's method, or ``ndarray.astype`` on the host if its first argument is a large view that outgrows its root, and
+    NumPy can read the root in place. Return the result on the root's device; DECLINED in all other cases, with ``out``, and while a
+    precision is in force.
     """
     a = args[0]
     if ghost(a).nbytes < _LARGE or not views.outgrows(a) or kwargs.get("out") is not None:

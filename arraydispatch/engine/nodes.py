@@ -440,7 +440,9 @@ def far(node: Node) -> Elsewhere | None:
 
 
 def elsewhere(func: Any) -> int:
-    """Return the position of the first operand that a call reads outside the piece it computes; a large number if there is none."""
+    """Return the position from which on a call reads its operands at other elements than those that it computes; a number larger than any
+    position if there is no such operand.
+    """
     if isinstance(func, Update):
         return 1
     return 0 if isinstance(func, Shift) and func.reads_other_rows else _MANY

@@ -423,7 +423,7 @@ class Profile(events.Listener):
     # -- reading -----------------------------------------------------------------------------------------------------
 
     def tally(self) -> Tally:
-        """Return all counts so far, including those of :attr:`children`."""
+        """Return all counts so far of the calls on the backends that the profile is limited to, including those of :attr:`children`."""
         found = Tally(processes=1)
         found.counted = self._counted_here
         for tables in list(self._threads):

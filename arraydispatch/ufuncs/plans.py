@@ -407,7 +407,9 @@ class WholePlan(NamedTuple):
 
 
 def whole_plan(ufunc: np.ufunc, kind: Kind) -> WholePlan | None:
-    """Return the plan of a full reduction of an array of this kind; None if rules beyond a cast apply."""
+    """Return the plan of a full reduction of an array of this kind; None if the backend has no kernel, or
+    more than a cast is needed (bfloat16, complex extrema).
+    """
     backend, dtype = kind.backend, kind.dtype
     if ufunc not in backend.REDUCE or dtypes.is_bfloat16(dtype) or (dtype.kind == "c" and ufunc.identity is None):
         return None

@@ -103,7 +103,7 @@ class JaxBackend(Backend):
 
     @property
     def scope(self) -> Scope | None:  # type: ignore[override]
-        """Context that enables 64-bit types; None if they are enabled anyway."""
+        """Function that returns a context in which 64-bit types are enabled; None if they are enabled anyway."""
         return None if jax.config.jax_enable_x64 else _wide_types
 
     def in_scope(self, run: Callable[..., Any]) -> Callable[..., Any]:

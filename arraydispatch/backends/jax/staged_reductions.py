@@ -179,8 +179,9 @@ def neighbours(
 
 
 def _width(n: int, count: int, among: Sequence[int]) -> int:
-    """Return the size of a group along an axis of length ``n``: the first of ``among`` that divides the part of each device, or the whole
-    part if it is shorter than the last of all widths; else 0.
+    """Return the size of a group along an axis of length ``n``. ``count`` devices share the axis evenly, if ``count`` divides ``n``; else each
+    has the whole axis. The size is the first of ``among`` that divides a device's length. If none does, it is that length if the length
+    is less than the smallest of ``_WIDTHS``, else 0.
     """
     part = n // count if n % count == 0 else n
     return next((width for width in among if part % width == 0), part if part < _WIDTHS[-1] else 0)

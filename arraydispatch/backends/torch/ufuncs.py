@@ -314,7 +314,7 @@ def sign(a: Tensor) -> Tensor:
 
 
 def heaviside(a: Tensor, b: Tensor) -> Tensor:
-    """Compute the step function; torch gives 1 for NaN, and has no derivative."""
+    """Compute the step function, NaN for NaN, and with a derivative; ``torch.heaviside`` gives 1 for NaN, and has no derivative."""
     if derived(a, b):
         step = torch.where(a == 0, b, (a > 0).to(a.dtype))
         return torch.where(a != a, a, step)

@@ -9,7 +9,7 @@ from importlib import resources
 
 
 def _sources() -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each script: of the installed package, or of the clone that runs in place."""
+    """Yield the name and the text of each example script, from the installed package, or from ``docs/examples`` in a clone."""
     packaged = resources.files(__package__).joinpath("example_scripts")
     clone = os.path.join(os.path.dirname(__file__), *[os.pardir] * 3, "docs", "examples")
     if packaged.is_dir():
