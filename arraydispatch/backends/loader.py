@@ -262,9 +262,18 @@ def prepare(name: str) -> None:
         if os.environ.keys().isdisjoint(group):
             os.environ.update(group)
     for variable, option in KNOWN[name].adds.items():
-        given = os.environ.get(variable, "")
+        given = _options(variable)
         if option.partition("=")[0] not in given:
             os.environ[variable] = f"{option} {given}".rstrip()
+
+
+def _options(variable: str) -> str:
+    """Return the options in an environment variable, or in the file that it names. A library reads a file only if the variable has no option."""
+    given = os.environ.get(variable, "").strip()
+    if given and not given.startswith("-"):
+        with suppress(OSError), open(given, encoding="utf-8") as file:
+            return " ".join(file.read().split())
+    return given
 
 
 def prepare_exact(name: str) -> None:
@@ -278,7 +287,7 @@ def prepare_exact(name: str) -> None:
         If the library has been imported before, because it may have read its settings.
     """
     for variable, words in KNOWN[name].exact.items():
-        given = os.environ.get(variable, "").split()
+        given = _options(variable).split()
         if words in given[-1:]:
             continue
         if KNOWN[name].library in sys.modules:

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -271,3 +272,19 @@ def test_options_of_the_compiler_are_the_users_choice(library: str, said: str, m
     found = os.environ["XLA_FLAGS"].split()
     assert found[-1:] == [said] or not said
     assert sum(word.startswith("--xla_backend_extra_options") for word in found) == 1
+
+
+@pytest.mark.parametrize("library", ["jax", "tensorflow"])
+@pytest.mark.parametrize("prepare", [loader.prepare, loader.prepare_exact])
+def test_options_in_a_file_are_kept(
+    library: str, prepare: Callable[[str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiler reads the file that the variable names only if it names nothing else."""
+    file = tmp_path / "flags"
+    file.write_text("--xla_cpu_enable_fast_math=false\n--xla_dump_to=here\n")
+    monkeypatch.setattr(os, "environ", {"XLA_FLAGS": str(file)})
+    monkeypatch.delitem(sys.modules, loader.KNOWN[library].library, raising=False)
+    prepare(library)
+    found = os.environ["XLA_FLAGS"].split()
+    assert {"--xla_cpu_enable_fast_math=false", "--xla_dump_to=here"} < set(found)
+    assert all(word.startswith("--") for word in found)
