@@ -26,7 +26,7 @@ def named(made: Any, name: str) -> Any:
     Pickle finds an unbound method by module and qualified name: see ``ndarray`` in :mod:`arraydispatch.array`.
     """
     for function in (made.fget, made.fset) if isinstance(made, property) else (made,):
-        if function is not None:
+        if function is not None and not isinstance(function, type):  # the class of a property's values has its own name
             function.__name__, function.__qualname__ = name, f"ndarray.{name}"
     if not isinstance(made, property):
         made.__module__ = __package__

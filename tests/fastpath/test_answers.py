@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from arraydispatch.array.flat import Flat
 from tests.launched import Zygotes, prints_as_plainly
 
 CALLS = """
@@ -110,3 +111,8 @@ def test_answers_and_places(backend: str, zygotes: Zygotes, tmp_path: Path) -> N
 
 def test_answers_and_places_while_calls_are_recorded(backend: str, zygotes: Zygotes, tmp_path: Path) -> None:
     prints_as_plainly(zygotes, backend, CALLS, tmp_path, ("--execution", "fused"))
+
+
+def test_the_class_of_flat_keeps_its_name() -> None:
+    """It is the function of a property, and such functions get the name of the member."""
+    assert (Flat.__name__, Flat.__qualname__, Flat.__module__) == ("Flat", "Flat", "arraydispatch.array.flat")
