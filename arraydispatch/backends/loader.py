@@ -520,9 +520,8 @@ def check_memory(error: Exception) -> None:
                 raise refusal
             finally:  # the exception that the program handles is shown before it, the library's is not
                 refusal.__context__ = error.__context__
-                del (
-                    refusal
-                )  # its traceback refers to this frame: a cycle would keep the arrays of all frames until a collection
+                # Its traceback refers to this frame: a cycle would keep the arrays of all frames until a collection.
+                del refusal
 
 
 def mended(error: Exception) -> bool:

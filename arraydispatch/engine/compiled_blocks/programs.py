@@ -140,11 +140,11 @@ class Block:
                         known = False
                         self.program = without_finalizers(self._compiled, inputs, dead) or self.program
                         self.gives_up = False  # without room for another program, this one goes on
-                    if self.program is None:
-                        pass
-                    elif known:
+                    if self.program is not None and known:
                         self.program.run(self, inputs, spare, made)
-                    else:  # the library may trace it now; a finalizer that computes would be traced, too
+                    elif (
+                        self.program is not None
+                    ):  # the library may trace it now; a finalizer that computes would be traced, too
                         without_finalizers(self.program.run, self, inputs, spare, made)
             except Exception as error:  # too much for memory or compiler: call by call it may work, or raise
                 if of_handler(error):
